@@ -1,12 +1,12 @@
 """Find the upstream commit that explains the verdict on a hunk: it absorbed the hunk or broke it.
 
-For a conflict, also find the commits that wrote upstream's lines, and versions in between that were
-more similar to the hunk.
+For a conflict, also find the commits that wrote upstream's lines, and the versions of the file
+between base and target that were more similar to the hunk.
 
 A hunk was broken by the last commit before which it applied and after which it never applied again.
 The search tests a few versions at a time and merges them in one call, so that a hundred versions
 take two rounds. If the hunk broke more than once and one round cannot test all versions, the search
-may find an earlier commit, but never one that changed nothing for the hunk.
+may find an earlier commit, but never a commit that made no difference to the hunk.
 """
 
 from __future__ import annotations
@@ -51,12 +51,15 @@ from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
-PROBES = 16  # versions that one round asks about
-AT_ONCE = 4  # of them; a round ends where the claim fails
+PROBES = 16  # most versions that one round of the search tests
+AT_ONCE = 4  # versions that are tested in one call; a round ends with the first that fails
 
 
 class Version(Struct, frozen=True):
-    """A version of an upstream file: its path, and the commit that made it (None: in the base)."""
+    """A version of an upstream file: the commit that made it, its path and its tree entry.
+
+    `step` is None for the version in the base. `entry` is None if the file does not exist.
+    """
 
     step: Step | None
     path: str
@@ -64,12 +67,13 @@ class Version(Struct, frozen=True):
 
 
 Claim = Callable[[Version], bool]
+"""A test of one version of a file."""
 Claims = Callable[[Sequence[Version]], Iterable[bool]]
-"""A claim about several versions, newest first. Later answers need not be consumed."""
+"""A test of several versions of a file, newest first. The caller may stop at any answer."""
 
 
 def each(claim: Claim) -> Claims:
-    """Return a function that applies a test of one version of a file to several versions."""
+    """Turn a test of one version of a file into a test of several versions."""
     return lambda versions: (claim(version) for version in versions)
 
 
@@ -95,9 +99,9 @@ def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
 
 
 def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
-    """Return the indices of versions to test between two, newest first.
+    """Return the indices of the versions to test between two versions, newest first.
 
-    The first round begins with the last version.
+    The first round also tests the last version.
     """
     inner = range(fails + 1, holds)
     if len(inner) <= PROBES:
@@ -120,7 +124,7 @@ class UpstreamFiles(Struct, frozen=True):
     text: TextMerge
 
     def text_of(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file, or None if it does not exist or is a link."""
+        """Return the content of a file, or None if there is no file or it is a link."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
         return self.read(entry.blob)
@@ -146,7 +150,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return tuple(versions)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:
-        """Return the upstream versions of the file at a path. A hunk may have moved there."""
+        """Return the upstream versions of the file at `path`, to which a hunk may have moved."""
         if path == self.result.home:
             return self.versions
         start, steps = self.upstream.start.get(path), self.upstream.steps
@@ -155,12 +159,12 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def content(self) -> bytes | None:
-        """The text that the patch is written against, or None if the file does not exist there."""
+        """The content that the patch is written against, or None if there is no such file."""
         return self.upstream.text_of(self.result.step.base)
 
     @cached_property
     def compared(self) -> Callable[[bytes], Comparison]:
-        """Compare a text with the one that the patch is written against."""
+        """A function that compares a text with the one that the patch is written against."""
         assert self.content is not None
         return cache(partial(Comparison, self.result.home, self.content))
 
@@ -184,9 +188,9 @@ class FileHistory(Struct, frozen=True, dict=True):
         ]
 
     def is_broken(self, number: int, versions: Sequence[Version]) -> list[bool]:
-        """Return, for each version of the file, whether a hunk of the patch applies nowhere."""
+        """Return, for each version of the file, whether a hunk of the patch does not apply."""
         hunk, _ = self.hunk(number)
-        # Without its lines a hunk cannot apply: no need to merge.
+        # A version without the lines of the hunk need not be merged.
         possible = [version for version in versions if self._may_have(hunk, version)]
         entries = (version.entry for version in possible)
         texts = dict(zip(entries, self.texts(possible), strict=True))
@@ -196,7 +200,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return [texts.get(version.entry) not in fine for version in versions]
 
     def _may_have(self, hunk: Hunk, version: Version) -> bool:
-        """Return whether a version may have all old lines of a hunk, once patches are applied."""
+        """Return whether a version may have all old lines of a hunk after earlier patches."""
         ours, brought = self.upstream.text_of(version.entry), self._brought
         if ours is None or brought is None:
             return ours is not None
@@ -218,9 +222,10 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return, for each version, whether a hunk merges into it with a wanted answer.
+        """Return, for each version, whether merging a hunk into it gives a verdict in `wanted`.
 
-        Earlier patches count only if the target needs them: upstream may have taken them all.
+        Earlier patches are applied to the versions only if the target does not give such a verdict
+        without them: upstream may have taken them all.
         """
         target = self.upstream.text_of(self.versions[-1].entry)
         is_enough = target is not None and self._judged(number, [target])[target] in wanted
@@ -239,13 +244,13 @@ class FileHistory(Struct, frozen=True, dict=True):
 
 
 _PARTS = re.compile(rb"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+")
-# Versions of a file that a hunk is compared with: the first that disturbs it, and some behind. A
-# comparison takes 30 ms for a file of 2,000 lines.
+# The number of versions of a file that a hunk is compared with: the first to which it does not
+# apply, and some later ones. A comparison takes 30 ms for a file of 2,000 lines.
 MOST_VERSIONS = 3
 
 
 def explained_paths(judged: Sequence[Judged]) -> tuple[str, ...]:
-    """Return the paths whose upstream history can explain the verdicts on the patches."""
+    """Return the paths of files whose upstream history can explain the verdicts on the patches."""
     wanted: dict[str, None] = {}
     for result in (result for patch in judged for result in patch.files):
         if any(answer[0] is not Verdict.UNCHANGED for answer in result.answers):
@@ -264,14 +269,14 @@ def explain(
     blobs: Blobs,
     text: TextMerge,
 ) -> tuple[Judged, ...]:
-    """Return the patches, with evidence or a cause for each that is not carried unchanged.
+    """Add evidence or causes to all patches that are not carried unchanged.
 
-    `start` maps the explained paths to their entries in the base tree.
+    `start` maps the result of `explained_paths` to the entries in the base tree.
     """
     paths = explained_paths(judged)
     if not paths:
         return tuple(judged)
-    read = lru_cache(maxsize=PROBES)(blobs.read)  # hunk by hunk, the same versions
+    read = lru_cache(maxsize=PROBES)(blobs.read)  # all hunks of a file read the same versions
     upstream = UpstreamFiles(history.steps(paths), start, read, text)
     return tuple(_explained(one, upstream) if one.outcome.hunks else one for one in judged)
 
@@ -317,10 +322,10 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
 def _explained_conflict(
     file: FileHistory, conflict: FileConflict, since: Mapping[int, Step], *, asks: bool
 ) -> tuple[FileConflict, list[Likely]]:
-    """Add to a conflict the commits that wrote upstream's lines, and past lines like a hunk's.
+    """Add to a conflict the commits that wrote upstream's lines, and past lines similar to a hunk.
 
-    Also return the upstream commits that brought these past lines. They are searched for only if
-    `asks`: for a reverted patch, they would propose nothing.
+    Returns the conflict and the upstream commits that brought the past lines. Past lines are
+    searched for only if `asks`. It is false for a patch that upstream landed and reverted.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
@@ -350,14 +355,14 @@ def _explained_conflict(
 
 
 def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tuple[Sighting, ...]:
-    """Replace the pull request in the evidence by the one that a person named, if any."""
+    """Replace the pull request in the evidence with the one that a person named, if any."""
     if decision is None or decision.pull is None:
         return sightings
     return tuple(replace(sighting, pull=decision.pull) for sighting in sightings)
 
 
 def _likely(file: FileHistory) -> Iterator[Likely]:
-    """Yield the commit that brought each text that resembles a hunk of the file."""
+    """Yield, for each hunk that upstream seems to have, the commit that brought similar text."""
     for one in _proposals(file.result, is_landed=False):
         step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:
@@ -370,13 +375,13 @@ def _likely_commit(file: FileHistory, step: Step, found: Likeness) -> Likely:
 
 
 def _proposals(result: FileResult, *, is_landed: bool) -> list[Proposal]:
-    """Return the proposals whose hunks count as absorbed in a different form, or all others."""
+    """Return the proposals for hunks that count as absorbed, or, if not `is_landed`, the others."""
     answers = result.answers
     return [a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed]
 
 
 def _wordings(file: FileHistory) -> Iterator[Wording]:
-    """Yield upstream's text and the patch's for each hunk absorbed in a different form."""
+    """Yield upstream's text and the patch's text of each hunk absorbed in a different form."""
     result = file.result
     lines = split_lines(file.upstream.text_of(result.changes.get(result.home)) or b"")
     for one in _proposals(result, is_landed=True):
@@ -385,7 +390,7 @@ def _wordings(file: FileHistory) -> Iterator[Wording]:
 
 
 def _is_alike(file: FileHistory, one: Proposal) -> Claim:
-    """Return a function that tests whether a version has a hunk in a different form."""
+    """Return a test whether a version has a hunk in a different form."""
 
     def is_alike(version: Version) -> bool:
         (ours,) = file.texts([version])
@@ -401,7 +406,7 @@ def _likeness(file: FileHistory, number: int, ours: bytes, *, is_clean: bool) ->
 
 
 def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
-    """Return one entry for each commit, with the lowest confidence and all paths."""
+    """Join the entries of each commit into one, with the lowest confidence and all paths."""
     joined: dict[str, Likely] = {}
     for one in found:
         before = joined.get(one.commit, one)
@@ -414,7 +419,7 @@ def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
 
 
 def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
-    """Map the index of each hunk to the commit that absorbed or broke it, if one is known."""
+    """Map the index of each hunk to the commit that absorbed or broke it, if that is known."""
     absorption = patch.absorption
     landed = {one.hunk: one for one in _proposals(file.result, is_landed=True)}
     found: dict[int, Step | None] = {}
@@ -428,9 +433,10 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
 
 
 def _claims(file: FileHistory, number: int) -> Claims:
-    """Return the claim about upstream's versions that the explaining commit made true.
+    """Return the test that upstream's versions pass since the commit that explains a hunk.
 
-    The claim is that upstream has the hunk, if it was absorbed, or else that it no longer applies.
+    For an absorbed hunk, a version passes if it has the hunk. For any other hunk, a version passes
+    if the hunk no longer applies to it.
     """
     (verdict, how), step = file.result.answers[number], file.result.step
     is_absorbed, start = verdict is Verdict.ABSORBED, file.versions[0]
@@ -444,13 +450,13 @@ def _claims(file: FileHistory, number: int) -> Claims:
         return lambda versions: _is_disturbed(file, number, versions)
     if how is How.SYNTAX:
         return each(_has_imports(file, number))
-    # What has become a superset may have landed as it is.
+    # Upstream may first have had exactly these lines, and a superset of them only later.
     wanted = {(verdict, how), *([ABSORBED_EXACT] if how is How.SUPERSET else [])}
     return lambda versions: file.has(number, wanted, versions)
 
 
 def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -> list[bool]:
-    """Return for each version whether a hunk no longer applies to it as it did to the base."""
+    """Return, for each version, whether a hunk no longer applies to it as it does to the base."""
     is_moved = file.result.answers[number][1] is How.MOVED
     moved = [is_moved and version.path != file.versions[0].path for version in versions]
     staying = [version for version, is_gone in zip(versions, moved, strict=True) if not is_gone]
@@ -459,7 +465,7 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
 
 
 def _has_imports(file: FileHistory, number: int) -> Claim:
-    """Return a function that tests whether a version has all imports that a hunk adds."""
+    """Return a test whether a version has all imports that a hunk adds."""
     assert file.content is not None
     theirs = apply_one(file.content, *file.hunk(number))
     before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))
@@ -474,9 +480,9 @@ def _has_imports(file: FileHistory, number: int) -> Claim:
 
 
 def _has_effect(result: FileResult, number: int) -> Claim:
-    """Return a function that tests whether a version has the effect of a change.
+    """Return a test whether a version has the effect of a change.
 
-    The change is a new file, a copy, or a change without hunks (mode, name, or binary content).
+    The change is a new file, a copy, or a change of mode, path or binary content.
     """
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None
@@ -500,7 +506,7 @@ def _sighting(step: Step, answer: Answer, paths: tuple[str, ...]) -> Sighting:
 
 
 def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
-    """Return one sighting for each commit and kind of proof, with all paths."""
+    """Join the sightings of each commit and kind of proof into one, with all paths."""
     joined: dict[tuple[str, object], Sighting] = {}
     for sighting in sightings:
         key = (sighting.commit, sighting.how)
@@ -511,9 +517,9 @@ def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
 
 
 def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]:
-    """Yield the commit that wrote upstream's text of each region, or None if it is unknown.
+    """Yield, for each region, the commit that wrote upstream's text, or None if it is not known.
 
-    For a conflict without regions, yield only the last commit that touched the file.
+    For a conflict without regions, yield only the last commit that changed the file.
     """
     versions = file.versions_shown(conflict.new_path)
     if conflict.marked is None:
@@ -528,7 +534,7 @@ def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]
 
 
 def _parts(marked: bytes) -> Iterator[bytes]:
-    """Yield upstream's lines of each region, with the lines around them if they are too common."""
+    """Yield upstream's lines of each region; if none is distinctive, with a line on either side."""
     found = split_marked(marked)
     before = b""
     for number, region in enumerate(found.regions):
@@ -543,11 +549,11 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 
 
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, Likeness] | None:
-    """Return the first version that seems to have a hunk: commit, text and likeness.
+    """Return the first version that seems to have a hunk (commit, text and likeness), or None.
 
-    There is one if upstream landed the hunk in a different form and rewrote it later, so that the
-    target does not resemble it. `since` is the commit that broke the hunk. Up to MOST_VERSIONS
-    versions from that commit on are compared.
+    Such a version exists if upstream landed the hunk in a different form and rewrote it later, so
+    that the target no longer resembles the hunk. `since` is the commit that broke the hunk. Up to
+    MOST_VERSIONS versions from that commit on are compared.
     """
     steps = [version.step for version in file.versions]
     later = file.versions[steps.index(since) : -1] if since in steps else ()
@@ -556,14 +562,14 @@ def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, L
     new = _words(file.hunk(number)[0].added_text()) - _words(file.content or b"")
     for version, ours in zip(some, file.texts(some), strict=True):
         if ours is None or version.step is None or (new and new.isdisjoint(_words(ours))):
-            continue  # it brought none of the words that the patch brings
+            continue  # the version has none of the words that are new in the patch
         found = _likeness(file, number, ours, is_clean=False)
         if found is not None:
             return version.step, ours, found
     return None
 
 
-@lru_cache(maxsize=8)  # the hunks of a file ask about the same versions
+@lru_cache(maxsize=8)  # all hunks of a file are compared with the same versions
 def _words(text: bytes) -> frozenset[bytes]:
-    """Return the words, in lower case, that make up the names in a text."""
+    """Return the words that make up the names in a text: `file` and `name` for `FileName`."""
     return frozenset(part.lower() for part in _PARTS.findall(text))
