@@ -1,4 +1,4 @@
-"""A file in conflict, and the choices of a person for its regions."""
+"""Apply the choices of a person to the regions of a file in conflict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIDES = {
 
 
 def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
-    """Return what a person can choose for a region of a conflict: a side, both or a suggestion."""
+    """Return the choices for a region of a conflict: ours, theirs, both, and the suggestions."""
     sides = (Choice(Taken.OURS), Choice(Taken.THEIRS))
     if file.marked is None:
         return sides
@@ -45,7 +45,10 @@ def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
 
 
 def content_of(file: FileConflict, choices: Choices) -> bytes | None:
-    """Return a file in conflict with a person's choices. Regions without one keep their markers."""
+    """Return a file with a person's choices applied; regions without a choice keep their markers.
+
+    For a file without regions, None means that the file is deleted.
+    """
     if file.marked is None:
         name = conflict_id(file.base, file.ours, file.theirs, None)
         return text_of(file, 0, choices[name])
@@ -66,7 +69,7 @@ def _id(region: Region) -> str:
 
 
 def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
-    """Return a region of a conflict as chosen so far, and the text of the file before and after."""
+    """Return the text chosen for a region (None if not yet), and the text before and after it."""
     if file.marked is None:
         choice = choices.get(conflict_id(file.base, file.ours, file.theirs, None))
         return Place(b"", None if choice is None else text_of(file, 0, choice), b"")
@@ -82,7 +85,7 @@ def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
 
 
 def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
-    """Return the text to open in an editor. Regions without a choice have conflict markers."""
+    """Return the text to open in an editor; regions without a choice have conflict markers."""
     if file.marked is not None:
         return content_of(file, choices) or b""
     text = place_of(file, number, choices).text
@@ -91,10 +94,10 @@ def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
 
 
 def edited(file: FileConflict, number: int, choices: Choices, content: bytes) -> Choice | None:
-    """Return an edit of a region as a person's choice, or None if other lines changed as well."""
+    """Return an edited file as the choice for one region, or None if other lines changed, too."""
     place = place_of(file, number, choices)
     if not place.behind.endswith(b"\n") and not opened_text(file, number, choices).endswith(b"\n"):
-        content = content.removesuffix(b"\n")  # editors end the last line
+        content = content.removesuffix(b"\n")  # editors add a line feed at the end
     has_room = len(content) >= len(place.before) + len(place.behind)
     if not (has_room and content.startswith(place.before) and content.endswith(place.behind)):
         return None

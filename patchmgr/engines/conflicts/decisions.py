@@ -24,7 +24,7 @@ from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs
 
-NEIGHBOURS = 3  # lines on either side that stand for a text that is gone
+NEIGHBOURS = 3  # lines before and after that are included if the text itself is not distinctive
 DIGITS = 32
 
 
@@ -41,9 +41,9 @@ def finding_of(
 
 
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
-    """Yield the upstream text where each conflicting hunk of a file applies.
+    """Yield references to the upstream text that each hunk in conflict would change.
 
-    The path is the one in the patch, or that of another file if the hunk's code moved there.
+    The path is the one in the patch or, if upstream moved the code to another file, that file's.
     """
     conflict, change = result.conflict, result.step.change
     if conflict is None:
@@ -83,7 +83,10 @@ def standing_decision(
 
 
 def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Return the result of a patch, with a person's decision (open to change) as its reason."""
+    """Return the outcome of a patch, with a person's decision as the reason.
+
+    The finding stays in the outcome, so that the decision can be changed.
+    """
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,
@@ -93,7 +96,7 @@ def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
 
 
 def change_digest(patch: Patch) -> str:
-    """Return a digest of what a patch changes, regardless of header, context and line numbers."""
+    """Return a digest of a patch's changes, which ignores header, context and line numbers."""
     digest = hashlib.sha256()
     for change in patch.files:
         words = (change.old_path, change.new_path, change.old_mode, change.new_mode)
@@ -110,7 +113,7 @@ def _feed(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
-    """Return a reference to consecutive lines of a file: their path, number and digest."""
+    """Return a reference to consecutive lines of a file: path, number of lines, digest, count."""
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)
@@ -120,17 +123,14 @@ def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
 
 
 def whole_file(path: str, content: bytes | None) -> Passage:
-    """Return a reference to a whole file: its path and a digest.
-
-    The digest is empty if the file does not exist.
-    """
+    """Return a reference to a whole file: path and digest. Without a file, the digest is empty."""
     if content is None:
         return Passage(path, 0, "")
     return Passage(path, 0, hashlib.sha256(content).hexdigest()[:DIGITS])
 
 
 def is_there(content: bytes | None, wanted: Passage) -> bool:
-    """Return whether a file still has the lines that a decision refers to, as often as then."""
+    """Return whether a file has the lines of a decision at least as often as it had them then."""
     if not wanted.lines or content is None:
         return whole_file(wanted.path, content) == wanted
     return _times(content, wanted.lines, wanted.digest) >= wanted.times
@@ -171,9 +171,9 @@ def passage_of_place(
 
 
 def identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
-    """Return an audit finding with an id, by which a person can accept the finding.
+    """Return an audit finding with an id, which a person can use to accept the finding.
 
-    The id depends on the patch's change and the finding's text, but not on the line number.
+    The id depends on the patch's change and on the finding's text, but not on the line number.
     """
     words = (change_digest(patch), finding.kind, finding.path, finding.symbol or "", finding.text)
     told = "\0".join(words).encode("utf-8", "surrogateescape")

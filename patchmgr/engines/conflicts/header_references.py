@@ -13,7 +13,7 @@ from patchmgr.model.outcome import Likely, PatchOutcome, Reliability, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Named
 
-NAMED_CONFIDENCE = 0.5  # of a commit that only the header names: nobody compared any text
+NAMED_CONFIDENCE = 0.5  # for a commit that only the header names, without a comparison of texts
 _PULL_URL = late_pattern(
     r"https?://[^\s/]+/([^\s/]+/[^\s/]+)/(?:-/)?(?:pull|merge_requests)/([0-9]{1,9})\b"
 )
@@ -21,8 +21,8 @@ _PULL = late_pattern(r"(?<![\w/#&])#([0-9]{1,9})\b")
 _COMMIT = late_pattern(r"(?<![\w./-])[0-9a-f]{12,40}(?![\w-])")
 _RELEASE = late_pattern(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+[\w.]*):\s+(?=\S*(?:/pull/|#)[0-9])")
 _OWNER = late_pattern(r"[:/]([^:/\s]+/[^:/\s]+?)(?:\.git)?/?$")
-# Fields that say that upstream has the patch, and those that do so in some words only.
-# What says so goes before what may. A bug that a patch is about says nothing of who has mended it.
+# The fields that can say that upstream has the patch, the most explicit first. Some fields say so
+# only if their value matches a pattern. Fields that name a bug do not tell which commit fixed it.
 _ALWAYS = None
 _FIELDS = {
     "applied-upstream": _ALWAYS,
@@ -34,8 +34,8 @@ _FIELDS = {
     "forwarded": _ALWAYS,
 }
 _REFERENCE = rf"(?:{_PULL_URL.pattern}|{_PULL.pattern}|{_COMMIT.pattern})"
-# `it is there upstream (0.24.0: #7, in other words)`, `#7 is merged`: the reference is what has
-# it. `Words. #7 only moves the two sites` is a remark about the reference, and so is all else.
+# `it is there upstream (0.24.0: #7, in other words)` and `#7 is merged` say that the reference has
+# the patch. Any other text, such as `Words. #7 only moves the two sites`, is a remark about it.
 _ANSWER = late_pattern(rf"\((?:[^():#]*:\s+)?{_REFERENCE}\s*(?:,[^().;]*)?\)\s*\.?\s*\Z")
 _LANDED = late_pattern(
     rf"\s*(?:upstream\s+(?:has|takes|merges)\s+)?{_REFERENCE}"
@@ -45,7 +45,7 @@ _LANDED = late_pattern(
 
 
 Find = Callable[[Named], "tuple[str, str] | None"]
-"""Return the commit and subject of a named change, or None if it is not new in the target."""
+"""A function that returns the id and subject of a named commit, or None if it is not new."""
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
@@ -54,7 +54,7 @@ def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
     A pull request with the address of a repository other than `repository` is skipped.
     """
     fields = {name.lower(): (name, value) for name, value in patch.fields.items()}
-    # What is not an address on a forge says nothing of the owner.
+    # A local path does not tell the owner of the repository.
     is_forge = repository is not None and not repository.startswith(("file:", "/", "."))
     owner = _OWNER.search(repository) if repository is not None and is_forge else None
     for key, words in _FIELDS.items():
@@ -76,13 +76,13 @@ def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
 
 
 NAMED = Reliability("header")
-"""The reliability of proposals from headers, which was not measured."""
+"""The reliability of proposals from headers, which has not been measured."""
 
 
 def with_named(
     judged: Sequence[Judged], patches: Sequence[Patch], find: Find, repository: str | None
 ) -> tuple[Judged, ...]:
-    """Propose to drop each patch in conflict if its header names a change that is new upstream."""
+    """Propose to drop each patch in conflict whose header names a commit that is new upstream."""
     return tuple(
         replace(one, outcome=_with_named(one.outcome, patch, find, repository))
         for one, patch in zip(judged, patches, strict=True)

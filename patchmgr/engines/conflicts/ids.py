@@ -1,4 +1,4 @@
-"""Compute the ids of conflicts. An id depends on the texts alone, not on their order or place."""
+"""Compute the ids of conflicts. An id depends only on the texts, not on file or position."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from patchmgr.engines.text.marked import split_marked
 
 
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return base, ours and theirs of each region of a conflict, without their last line feed."""
+    """Return base, ours and theirs of each region of a conflict, without the last line feed."""
     regions = (found.region for found in split_marked(marked).regions)
     sides = (map(_unended, (region.base, region.ours, region.theirs)) for region in regions)
     return tuple((base, ours, theirs) for base, ours, theirs in sides)
@@ -27,7 +27,10 @@ def _unended(side: bytes) -> bytes:
 def conflict_id(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, marked: bytes | None
 ) -> str:
-    """Return the id of a conflict in a file: 12 hex digits, made from the sides of all regions."""
+    """Return the id of a conflict in a file: 12 hex digits, made from the sides of all regions.
+
+    Exchanging ours and theirs does not change the id.
+    """
     found = split_marked(marked).regions if marked is not None else ()
     regions = [tuple(map(_bare, (r.base, r.ours, r.theirs))) for r in (f.region for f in found)]
     digest = hashlib.sha256()
@@ -38,7 +41,7 @@ def conflict_id(
 
 
 def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
-    """Return the id of a region of a conflict, whose sides are given as whole lines.
+    """Return the id of a region of a conflict; its sides are given as whole lines.
 
     A conflict with only this region has the same id.
     """

@@ -14,13 +14,14 @@ from patchmgr.engines.text.marked import MarkedText, has_marker, sides_of, split
 from patchmgr.model.recorded_conflict import Kind, Recorded, Region, Resolution
 
 Span = tuple[int, int]
-_MORE = 40  # lines
-_CONTEXT = 20  # lines; a longer context says no more
+"""The start and the end (exclusive) of a part of a text, in bytes."""
+_MORE = 40  # lines by which a resolution may exceed twice the lines of its sides
+_CONTEXT = 20  # most lines before or after a region that are used to find it
 _LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 
 class Resolutions(Protocol):
-    """The recorded resolutions of conflicts, also found if ours and theirs are swapped."""
+    """The recorded resolutions of conflicts. Ours and theirs may be swapped in a search."""
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Return the recorded resolution of a region as whole lines, or None if there is none."""
@@ -46,10 +47,10 @@ class Replayed(Struct, frozen=True):
 
 
 def whole_sides(marked: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return base, ours and theirs of a file, as restored from its text with conflict markers.
+    """Restore base, ours and theirs of a file from its text with conflict markers.
 
-    Returns None if a line of the file itself looks like a marker, because the file then cannot be
-    split into its sides with certainty.
+    Returns None if there is no region, or if a line of the file itself looks like a marker, because
+    the sides are not certain then.
     """
     found = split_marked(marked)
     is_sure = found.is_sure and all(one.is_sure for one in found.regions)
@@ -62,11 +63,11 @@ def replay(
     *,
     ends_with_newline: bool = True,
 ) -> Replayed:
-    """Return a text with each region of a conflict replaced by its recorded resolution, if any.
+    """Replace each region of a conflict that has a recorded resolution with that resolution.
 
     The other regions keep their markers. Git ends every side of a region with a line feed.
-    `ends_with_newline` says whether the merged file does, which matters if the last region is at
-    the end of the file.
+    `ends_with_newline` says whether the merged file should end with a line feed. This matters only
+    if the last region is at the end of the file.
     """
     found = split_marked(marked)
     used: list[str] = []
@@ -109,10 +110,10 @@ def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
 
 
 def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
-    """Find the resolution of each region of a conflict in a resolved file, by the lines around.
+    """Find the resolution of each region in a resolved file, by the lines around the region.
 
-    Each region is reported once, in order. A region that occurs twice and was resolved in two ways
-    is reported as missed.
+    Each region is returned once, in order. A region that occurs twice and was resolved in two ways
+    is returned as `Missed`.
     """
     split = split_marked(ended(marked))
     resolved = ended(resolved)
@@ -151,7 +152,7 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
         elif text is None:
             yield Missed(name, region, "the text around it was changed, or occurs more than once")
         elif text == region.ours and not is_exact:
-            # Replayed, it would drop a change that a person put elsewhere in the file.
+            # If it were replayed, a change that the person put elsewhere in the file would be lost.
             yield Missed(
                 name, region, "it was resolved to ours, but other lines were changed as well"
             )
@@ -164,9 +165,9 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
 def _exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...] | None:
     """Return where each conflict region's resolution starts and ends in a resolved file.
 
-    It is assumed that nothing else was changed. `texts` are the clean texts between the regions, as
-    whole lines. A region next to a clean text that occurs in several places gets None. The result
-    is None if a clean text does not occur.
+    Nothing but the regions may have changed. `texts` are the clean texts between the regions, as
+    whole lines. If a clean text can be at several positions, the regions next to it get None.
+    Returns None if the resolved file lacks a clean text.
     """
     first = _places(texts, resolved)
     if first is None:
@@ -181,7 +182,7 @@ def _exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, 
 
 
 def _places(texts: Sequence[bytes], resolved: bytes) -> list[int] | None:
-    """Return the first place of each text after those before it, or None if one has no place."""
+    """Return the earliest positions of the texts, in their order, or None if one is missing."""
     if not resolved.startswith(texts[0]):
         return None
     places, at = [0], len(texts[0])
@@ -197,7 +198,7 @@ def _places(texts: Sequence[bytes], resolved: bytes) -> list[int] | None:
 
 
 def _places_from_end(texts: Sequence[bytes], resolved: bytes) -> list[int]:
-    """Return the last place of each text before those after it. All texts must occur."""
+    """Return the latest positions of the texts, in their order. All texts must occur."""
     end = len(resolved) - len(texts[-1])
     places = [end]
     for text in reversed(texts[1:-1]):
@@ -225,7 +226,7 @@ def _find_last(text: bytes, part: bytes, end: int) -> int:
 
 
 def _nearby_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...]:
-    """Return where each conflict region's resolution starts and ends, by the lines around it.
+    """Return where each region's resolution starts and ends, judged by the lines around the region.
 
     A region gets None if the lines before or after it are not unique in the clean texts and in the
     resolved text. Changes elsewhere do not matter.
@@ -252,7 +253,7 @@ def _meets_another(number: int, spans: Sequence[Span | None]) -> bool:
 def _only_place(
     blocks: Iterable[list[bytes]], texts: Sequence[bytes], resolved: bytes
 ) -> Span | None:
-    """Return the place of the first block of lines that is once in all texts and in the result."""
+    """Return the position of the first block that occurs once in `texts` and once in `resolved`."""
     for lines in blocks:
         block = b"".join(lines)
         is_once = _count(resolved, block) == 1 == sum(_count(text, block) for text in texts)
@@ -263,7 +264,7 @@ def _only_place(
 
 
 def _count(text: bytes, part: bytes) -> int:
-    """Count the occurrences of a part, at most two."""
+    """Count the occurrences of `part` that start a line, up to two."""
     first = _find(text, part, 0)
     if first is None:
         return 0
@@ -309,7 +310,7 @@ def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | No
 def recorded_fault(recorded: Recorded) -> str | None:
     """Return what is wrong with a recorded conflict, or None if nothing is.
 
-    Its id must match its sides, and the resolution of a region must consist of whole lines of text.
+    The id must match the sides, and the resolution of a region must consist of whole lines of text.
     """
     if recorded.kind is Kind.GROUP:
         return None

@@ -19,10 +19,10 @@ from patchmgr.model.recorded_conflict import Region
 from patchmgr.model.work_order import Failure
 
 _WORD = re.compile(rb"[A-Za-z_]\w+")
-_MORE = 4096  # bytes
+_MORE = 4096  # bytes by which a resolution may exceed twice the size of its sides
 _BY_NO_CHECK = (ConflictKind.BINARY, ConflictKind.MODE)
 Find = Callable[[bytes, bytes, bytes], "bytes | None"]
-"""Return the resolution of a region, given as base, ours and theirs, or None."""
+"""A function that returns the recorded resolution of a region (base, ours, theirs), or None."""
 
 
 class Fitted(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Fitted(Struct, frozen=True):
 
 
 def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
-    """Insert a proposed resolution. Return the resolved file, or why the resolution does not fit.
+    """Insert a proposed resolution; return the resolved file, or why the resolution does not fit.
 
     `content` is the text of the region with the id `wanted`, or the whole file. Other regions get
     the resolution that `find` returns, or else ours.
@@ -85,7 +85,7 @@ def _known(region: Region, find: Find) -> bytes:
 
 
 def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
-    """Yield what is wrong with a resolution, as far as that can be found without a rebase."""
+    """Yield what is wrong with a resolution, as far as it can be found without a rebase."""
     is_move = conflict.kind is ConflictKind.RENAME and conflict.marked is None
     if is_move or conflict.kind in _BY_NO_CHECK:
         yield Failure("kind", f"no check can judge a conflict of the kind {conflict.kind.value}")
@@ -122,7 +122,7 @@ def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator
 def given_up(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None, where: str
 ) -> Iterator[Failure]:
-    """Yield a failure for each side of a conflict whose whole change a resolution drops."""
+    """Yield a failure for each side of a conflict whose change is missing from a resolution."""
     for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):
@@ -148,7 +148,7 @@ def _has_nothing(
 
 
 def _said(text: bytes | None) -> list[bytes] | None:
-    """Return the lines that are not blank, with each run of white space turned into one space."""
+    """Return the lines that are not blank, with white space reduced to single spaces."""
     if text is None:
         return None
     return [line for line in (b" ".join(each.split()) for each in split_lines(text)) if line]

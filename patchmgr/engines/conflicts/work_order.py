@@ -1,4 +1,4 @@
-"""Make the parts of a work order that only depend on texts, and shorten a work order."""
+"""Make the parts of a work order that depend only on texts, and shorten a work order."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from patchmgr.model.work_order import (
     WorkOrder,
 )
 
-_CAPS = (8000, 4000, 2000, 1000, 500, 250, 120, 60)  # letters of a text, until all of it fits
+_CAPS = (8000, 4000, 2000, 1000, 500, 250, 120, 60)  # characters of a text, until the order fits
 _SIDES = ("regions.base.text", "regions.ours.text", "regions.theirs.text")
-_WEIGHT = 8  # of the cap: what is in conflict is cut last
-_LETTERS_AN_ITEM = 50  # of the cap: so many items has a list
+_WEIGHT = 8  # the sides of a conflict may be this many times as long as other texts
+_LETTERS_AN_ITEM = 50  # a list keeps one item for this many characters that a text may have
 _WORD = re.compile(r"\w+")
 _PROSE = ("diff", "message", "reason", "subject", "why")
 _FILE = re.compile(r"(?m)^(?=diff --git )")
@@ -95,7 +95,7 @@ def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
 
 
 def _overlap(before: list[bytes], behind: list[bytes]) -> int:
-    """Return the largest number of lines that both end the first text and begin the second."""
+    """Return the largest number of lines that end `before` and also start `behind`."""
     sizes = range(min(len(before), len(behind)), 0, -1)
     return next((size for size in sizes if before[-size:] == behind[:size]), 0)
 
@@ -112,7 +112,7 @@ def _candidates(suggestions: Sequence[Suggestion]) -> tuple[OrderedCandidate, ..
 
 
 def _symbols(conflict: FileConflict) -> list[str | None]:
-    """Return the symbol that contains each region: in ours, or else theirs, or else the base."""
+    """Return the symbol that contains each region: in ours, or else in theirs, or else in base."""
     assert conflict.marked is not None
     split = split_marked(conflict.marked)
     found: list[str | None] = [None] * len(split.regions)
@@ -129,7 +129,7 @@ def _symbols(conflict: FileConflict) -> list[str | None]:
 
 
 class Whole(Struct, frozen=True):
-    """The content of a file on each side of a conflict, with its old and new path."""
+    """The content of a file on each side of a conflict and after it, with its old and new path."""
 
     path: str
     new_path: str
@@ -140,7 +140,7 @@ class Whole(Struct, frozen=True):
 
 
 def symbols_of(names: Sequence[str], file: Whole) -> Iterator[SymbolSides]:
-    """Yield each named symbol that any side of a file has, with its text on every side."""
+    """Yield each symbol in `names` that any side of a file has, with its text on every side."""
     sides = [
         None if readable(content) is None else Outline(path, content or b"")
         for path, content in (
@@ -181,9 +181,9 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Return a work order with its texts shortened, at ends of statements, to a size of `most`.
+    """Return a work order with its texts cut at ends of statements, so that its size is `most`.
 
-    If that is not possible, the order is returned as short as it gets.
+    If that is not possible, the shortest possible work order is returned.
     """
     shorter = order
     for cap in _CAPS:
@@ -200,7 +200,7 @@ class _Cut:
         self.order, self.cap, self.cut = order, cap, dict.fromkeys(order.cut)
 
     def shorter(self) -> WorkOrder:
-        """Return the shortened work order. Its `cut` says how much of which field is left."""
+        """Return the shortened work order. The field `cut` says how much of each field is left."""
         order = self.order
         made = {
             name: self._value(getattr(order, name), name, order.new_path)
@@ -212,7 +212,7 @@ class _Cut:
     def _value(self, value: object, name: str, path: str) -> object:
         cap = self.cap * (_WEIGHT if name in _SIDES else 1)
         if isinstance(value, str) and len(value) > cap and not name.endswith("path"):
-            self.cut[f"{name}: {cap} of {len(value)} letters at most"] = None
+            self.cut[f"{name}: {cap} of {len(value)} characters at most"] = None
             is_code = name.rpartition(".")[2] not in _PROSE
             return first_statements(value, path if is_code else "", cap)
         if isinstance(value, tuple) and len(value) > (most := max(2, self.cap // _LETTERS_AN_ITEM)):
@@ -236,7 +236,7 @@ def first_statements(text: str, path: str, most: int) -> str:
 
 
 def _fitting(node: Node, left: int) -> tuple[list[str], int]:
-    """Return the first parts of a node that fit, and the number of characters left.
+    """Return the first parts of a node that fit, and the number of characters still free.
 
     A block that does not fit as a whole is cut after one of its parts.
     """
