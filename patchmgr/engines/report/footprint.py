@@ -31,6 +31,7 @@ from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.model.upstream import Pin
 
 Net = Mapping[str, tuple[int, int] | None]
+"""The numbers of added and removed lines of each path, or None for a binary file."""
 
 
 def footprint(
@@ -78,7 +79,7 @@ def _patches_by_path(patches: Sequence[Patch]) -> dict[str, tuple[str, ...]]:
 
 
 def _is_passing(change: FileChange, net: Net) -> bool:
-    """Return whether the series leaves the path as it was."""
+    """Return whether the series as a whole leaves a file as it is at the pin."""
     is_in_place = change.renamed_from is None and change.old_mode == change.new_mode
     return is_in_place and _is_same(change, net)
 
@@ -192,10 +193,10 @@ def _tallies(
 
 
 class TouchedFile(Struct, frozen=True):
-    """A patch's change to one file: the contents, if known, and the symbols that it touches.
+    """A patch's change to one file, and the symbols that the change touches.
 
-    `before` is empty if the patch creates the file. `is_upstream` says whether the file exists at
-    the pin.
+    `before` and `after` are the contents of the file, or None if they are not known. `before` is
+    empty if the patch creates the file. `is_upstream` says whether the file exists at the pin.
     """
 
     change: FilePatch
@@ -206,7 +207,7 @@ class TouchedFile(Struct, frozen=True):
 
 
 class _File(Struct, frozen=True):
-    """A file after some patches. `pinned` has its symbols at the pin, or is None for a new file."""
+    """A file after some patches. `pinned` has the symbols at the pin, or is None for a new file."""
 
     content: bytes | None
     pinned: SymbolIndex | None
@@ -261,7 +262,7 @@ class Walk:
         return _File(content, self._index(path, content))
 
     def _index(self, path: str, content: bytes | None) -> SymbolIndex:
-        """Return the symbols of a text. A text that is not known has none."""
+        """Return the symbols of a file, or no symbols if the content is not known."""
         known = b"" if content is None else content
         return self._indexes.setdefault((path, known), SymbolIndex(path, known))
 
@@ -283,7 +284,7 @@ def _touches(
 
 
 def _applied(change: FilePatch, before: bytes | None) -> tuple[bytes | None, tuple[int, ...]]:
-    """Return the content after a change and the lines where its hunks start, if they are known."""
+    """Return the content after a change, or None if it is not known, and where each hunk starts."""
     stated = tuple(h.old_start - (1 if h.old_count else 0) for h in change.hunks)
     if before is None or change.binary is not None:
         return None, stated
@@ -294,7 +295,7 @@ def _applied(change: FilePatch, before: bytes | None) -> tuple[bytes | None, tup
 def _lines(
     hunks: Sequence[Hunk], positions: Sequence[int], old: SymbolIndex, new: SymbolIndex
 ) -> Iterator[_Line]:
-    """Yield the changed lines of all hunks, with the symbol around each on its own side."""
+    """Yield each changed line of all hunks, with the symbol around it in the old or new file."""
     drift = 0
     for hunk, position in zip(hunks, positions, strict=True):
         run: list[_Line] = []
@@ -315,7 +316,7 @@ def _lines(
 
 
 def _settled(run: list[_Line]) -> Iterator[_Line]:
-    """Assign each blank line in a run of changes to the code before it, or else after it."""
+    """Give each blank line in a run of changed lines the symbol of the code before or after it."""
     code = [i for i, line in enumerate(run) if not line.is_blank]
     for index, line in enumerate(run):
         if not line.is_blank or not code:
@@ -326,10 +327,11 @@ def _settled(run: list[_Line]) -> Iterator[_Line]:
 
 
 State = tuple[Footprint, Sequence[OwnCommit]]
+"""The footprint of a series, and the commits of its branch."""
 
 
 def compared(name: str, before: State | None, after: State | None) -> ComparedFootprint:
-    """Compare the footprint of a series before and after, where None means no series."""
+    """Compare the footprints of two states of a series. A state is None without a series."""
     (old, then), (new, now) = before or (None, ()), after or (None, ())
     was, touched = ({*_touched(old)}, {*_touched(new)})
     only = (
@@ -340,7 +342,7 @@ def compared(name: str, before: State | None, after: State | None) -> ComparedFo
 
 
 def _touched(footprint: Footprint | None) -> Iterator[Touched]:
-    """Yield the files that a series touches, and the upstream symbols."""
+    """Yield the files and the upstream symbols that a series touches."""
     if footprint is None:
         return
     yield from ((file.path, None) for file in footprint.files)

@@ -1,4 +1,4 @@
-"""Collect what a reviewer asks for: subsystems, gated sites, and hotspots.
+"""Collect what a reviewer asks about: subsystems, changed sites, hotspots and risks.
 
 A hotspot is a symbol that the series touches and that upstream changes often, so that the next
 conflict is likely to be there.
@@ -93,16 +93,16 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Finds the sites that a series changes in one file. It can be pickled for another process.
+    """Finds the sites that a series changes in one file, and can be sent to another process.
 
-    `defaults` holds the values that the project's settings have without environment variables.
+    `defaults` holds the values that the project's settings have if no environment variable is set.
     """
 
     words: Words
     defaults: Mapping[str, object] = {}
 
     def __call__(self, texts: Texts) -> tuple[ChangedSite, ...]:
-        """Return the changed sites of a file, or none if its texts are the same."""
+        """Return the changed sites of a file, or none if the file is unchanged."""
         if texts.old == texts.new:
             return ()
         if language(texts.path, texts.new) == "Python":
@@ -125,7 +125,7 @@ def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
 def texts_of(
     changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
 ) -> tuple[Texts, ...]:
-    """Return the upstream code files that a series edits, without tests and vendored code.
+    """Return the upstream code files that a series edits, except tests and vendored code.
 
     The longest file comes first.
     """
@@ -138,14 +138,14 @@ def texts_of(
         is_own = not is_test(path) and not is_third_party(path)
         if is_plain and is_own and language(path, after) in _JUDGED:
             found.append(Texts(path, before, after, hunks.get(path)))
-    # The longest first: they end last.
+    # The longest first, because they take the longest.
     return tuple(sorted(found, key=lambda texts: (-len(texts.new), texts.path)))
 
 
 def with_owners(
     footprint: Footprint, found: Iterable[Sequence[ChangedSite]]
 ) -> tuple[ChangedSite, ...]:
-    """Return the changed sites with their patches' names, beginning with shared sites."""
+    """Return the changed sites, shared sites first, with the names of their patches."""
     owners = _owners(footprint)
     by_path = {file.path: file.patches for file in footprint.files}
     sites = [
@@ -173,10 +173,10 @@ def hotspots(
     changes: Sequence[tuple[str, str, str]],
     names: Mapping[str, str],
 ) -> tuple[Hotspot, ...]:
-    """Return the upstream symbols that patches touch, those with most upstream commits first.
+    """Return the upstream symbols that patches touch, those with the most upstream commits first.
 
-    Each of `changes` is a commit, a path and a hunk heading. `names` maps a path to the file's
-    latest path.
+    Each item of `changes` is a commit, a path and the heading of a hunk. `names` maps a path to the
+    latest path of the same file.
     """
     touched: dict[tuple[str, str | None], list[str]] = {}
     for patch in patches:
@@ -217,6 +217,7 @@ RUNS_BY_BEING_THERE = frozenset(
     {"sitecustomize.py", "usercustomize.py", "conftest.py", "setup.py", ".gitmodules", ".envrc"}
     | {".pre-commit-config.yaml", "noxfile.py", "tox.ini"}
 )
+"""Files that some tool runs, or obeys, merely because they exist."""
 _WORKFLOWS = re.compile(r"(?:^|/)\.github/workflows/|(?:^|/)\.buildkite/|(?:^|/)\.circleci/")
 _PIN = re.compile(
     r"GIT_TAG\s+\S+|GIT_REPOSITORY\s+\S+|URL_HASH\s+\S+|FetchContent_Declare\("
@@ -242,7 +243,7 @@ def find_risks(
     files: Sequence[FileFootprint],
     known_variables: Callable[[Sequence[str]], frozenset[str]],
 ) -> tuple[Risk, ...]:
-    """Return what a reviewer should know of a series: new dependencies, binaries, variables, pins.
+    """Return what a reviewer must know of a series: new dependencies, binaries, variables, pins.
 
     The risks are sorted by kind and path. `known_variables` returns which of the given names occur
     anywhere in upstream's tree.
@@ -284,7 +285,7 @@ def _text(content: bytes | None) -> str:
 
 
 def _requirements(path: str, text: str) -> dict[str, str]:
-    """Return the requirements in a file, as written, by normalized package name."""
+    """Return the requirements in a file as they are written, keyed by normalized package name."""
     lines: list[str] = []
     if _REQUIREMENTS.search(path):
         lines = [line.partition(" #")[0].strip() for line in text.splitlines()]
@@ -321,7 +322,7 @@ def _variables(
     changes: Mapping[str, FileChange],
     known: Callable[[Sequence[str]], frozenset[str]],
 ) -> Iterator[Risk]:
-    """Yield the environment variables that no file read before."""
+    """Yield a risk for each newly read environment variable that upstream does not mention."""
     read: dict[str, list[FileFootprint]] = {}
     for file in files:
         change = changes[file.path]

@@ -33,7 +33,7 @@ class Globs:
 def _parsed(glob: str) -> _Glob:
     text = glob.strip().lstrip("/")
     if text.endswith(f"/{_ANY}") and text.strip("*/"):
-        text = text[: -len(_ANY)]  # all that is in the folder
+        text = text[: -len(_ANY)]  # everything in the folder
     parts = text.rstrip("/").split("/")
     return _Glob(tuple(None if p == _ANY else _expression(p) for p in parts), text.endswith("/"))
 
@@ -43,7 +43,11 @@ def _expression(part: str) -> re.Pattern[str]:
 
 
 def _matches(glob: _Glob, names: Sequence[str]) -> bool:
-    """Try all ways to match components at once. `reached` counts those matched so far."""
+    """Return whether a glob matches a path, given as its components.
+
+    All ways to match are followed at the same time: `reached` holds, for each of them, how many
+    components of the glob have matched so far.
+    """
     end = len(glob.parts)
     reached = _through(glob, {0})
     for at, name in enumerate(names):
@@ -51,7 +55,7 @@ def _matches(glob: _Glob, names: Sequence[str]) -> bool:
         for number in reached:
             part = glob.parts[number] if number < end else None
             if part is None:
-                following.add(number)  # any number of parts, or what is in a folder that matched
+                following.add(number)  # `**` matches this, or a folder around it matched before
             elif part.match(name):
                 following.add(number + 1)
         reached = _through(glob, following)
@@ -63,7 +67,7 @@ def _matches(glob: _Glob, names: Sequence[str]) -> bool:
 
 
 def _through(glob: _Glob, reached: set[int]) -> set[int]:
-    """Add what is reached if `**` matches nothing."""
+    """Add to `reached` the numbers that it has if a following `**` matches no folder."""
     for number in sorted(reached):
         while number < len(glob.parts) and glob.parts[number] is None:
             number += 1
@@ -72,7 +76,7 @@ def _through(glob: _Glob, reached: set[int]) -> set[int]:
 
 
 Rules = tuple[tuple[str, tuple[str, ...]], ...]
-"""The names of subsystems, each with its globs, in order."""
+"""The name and the globs of each subsystem, in order."""
 
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 LABELERS = (".github/labeler.yml", ".github/labeler.yaml")
@@ -86,9 +90,9 @@ _KEYS = (
 
 
 def read_codeowners(content: bytes) -> Rules:
-    """Return a name and a glob for each line of CODEOWNERS. For a path, the last match counts.
+    """Return a name and a glob for each line of CODEOWNERS; of several that match, the last counts.
 
-    The name is the section's name, or else the path at the start of the glob.
+    The name is that of the section or, outside of sections, the path at the start of the glob.
     """
     found: list[tuple[str, tuple[str, ...]]] = []
     section = ""
@@ -106,7 +110,7 @@ def read_codeowners(content: bytes) -> Rules:
 
 
 def read_labeler(content: bytes) -> Rules:
-    """Return the labels in a labeler.yml in order, with the globs of each."""
+    """Return the labels in a labeler.yml, in order, each with its globs."""
     found: dict[str, list[str]] = {}
     label = ""
     for line in content.decode("utf-8", "replace").splitlines():
@@ -156,10 +160,10 @@ def subsystems(
     read: Callable[[str], bytes | None],
     fallback: Callable[[str], str],
 ) -> Subsystems:
-    """Return the rule that names subsystems: from series.toml, labels, CODEOWNERS or folders.
+    """Return the rule that names subsystems, from the first source that has one.
 
-    `own` holds the globs in series.toml. `read` returns a file at the pin, and `fallback` returns
-    the top folder of a path.
+    The sources are series.toml, labels, CODEOWNERS and the folders. `own` holds the globs in
+    series.toml. `read` returns a file at the pin, and `fallback` returns the top folder of a path.
     """
     if own:
         rules: Rules = tuple((name, tuple(globs)) for name, globs in own.items())

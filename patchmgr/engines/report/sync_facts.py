@@ -17,15 +17,15 @@ from patchmgr.model.outcome import How, Likely, Reliability, Verdict
 
 _PLAIN = frozenset({None, How.IDENTICAL, How.TEXT})
 _WORDS = {
-    How.STRUCTURAL: "merged by structure, both changes are in",
-    How.FORMAT: "merged below upstream's formatting",
-    How.MOVED: "re-homed to where upstream moved the code",
-    How.RECORDED: "solved as a person did before",
+    How.STRUCTURAL: "merged by structure; both changes are kept",
+    How.FORMAT: "merged in upstream's format",
+    How.MOVED: "applied where upstream moved the code",
+    How.RECORDED: "resolved as a person did before",
 }
 
 
 def carried_of(syncs: Sequence[SyncDocument]) -> tuple[Carried, ...]:
-    """Return each patch once, with its verdict and all ways in which rebases carried it."""
+    """Return each patch once, with one verdict and all ways in which the rebases carried it."""
     found: dict[str, Carried] = {}
     for patch in _patches(syncs):
         known = found.get(patch.name)
@@ -63,7 +63,7 @@ def dropped_of(syncs: Sequence[SyncDocument]) -> Iterator[Dropped]:
 def reliabilities(found: Iterable[EvidenceDocument | Likely]) -> tuple[Reliability, ...]:
     """Return the measured reliability of each kind of evidence or proposal, without repetition.
 
-    Facts saved by an older version have no reliability.
+    Facts that an older version of patchmgr saved have no reliability.
     """
     return tuple(dict.fromkeys(one.reliability for one in found if one.reliability is not None))
 
@@ -77,7 +77,7 @@ def _patches(syncs: Sequence[SyncDocument]) -> list[PatchDocument]:
 
 
 def solved_of(syncs: Sequence[SyncDocument]) -> Iterator[Solved]:
-    """Yield each file that git's text merge alone could not merge, even if still in conflict."""
+    """Yield each file that git's text merge could not merge, including those still in conflict."""
     for sync in syncs:
         solutions = tuple(sync.solutions.values())
         for patch in sync.outcome.patches:
@@ -145,9 +145,9 @@ def touched_by(syncs: Sequence[SyncDocument]) -> tuple[str, ...]:
 
 
 def files_by_change(syncs: Sequence[SyncDocument]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return two tuples of paths: files that rebases left byte for byte the same, and the others.
+    """Return the paths of the files that the rebases left byte for byte the same, and all others.
 
-    The bytes stay the same if upstream did not touch the file and every patch on it is unchanged.
+    A file stays the same if upstream did not touch it and every patch to it is unchanged.
     """
     hows: dict[str, set[str]] = {}
     gone: set[str] = set()

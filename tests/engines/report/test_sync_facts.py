@@ -125,11 +125,11 @@ def told(solution: str, *, path: str = "f", seen: str = "other/p") -> Row:
 @table(
     ("hows", "solutions", "words"),
     {
-        "rule": (["structural"], {}, "merged by structure, both changes are in"),
+        "rule": (["structural"], {}, "merged by structure; both changes are kept"),
         "another way": (["syntax"], {}, "syntax"),
-        "by hand": (["recorded"], {}, "solved as a person did before"),
+        "by hand": (["recorded"], {}, "resolved as a person did before"),
         "as told": (["recorded", "moved"], {"a": told("took both"), "b": told("no", path="g")},
-            "took both; re-homed to where upstream moved the code"),
+            "took both; applied where upstream moved the code"),
         "as seen": (["recorded"], {"a": told("took both", path="g", seen="s/p")}, "took both"),
     },
 )  # fmt: skip
