@@ -12,8 +12,8 @@ from patchmgr.engines.languages.words import is_blank, is_import
 from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, singles
 from patchmgr.model.patch import Hunk
 
-LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singular
-DEEPEST = 30
+LARGEST_GAP = 100_000  # most pairs of lines that are compared where no line is unique
+DEEPEST = 30  # most nested parts of a text that are compared
 
 T = TypeVar("T")
 _Run = tuple[int, int, int]
@@ -46,12 +46,12 @@ class Run(Struct, frozen=True):
 
     @property
     def says_something(self) -> bool:
-        """Whether the changed lines add any line that is neither blank nor an import."""
+        """Whether any added line is neither blank nor an import."""
         return any(not is_blank(line) and not is_import(line) for line in self.added)
 
 
 def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
-    """Yield the runs of changed lines in a hunk that starts at line `position` of base (from 0)."""
+    """Yield the runs of changed lines in a hunk that starts at the line `position` (from 0)."""
     line = start = position
     removed: list[bytes] = []
     added: list[bytes] = []
@@ -80,7 +80,7 @@ def changed_blocks(old: Sequence[T], new: Sequence[T]) -> tuple[Block, ...]:
 
 
 def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], ...]:
-    """Return pairs of the numbers (from 0) of equal lines: in the old and in the new text.
+    """Return the equal lines of two texts, as (old, new) pairs of line numbers (from 0).
 
     Lines that occur once in both texts are matched first, as in a patience diff. Between them, the
     longest runs of equal lines are matched.
@@ -95,7 +95,7 @@ def matched_runs(old: Sequence[T], new: Sequence[T]) -> Iterator[_Run]:
 
 
 def _runs(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int) -> Iterator[_Run]:
-    """Yield the runs of equal lines: where each starts in both texts, and its number of lines."""
+    """Yield the runs of equal lines in two parts of texts that start at the lines `at`."""
     most = min(len(old), len(new))
     head = equal_at_start(old, new, most)
     tail = equal_at_start(reversed(old), reversed(new), most - head)
@@ -130,5 +130,5 @@ def _between(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int
 
 
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
-    """Return the index pairs of lines that are unique in both texts and in the same order."""
+    """Return the (old, new) indexes of lines that are unique in both texts, in the same order."""
     return [*zip(*anchors(singles(old), singles(new)), strict=True)]

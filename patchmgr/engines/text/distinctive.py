@@ -30,10 +30,7 @@ def bare(line: bytes) -> bytes:
 
 
 def is_telling(line: bytes) -> bool:
-    """Return whether a line is distinctive, unlike a brace or a `return`.
-
-    The line is given without white space.
-    """
+    """Return whether a line, given without white space, is distinctive. A brace is not."""
     if len(line) < _SHORTEST or line in _BARE:
         return False
     return _LETTERS.match(line, 0, 200) is not None

@@ -17,10 +17,10 @@ Line = bytes
 
 
 class Offer(Struct, frozen=True):
-    """A hunk that a person can choose: both texts of its file, and its blocks of changed lines.
+    """A hunk that a person can choose: both texts of the file, and the changed lines of the hunk.
 
-    `whole` describes a file that can only be chosen as a whole, such as `new file` or `binary
-    file`. It is empty for a hunk.
+    If a file can be chosen only as a whole, `whole` says why, such as `new file` or `binary file`.
+    It is empty for a hunk.
     """
 
     path: str
@@ -30,7 +30,7 @@ class Offer(Struct, frozen=True):
     whole: str = ""
 
     def parts(self) -> tuple[Offer, ...]:
-        """Return the smaller hunks into which a hunk can be split, or only the hunk itself."""
+        """Return the smaller hunks into which a hunk can be split, or just the hunk itself."""
         if self.whole or len(self.blocks) < 2:
             return (self,)
         return tuple(replace(self, blocks=(block,)) for block in self.blocks)
@@ -58,11 +58,11 @@ class Offer(Struct, frozen=True):
 
 
 Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
-"""Lets a person choose hunks, and returns the chosen hunks, which may be parts of those given."""
+"""A function that lets a person choose hunks or parts of them, and returns those chosen."""
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return the hunks of a file, or one offer if only the whole file can be chosen."""
+    """Return the hunks of a file to choose from, or the whole file as one if it has no hunks."""
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")
@@ -81,19 +81,20 @@ def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "
 
 
 def mode_words(before: Entry | None, after: Entry | None) -> str:
-    """Return words for a change of mode, such as "mode 100644 to 100755", or "" for none."""
+    """Describe a change of mode, such as "mode 100644 to 100755". Return "" if there is none."""
     if before is None or after is None:
         return ""
     if before.mode == after.mode and before.mode in FILE_MODES:
         return ""
     is_same = before.mode == after.mode
-    return "no plain file" if is_same else f"mode {before.mode} to {after.mode}"
+    return "not a plain file" if is_same else f"mode {before.mode} to {after.mode}"
 
 
 class Chosen(Struct, frozen=True):
-    """What a person chose in one file: its text with the chosen hunks, and with the other hunks.
+    """What a person chose in one file.
 
-    `is_whole` says whether the file could only be chosen as a whole.
+    `taken` is the file with only the chosen hunks applied, and `left` the file with only the other
+    hunks. `is_whole` says whether the file could be chosen only as a whole.
     """
 
     is_whole: bool
@@ -102,7 +103,7 @@ class Chosen(Struct, frozen=True):
 
 
 def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Chosen]:
-    """Let a person choose hunks, and return the choice for each file with a chosen hunk."""
+    """Let a person choose hunks, and return the choice for each file that has a chosen hunk."""
     found: dict[str, list[Offer]] = {}
     for offer in choose(offers):
         found.setdefault(offer.path, []).append(offer)
@@ -125,7 +126,7 @@ def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block])
 
 
 Ask = Callable[[Offer, int, int, str], str]
-"""Shows a hunk, its number, the number of hunks, and the keys to choose from. Returns a key."""
+"""A function that shows a hunk, its number, the number of hunks and the keys, and returns a key."""
 
 
 def choose(offers: Sequence[Offer], ask: Ask) -> list[Offer]:

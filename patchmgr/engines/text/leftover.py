@@ -11,14 +11,14 @@ from collections.abc import Collection, Iterable
 from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.series.placement import split_lines
 
-# A person's editor may have indented it; seven is git's default size.
+# An editor may have indented the marker. By default, git's markers have seven characters.
 _MARKER = re.compile(rb"\s*(?:<{7}|\|{7}|={7}|>{7})(?:\s.*)?$", re.DOTALL)
 
 
 def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes] | None:
     """Return the first conflict marker and its line number (from 1), or None if there is none.
 
-    A line that a side also contains is no marker: a heading in reStructuredText may be `=======`.
+    A line that a side contains as well is not a marker, such as `=======` below a heading.
     """
     known = {line.strip() for side in sides for line in split_lines(side)}
     for number, line in enumerate(split_lines(content), 1):
@@ -30,8 +30,8 @@ def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes]
 def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
     """Return the line (from 1) and the message of a new syntax error, or None if there is none.
 
-    The result is also None if a side does not parse: the file may be for another version of Python,
-    or may not be a module.
+    Returns None as well if a side does not parse, because the file may be for another version of
+    Python, or may not be a module.
     """
     fault = new_fault(path, sides, content) if sides else None
     return None if fault is None else (fault.line or 1, fault.what)

@@ -1,4 +1,4 @@
-"""The steps of a patience diff: find lines that occur once, and those in the same order."""
+"""The steps of a patience diff: find the unique lines of two texts that are in the same order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect, bisect_left
 from itertools import compress, count, pairwise
 from operator import lt, ne, sub
 
-TYPE_CHECKING = False  # typing takes longer to load than a merge, and the merge driver waits for it
+TYPE_CHECKING = False  # for the merge driver: importing typing would take longer than a merge
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TypeVar
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def singles(lines: Sequence[T]) -> dict[T, int]:
-    """Return each line that occurs only once, mapped to its index, in the order of the text."""
+    """Map each line that occurs only once to its index, in the order of the text."""
     last = dict(zip(lines, count(), strict=False))
     again = set(range(len(lines)))
     again.difference_update(last.values())
@@ -40,7 +40,10 @@ def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]
 def equal_runs(
     old: Sequence[T], new: Sequence[T], places: Sequence[int], new_places: Sequence[int]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield runs of equal lines that begin and end at an anchor: start and end in both texts."""
+    """Yield (start, end, new start, new end) for each run of equal lines between two anchors.
+
+    A run begins and ends with an anchor. The indexes of the anchors are `places` and `new_places`.
+    """
     shifts = list(map(sub, new_places, places))
     turns = compress(range(1, len(places)), map(ne, shifts[1:], shifts))
     for first, end in pairwise((0, *turns, len(places))):
@@ -55,7 +58,7 @@ def equal_runs(
 
 
 def equal_at_start(old: Iterable[T], new: Iterable[T], most: int) -> int:
-    """Return how many items are equal from the start of two sequences, at most `most`."""
+    """Return how many items at the start of two sequences are equal, but at most `most`."""
     return min(most, next(compress(count(), map(ne, old, new)), most))
 
 

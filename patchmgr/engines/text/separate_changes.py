@@ -1,11 +1,11 @@
 """Merge two versions of a text whose changes lie far apart, exactly as git does but without git.
 
-The result of a merge depends on how git's histogram diff pairs lines. This module answers only if
+The result of a merge depends on how git's histogram diff pairs lines. This module merges only if
 every possible pairing gives the same result. A line that occurs once in each text pairs with itself
 or with nothing. Of several runs of equal lines, the diff takes the longest. So a run is certain if
-it contains such unique lines, and is longer from the first to the last of them than any run without
-one can be. No change can slide over a unique line. Between two certain runs, the pairing does not
-matter if only one side differs there: the merge has its text.
+the part from its first to its last unique line is longer than any run without unique lines can be.
+No change can slide over a unique line. Between two certain runs, the pairing does not matter if
+only one side changed the lines between them, because the merge takes the text of that side.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ TYPE_CHECKING = False  # as in patience.py
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_BINARY_LOOK = 8000  # bytes in which git looks for a NUL
-_FEW = 40  # lines of a change beside which hardly another one is certain
+_BINARY_LOOK = 8000  # bytes at the start of a file in which git looks for a NUL
+_FEW = 40  # most lines of a change that is looked for as the only change of a side
 
 
 class Text:
@@ -36,7 +36,7 @@ class Text:
 
     @property
     def single(self) -> dict[bytes, int]:
-        """Each line that occurs only once in the text, with its index, in order."""
+        """The index of each line that occurs only once in the text, in order."""
         if self._single is None:
             self._single = singles(self.lines)
         return self._single
@@ -54,8 +54,8 @@ class Change:
 def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     """Return the changes from base to one side.
 
-    Each change is as wide as any diff tool could draw it. Returns None if too few lines are unique
-    to be sure of that.
+    Each change covers all lines that any diff could show as changed. Returns None if too few lines
+    are unique to be sure of that.
     """
     if base.is_binary or side.is_binary:
         return None
@@ -81,10 +81,10 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
 
 
 def _narrow(base: Text, side: Text) -> Change | None:
-    """Return the only change of a side, if it is short and certain, or None.
+    """Return the change of a side if it is the only one, short and certain, or else None.
 
-    A line outside of it that is unique in the base is unique in the side too, unless the change
-    adds it. So the other lines of the side need not be counted.
+    A line outside the change that is unique in the base is also unique in the side, unless the
+    change adds the same line. So the other lines of the side need not be counted.
     """
     old, new = base.lines, side.lines
     shift, most = len(new) - len(old), min(len(old), len(new))
@@ -107,7 +107,7 @@ def _narrow(base: Text, side: Text) -> Change | None:
 
 
 def _widest(places: Sequence[int], size: int) -> int:
-    """Return the greatest number of consecutive lines without any of the places, given in order."""
+    """Return the length of the longest run of lines without any of the (sorted) `places`."""
     gaps = map(sub, (*places, size), (-1, *places))
     return int(max(gaps)) - 1
 
@@ -121,7 +121,7 @@ def merge_apart(
 ) -> bytes | None:
     """Return the merge of two sides, or None if their changes meet or are not certain.
 
-    `None` as the changes of a side means that they are not certain.
+    The changes of a side are None if they are not certain.
     """
     if our_changes is None or their_changes is None:
         return None

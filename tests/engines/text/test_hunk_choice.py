@@ -78,7 +78,7 @@ def test_a_hunk_is_shown_as_a_diff_has_it() -> None:
     {
         "plain": (REGULAR, REGULAR, ""),
         "mode": (REGULAR, EXECUTABLE, "mode 100644 to 100755"),
-        "link": (SYMLINK, SYMLINK, "no plain file"),
+        "link": (SYMLINK, SYMLINK, "not a plain file"),
         "comes": (None, REGULAR, ""),
     },
 )
