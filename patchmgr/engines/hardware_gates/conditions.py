@@ -21,13 +21,13 @@ from patchmgr.engines.hardware_gates.words import (
 from patchmgr.model.review import Gate
 
 Facts = Mapping[str, ast.expr]
-"""Maps each local name that only one statement assigns to the expression assigned."""
+"""The values of local names that are assigned only once, as expressions keyed by name."""
 
 Guards = tuple[tuple[ast.expr, bool], ...]
-"""Conditions, and whether each of them is true where the guarded statement runs."""
+"""The conditions around a statement, and the value that each of them has if the statement runs."""
 
-_DEEPEST = 6  # names that stand for names
-_LONGEST = 120
+_DEEPEST = 6  # most local names that are followed, one after the other, to a value
+_LONGEST = 120  # characters of a gate's text
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LOOKS = ("isinstance", "bool", "hasattr", "getattr", "type", "len")
 _THROUGH = (
@@ -73,10 +73,10 @@ class Conditions(Struct, frozen=True):
     def in_front(
         self, guards: Guards, asked: Callable[[ast.expr], Sequence[Gate]] | None = None
     ) -> list[Gate]:
-        """Return the gates that must be on for a statement to run, by the conditions around it.
+        """Return the gates that must be on for a statement to run, given the conditions around it.
 
-        `asked` finds the gates that a condition tests, also through the names in it. The default is
-        `gates`.
+        `asked` returns the gates that a condition tests, including those behind the names in the
+        condition. The default is `gates`.
         """
         found: list[Gate] = []
         for test, holds in guards:
@@ -86,7 +86,7 @@ class Conditions(Struct, frozen=True):
             truth = self.truth(test) if gates else None
             if holds and truth is not True:
                 found += gates
-            elif not holds:  # a variable may be on unless somebody turns it off
+            elif not holds:  # a variable with an unknown default may be on by default
                 turned = (g for g in gates if truth or (truth is None and g.kind == ENVIRONMENT))
                 found += map(_negated, turned)
         return found
@@ -94,7 +94,7 @@ class Conditions(Struct, frozen=True):
     def _names(self, node: ast.expr) -> list[str]:
         """Return the names that an expression reads, the last part of a dotted name first.
 
-        Arguments of an ordinary call are left out, as they do not show what the call returns.
+        The arguments of an ordinary call are left out, as they do not show what the call returns.
         """
         inner: Iterable[ast.expr] = ()
         found: list[str] = []
@@ -117,7 +117,7 @@ class Conditions(Struct, frozen=True):
         return [*found, *(name for name in names if name not in self.words.everywhere)]
 
     def _is_probe(self, node: ast.expr) -> bool:
-        """Return whether a call asks a module or a platform, not just any object."""
+        """Return whether an expression calls a function, or a method of a module or a platform."""
         if not isinstance(node, ast.Call):
             return False
         if isinstance(node.func, ast.Attribute):
@@ -140,7 +140,7 @@ class Conditions(Struct, frozen=True):
         return self._truth_of_gate(self._spelled_out(node))
 
     def _spelled_out(self, node: ast.expr) -> ast.expr:
-        """Return `cap.major == 12` with the local name `cap` replaced by its value."""
+        """Replace the local name in a comparison such as `cap.major == 12` with its value."""
         left = node.left if isinstance(node, ast.Compare) else None
         if isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name):
             value = self.facts.get(left.value.id)
@@ -150,7 +150,10 @@ class Conditions(Struct, frozen=True):
         return node
 
     def _truth_of_several(self, node: ast.BoolOp, depth: int) -> bool | None:
-        """Return the value of an `and` or `or`, if the parts before the answer are harmless."""
+        """Return the value of an `and` or `or`, or None if it is unclear.
+
+        The parts before the one that decides must not have side effects.
+        """
         absorbing = isinstance(node.op, ast.Or)
         is_sure = True
         for value in node.values:
@@ -176,7 +179,7 @@ class Conditions(Struct, frozen=True):
         return False if self._is_off(node) else None
 
     def _is_off(self, node: ast.expr) -> bool:
-        """Return whether a flag, judged by its name, is off unless somebody turns it on."""
+        """Return whether a flag, judged by its name, is off by default."""
         name = called(node) if isinstance(node, ast.Call) else _last(node)
         if self.is_cxx and isinstance(node, ast.Call) and node.args:
             return False
@@ -187,7 +190,10 @@ class Conditions(Struct, frozen=True):
         return kind is not None and (self.words.is_own(name) or self.words.is_flag(name))
 
     def _truth_of_comparison(self, node: ast.Compare, kind: str) -> bool | None:
-        """Return the value that a comparison with an unusual fixed value has with all gates off."""
+        """Return the value of a comparison with all gates off, or None if it is unclear.
+
+        It is clear only if the gate is compared with a fixed value that is not a usual one.
+        """
         if len(node.ops) != 1 or (self.is_cxx and kind != CAPABILITY):
             return None
         sign, other = node.ops[0], node.comparators[0]
@@ -241,7 +247,7 @@ class Conditions(Struct, frozen=True):
 
 
 def _affirmed(test: ast.expr, *, holds: bool) -> tuple[ast.expr, bool]:
-    """Remove each `not` from a condition, and return the value it then has at the statement."""
+    """Remove each `not` in front of a condition, and return it with the value it must then have."""
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, holds = test.operand, not holds
     return test, holds
@@ -254,7 +260,7 @@ def _negated(gate: Gate) -> Gate:
 
 
 def called(node: ast.Call) -> str:
-    """Return the last part of the name that a call calls, or "" if it is not a name."""
+    """Return the last part of the called function's name, or "" if what is called has no name."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
 
 
@@ -282,7 +288,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _is_fixed(node: ast.expr) -> bool:
-    """Return whether an expression is a literal, a constant or a class member by its spelling."""
+    """Return whether an expression is a literal or, by its spelling, a constant or class member."""
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return all(map(_is_fixed, node.elts))
     if isinstance(node, ast.Name):

@@ -1,7 +1,7 @@
 """Find the gates that guard each line of C++ and CUDA, and the code that runs with all gates off.
 
-The source is read as tokens, without types. If the brackets of a file do not match, all of its code
-is kept and no gate is reported.
+The source is read as tokens, without types. If the brackets of a file do not match, no code is
+removed and no gate is reported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTAL
 
 
 class Word(Struct, frozen=True):
-    """A token, preprocessor directive or macro of C++, with its first and last line (from 1)."""
+    """A token, preprocessor directive or macro of C++, with the first and last line (from 1)."""
 
     text: str
     line: int
@@ -41,8 +41,8 @@ class Branches(Struct, frozen=True):
 class Source(Struct, frozen=True):
     """The words of a C++ file: its tokens, preprocessor directives and macros.
 
-    `closing` maps the index of each opening bracket to that of its closing bracket, and `branches`
-    the index of each `#if` to its branches.
+    `closing` maps the index of each opening bracket to the index of the closing bracket. `branches`
+    maps the index of each `#if` to the branches.
     """
 
     words: tuple[Word, ...]
@@ -82,13 +82,13 @@ def _words(text: str) -> tuple[Word, ...]:
 
 
 def branch_of(word: Word) -> tuple[str, str] | None:
-    """Return the directive and the condition of an `#if`, `#else` or the like, or else None."""
+    """Return the directive and the condition of an `#if`, `#else` or the like, or None."""
     found = _BRANCH.match(word.text) if word.text.startswith("#") else None
     return None if found is None else (found[1], found[2].strip())
 
 
 def _shape(word: Word) -> str:
-    """Return a word as a bracket: `#if`, `#else` and `#endif` without their conditions."""
+    """Return a word for matching brackets: of `#if`, `#else` and `#endif`, only the directive."""
     kind, _ = branch_of(word) or (None, "")
     if kind is None:
         return word.text
@@ -115,7 +115,7 @@ def _branches(words: Sequence[Word]) -> dict[int, Branches]:
     return found
 
 
-_LONGEST = 60_000  # words; what is longer is generated
+_LONGEST = 60_000  # words; a longer file is generated
 _JOINTS = frozenset({"{", "}", "else"})
 _JUMPS = ("return", "throw", "continue", "break")
 _LABELS = frozenset({"case", "default", "goto"})
@@ -146,7 +146,7 @@ def _side(content: bytes, conditions: Conditions) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return the text of lines that form a declaration outside of symbols, or else None."""
+        """Return the text of a declaration outside of symbols, or None if lines are not one."""
         text = "".join(lines[line - 1].strip() for line in own)
         is_declared = all(unit(line) is None for line in own) and text.endswith(
             (";", '"', ">", "}")
@@ -176,7 +176,7 @@ def _side(content: bytes, conditions: Conditions) -> Side:
 
 
 def _rows(words: Sequence[Word]) -> list[Statement]:
-    """Return the words that begin on each line. The further lines of a long word are empty."""
+    """Return one statement for each line, with the words that begin on it."""
     texts: dict[int, list[str]] = {}
     for word in words:
         texts.setdefault(word.line, []).append(word.text)
@@ -241,7 +241,7 @@ class Reader:
         return out
 
     def _part(self, at: tuple[int, int], guards: Guards, *, is_dead: bool) -> list[Word]:
-        """Return what is left of a branch. The statements of a removed branch need not be clear."""
+        """Return what is left of a branch. A branch that is removed (`is_dead`) may be unclear."""
         try:
             return self.block(*at, guards)
         except UnclearSource:
@@ -251,7 +251,7 @@ class Reader:
             return []
 
     def _note(self, at: int, guards: Guards, last: int = 0, test: ast.expr | None = None) -> None:
-        """Record the gates that guard the lines of some words, and those of a test in them."""
+        """Record the gates that guard the lines of some words, and those that `test` tests."""
         if guards not in self._front:
             self._front[guards] = self._conditions.in_front(guards)
         gates = [*self._front[guards], *(() if test is None else self._conditions.gates(test))]
@@ -260,7 +260,7 @@ class Reader:
                 self.gates.setdefault(line, {}).update(dict.fromkeys(gates))
 
     def _decides(self, at: int, end: int) -> None:
-        """Record that the line of a word controls whether the lines up to another word run."""
+        """Record that the line of one word decides whether the lines up to another word run."""
         line, last = self._words[at].line, self._words[min(end, len(self._words) - 1)].last
         self.ends[line] = max(last, self.ends.get(line, line))
 
@@ -302,7 +302,7 @@ class Reader:
         return None if end is None or self._words[start].text != "(" else (start + 1, end)
 
     def _parts(self, at: int) -> tuple[tuple[int, int], tuple[int, int] | None]:
-        """Return the range of the body of an `if`, and that of its `else`, or None."""
+        """Return the range of the body of an `if`, and the range of its `else`, if it has one."""
         head = self._head(at)
         if head is None:
             raise UnclearSource
@@ -336,7 +336,7 @@ class Reader:
         return self._closing[at] + 1
 
     def _if(self, at: int, stop: int, guards: Guards) -> tuple[list[Word], int, Guards, bool]:
-        """Return what is left of an `if`, its end, the conditions after it, and if it jumps."""
+        """Return what is left of an `if`, its end, the guards after it, and whether it jumps."""
         head = self._head(at)
         assert head is not None
         words = self._words[slice(*head)]

@@ -17,7 +17,7 @@ from patchmgr.model.review import Gate
 
 _ROUNDS = 4
 _DEEPEST = 6
-_SHORT = 4  # a function of so many statements says what it asks; a longer one does other things
+_SHORT = 4  # most statements of a function that only tests gates; a longer one does other things
 _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef)
@@ -25,7 +25,7 @@ _BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 class Unit(Struct, frozen=True):
-    """A function, class or module with its statements, except those in definitions inside it."""
+    """A function, class or module, with its own statements but not those of inner definitions."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None
     body: Sequence[ast.stmt]
@@ -39,8 +39,8 @@ class Unit(Struct, frozen=True):
 def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
     """Return the old and the new version of a Python file, as statements with their gates.
 
-    Only scopes with changed lines are included. If either version does not parse, nothing is known
-    of both.
+    Only functions, classes and modules with changed lines are included. If either version does not
+    parse, neither is split into statements.
     """
     old, new = files = [_File(content, conditions) for content in (texts.old, texts.new)]
     old_lines, new_lines = (
@@ -52,7 +52,7 @@ def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
         if all(file.is_read for file in files):
             return old.side(touched, old_lines), new.side(touched, new_lines)
     except RecursionError:
-        pass  # nested too deep to say anything of it
+        pass  # the code is nested too deeply
     return old.unread(), new.unread()
 
 
@@ -74,7 +74,7 @@ class _File:
             self.is_read = False
 
     def _cut(self, body: Sequence[ast.stmt], outer: str, guards: Guards) -> None:
-        """Record functions and classes by name. What is in a function belongs to the function."""
+        """Record the functions and classes in a block, except those inside other functions."""
         for node in body:
             if isinstance(node, _SCOPES):
                 key = f"{outer}{node.name}"
@@ -99,7 +99,7 @@ class _File:
         return self._owners[line] if line < len(self._owners) else None
 
     def unread(self) -> Side:
-        """Return a version of the file that knows nothing but the file's lines."""
+        """Return the version as lines only, without statements and gates."""
         return Side(
             self.lines, lambda _: None, lambda _: None, symbols=frozenset({None}), is_read=False
         )
@@ -107,7 +107,7 @@ class _File:
     def side(self, touched: set[str | None], changed: Container[int]) -> Side:
         """Return the statements and gates of the functions and classes named in `touched`.
 
-        `changed` holds the changed lines.
+        `changed` holds the numbers of the changed lines.
         """
         held = _Held(self.units, self._conditions)
         own = {key: unit for key, unit in self.units.items() if key in touched}
@@ -136,7 +136,7 @@ class _File:
             return frozenset().union(*found) if all(found) else None
 
         kept = {}
-        for key, unit in own.items():  # last: it changes the statements
+        for key, unit in own.items():  # this comes last, because it modifies the statements
             kept[key] = [piece for piece, _, _ in _pieces(_off(unit, self._conditions))]
         return Side(
             self.lines,
@@ -164,7 +164,7 @@ class _Held:
         self._facts: dict[str | None, Facts] = {}
 
     def asked(self, test: ast.expr, facts: Facts, depth: int = 0) -> list[Gate]:
-        """Return the gates that a condition tests, directly or by a variable or short function."""
+        """Return the gates that a condition tests directly or through variables and functions."""
         found = list(self.conditions.gates(test))
         for child in walk(test) if depth < _DEEPEST else ():
             if isinstance(child, ast.Name):
@@ -188,12 +188,12 @@ class _Held:
     ) -> list[Gate]:
         key = (id(facts) if facts else 0, name)
         if key not in self._known:
-            self._known[key] = []  # what is made of itself
+            self._known[key] = []  # for a variable that is computed from itself
             self._known[key] = [g for value in values for g in self.asked(value, facts, depth + 1)]
         return self._known[key]
 
     def _function(self, name: str) -> str | None:
-        """Return the short function of this file that a name or `self.name` calls, or None."""
+        """Return the key of the short function that `name` or `self.name` calls, or None."""
         found = [name]
         if name.startswith("self."):
             found = [key for key in self._units if key and key.endswith(name[4:])]
@@ -216,7 +216,7 @@ class _Held:
 
 
 class _Asking:
-    """Finds the gates of statements in one unit. `changed` holds the changed lines."""
+    """Finds the gates of the statements in one unit. `changed` holds the changed lines."""
 
     def __init__(self, held: _Held, unit: Unit, changed: Container[int]) -> None:
         self._held, self._changed = held, changed
@@ -245,9 +245,9 @@ class _Asking:
 def _pieces(
     body: Sequence[ast.stmt], guards: Guards = (), depth: int = 0
 ) -> Iterator[tuple[Statement, ast.stmt | None, Guards]]:
-    """Yield the statements of a block in order, with nested ones after the head of their statement.
+    """Yield the statements of a block, and the statements nested in them, in order.
 
-    If the body of an `if` always leaves, the negated condition guards what follows.
+    If the body of an `if` ends with a jump, the negated condition guards the statements after it.
     """
     for node in body:
         if _is_comment(node):
@@ -331,7 +331,7 @@ def _answers(body: Sequence[ast.stmt]) -> list[ast.expr]:
 
 
 def _tests(node: ast.stmt, changed: Container[int]) -> Iterator[ast.expr]:
-    """Yield the conditions in a statement's head, and the changed ones within other values."""
+    """Yield the conditions in a statement's head, and changed conditions inside its values."""
     if isinstance(node, ast.Assert):
         return
     for name, value in ast.iter_fields(node):
@@ -349,7 +349,7 @@ def _tests(node: ast.stmt, changed: Container[int]) -> Iterator[ast.expr]:
 
 
 def _brought(node: ast.stmt) -> frozenset[str]:
-    """Return the names, entries or values that an import or assignment defines, or nothing."""
+    """Return what an import or assignment defines: names, entries of a dictionary, or a value."""
     if isinstance(node, ast.Import):
         return frozenset(f"{a.name} as {a.asname}" for a in node.names)
     if isinstance(node, ast.ImportFrom):
@@ -371,7 +371,7 @@ def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
 
 
 def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Map each local name that exactly one statement assigns to the value assigned."""
+    """Return the values of local names that exactly one statement assigns, keyed by name."""
     counts: Counter[str] = Counter(arguments)
     found: dict[str, ast.expr] = {}
     for node in walk(*body):
@@ -383,7 +383,10 @@ def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> 
 
 
 def _bound(node: ast.AST) -> Sequence[str]:
-    """Return the names that a node itself binds. Names declared `global` are returned twice."""
+    """Return the names that a node itself binds. Names declared `global` are returned twice.
+
+    A name that is returned twice does not count as assigned once.
+    """
     if isinstance(node, ast.Name):
         return () if isinstance(node.ctx, ast.Load) else (node.id,)
     if isinstance(node, (ast.Global, ast.Nonlocal)):
@@ -397,9 +400,9 @@ def _bound(node: ast.AST) -> Sequence[str]:
 
 
 def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Map local names to the value assigned, also where one value is unpacked to several names.
+    """Return the values of local names, keyed by name, including those unpacked from one value.
 
-    This shows what a condition tests, but not which value it has.
+    They show what a condition tests, but not which value the condition has.
     """
     found: dict[str, ast.expr] = {}
     for node in walk(*body):
@@ -410,7 +413,7 @@ def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str
 
 
 def _target(node: ast.AST) -> tuple[str, ast.expr] | None:
-    """Return the only name that a statement assigns, and the value, or None."""
+    """Return the name and value of an assignment to one name, or None for other statements."""
     targets: Sequence[ast.expr] = ()
     if isinstance(node, ast.Assign):
         targets = node.targets
@@ -479,14 +482,14 @@ class _Simplifier(ast.NodeTransformer):
         return node
 
     def test(self, node: ast.AST) -> Any:
-        """Return a condition simplified: only whether it is true matters, not its value."""
+        """Simplify a condition, of which only the truth matters, not the exact value."""
         return self.visit(node)
 
 
 class _Off(_Simplifier):
-    """Removes code that only runs with a gate on.
+    """Removes code that runs only with a gate on.
 
-    A condition that tests no gate may have any value. Code that might have a side effect stays.
+    A condition that tests no gate may have any value. Conditions that may have a side effect stay.
     """
 
     def __init__(self, conditions: Conditions) -> None:

@@ -11,19 +11,19 @@ from msgspec import Struct
 from patchmgr.engines.hardware_gates.defaults import variables_in
 from patchmgr.model.review import ChangedSite, Gate, Reach
 
-SAME = "nothing but comments and layout"
-OFF = "with its gates off, the code is the old one"
+SAME = "only comments and white space changed"
+OFF = "with its gates off, the code is as before"
 NEW = "a new symbol: it runs where it is called"
-NAME = "a new name: it counts where it is read"
+NAME = "a new name: it has an effect where it is read"
 GONE = "upstream's symbol is removed"
-GUARDED = "a gate is in front of it, but the code is not the old one without it"
-UNHEARD = "off unless a variable is set, but whoever set the old one is no longer heard"
-NONE = "no gate is in front of it"
-MOVED = "the statement is the old one, at another place"
+GUARDED = "a gate guards it, but with the gate off the code is not as before"
+UNHEARD = "off unless a variable is set, but the old variable no longer has an effect"
+NONE = "no gate guards it"
+MOVED = "the same statement as before, at another place"
 UNREAD = "the file does not parse"
 
 Lines = tuple[int, int, int, int]
-"""A hunk without context: first line and number of lines, of the old text and of the new one."""
+"""A hunk without context: first line and number of lines in the old text, and in the new text."""
 
 
 class Texts(Struct, frozen=True):
@@ -59,11 +59,12 @@ class Statement(Struct, frozen=True):
 class Side(Struct, frozen=True):
     """One version of a file, split into statements and their gates. Lines are numbered from 1.
 
-    `said` holds all statements, and `kept` the statements of each scope that run with all gates
-    off. `gates` maps a line to the gates that guard it or that it tests, and `asked` a scope to all
-    gates that it tests. `ends` maps a line to the last line that it controls, and `wholes` a
-    definition to its first line, its last line and the line of its name. `names` returns the names
-    that some lines declare or import, or None if the lines do anything else.
+    `said` holds all statements. `kept` holds the statements that run with all gates off, keyed by
+    the function or class around them. `gates` maps a line to the gates that guard it or that it
+    tests. `asked` maps a function or class to all gates that it tests. `ends` maps a line to the
+    last line that it controls. `wholes` maps a definition to its first line, its last line and the
+    line of its name. `names` returns the names that some lines declare or import, or None if the
+    lines do anything else.
     """
 
     lines: Sequence[str]
@@ -88,7 +89,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Map lines of another version to the definition around each that this version lacks."""
+        """Map lines of `other` to the definitions around them, if this version lacks these."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
@@ -99,7 +100,7 @@ class Side(Struct, frozen=True):
         return found
 
     def is_touched(self, lines: Iterable[int], unlike: frozenset[int]) -> bool:
-        """Return whether any of the lines is in `unlike`, or controls a line in `unlike`."""
+        """Return whether any of the lines is in `unlike`, or controls a line that is."""
         return any(not unlike.isdisjoint(range(n, self.ends.get(n, n) + 1)) for n in lines)
 
 
@@ -139,19 +140,19 @@ def _residue(old: Side, new: Side) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
-    """Return the lines of some statements, and of all kept statements inside them."""
+    """Return the lines of some statements, and those of all `kept` statements inside them."""
     starts = {n for piece in pieces for n in range(piece.first, piece.end + 1)}
     return {n for p in kept if p.first in starts for n in range(p.first, p.last + 1)}
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the line numbers that the given lines, if unchanged, have in the other version."""
+    """Return the numbers that lines have in the other version, without those of changed lines."""
     found = set()
     for line in lines:
         shift = 0
         for old, gone, new, come in changes:
             start, count = (new, come) if is_back else (old, gone)
-            first = start + (count == 0)  # a hunk without lines here stands behind the one it names
+            first = start + (count == 0)  # a hunk without lines names the line before it
             if line < first:
                 break
             if line < first + count:
@@ -226,7 +227,7 @@ class _Comparison(Struct, frozen=True):
         return self._made(new, run, reach, gates, why)
 
     def _asked(self, side: Side, unit: str | None, lines: Sequence[int]) -> tuple[Gate, ...]:
-        """Return the gates that a unit tests, if its given lines do not run with all gates off."""
+        """Return the gates that a unit tests, if none of the lines runs with all gates off."""
         is_kept = keys(side.kept.get(unit, ()), lines)
         return () if is_kept else tuple(side.asked.get(unit, ()))
 
@@ -248,7 +249,7 @@ class _Comparison(Struct, frozen=True):
         self, side: Side, lines: Sequence[int], reach: Reach, gates: Sequence[Gate], why: str
     ) -> ChangedSite:
         symbol, text = side.unit(lines[0]), side.lines[lines[0] - 1].strip()
-        name = None if symbol is None else symbol.partition(" ")[0]  # a second one of its name
+        name = None if symbol is None else symbol.partition(" ")[0]  # "f again" is a second `f`
         place = self.path, name, lines[0], lines[-1], side is self.old
         return ChangedSite(*place, text, reach, tuple(gates), why)
 

@@ -22,10 +22,10 @@ Names = tuple[str, ...]
 
 
 class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
-    """The lists of names by which a report recognises gates; `docs/reports.md` explains each list.
+    """The lists of names by which a report recognizes gates; `docs/reports.md` explains each list.
 
     Each entry is an RE2 expression that must match a whole name. `own` holds the lists of the
-    series.
+    series itself.
     """
 
     gates: dict[str, Names] = {}
@@ -46,7 +46,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, lists: Iterable[bytes], own: Mapping[str, Sequence[str]]) -> Words:
-        """Return the lists of names in several TOML files, merged, with those of the series."""
+        """Merge the lists of names in several TOML files, and add those of the series."""
         found: dict[str, Any] = {"own": {kind: tuple(names) for kind, names in own.items()}}
         for raw in lists:
             for key, more in toml_text.loads(raw.decode()).items():
@@ -74,7 +74,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return next((kind for kind, names in every if has(names, name)), None)
 
     def is_flag(self, name: str) -> bool:
-        """Return whether a name in code is a boolean flag and not a lower bound."""
+        """Return whether a name in code is that of a boolean flag, and not of a lower bound."""
         return has(self.flags, name) and not has(self.bounds, name)
 
     def is_own(self, name: str) -> bool:
@@ -82,7 +82,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return any(has(names, name) for names in self.own.values())
 
     def is_installed(self, name: str) -> bool:
-        """Return whether a name asks what is installed, and not how a run is configured."""
+        """Return whether a name tests what is installed, and not how the program is configured."""
         return has(self.installed, name) and not has(self.states, name)
 
 
