@@ -55,8 +55,8 @@ _SPECIFIERS = frozenset(
     | {"extern", "inline", "mutable", "static", "virtual", "volatile", "&", "typename", "struct"}
 )
 
-MOST_TOKENS = 400_000  # of a file
-_LONGEST = 200  # tokens between the angle brackets of a use
+MOST_TOKENS = 400_000  # a file with more tokens is not read
+_LONGEST = 200  # most tokens between the angle brackets of a use
 
 
 def is_number(text: str) -> bool:
@@ -65,7 +65,7 @@ def is_number(text: str) -> bool:
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter in C++: its name, and its type without the qualifiers that callers can ignore."""
+    """A C++ parameter: its name, and its type without the qualifiers that callers can ignore."""
 
     type: str
     name: str
@@ -77,13 +77,13 @@ class Declaration(Struct, frozen=True):
 
     `owners` are these namespaces and types, outermost first. `kind` is `function`, `type`,
     `enumerator`, `variable`, `macro`, `field` (in a macro), `namespace` or `name` (of a declaration
-    elsewhere, as in `using std::max`). `parameters` are those of a function, a macro or a template
-    of a type, or None if they are not known; `is_open` says whether any number of further arguments
-    is accepted. `is_member` says whether the declaration is in a type, and `is_scoped` whether an
+    elsewhere, as in `using std::max`). `parameters` are those of a function, a macro or a type
+    template, or None if they are not known. `is_open` says whether any number of further arguments
+    is accepted. `is_member` says whether the declaration is in a type. `is_scoped` says whether an
     enumerator must be qualified by its type. `type` is the type of a variable or the return type of
     a function, or empty if it is not known. `is_constant` says whether the value of a variable may
-    be known at compile time. `bases` are the base types of a type, and `pure` the functions that
-    types derived from it must define.
+    be known at compile time. `bases` are the base types of a type, and `pure` are the functions
+    that every type derived from the type must define.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Declaration(Struct, frozen=True):
     pure: tuple[str, ...] = ()
 
     def takes(self, least: int, most: int) -> bool:
-        """Return whether a call with `least` to `most` arguments fits the declaration."""
+        """Return whether the declaration accepts a call with `least` to `most` arguments."""
         if self.parameters is None:
             return True
         needed = sum(not one.has_default for one in self.parameters)
@@ -112,8 +112,8 @@ class Declaration(Struct, frozen=True):
 class Use(Struct, frozen=True):
     """A use of a C++ name, with the token before it and, for a call, the number of arguments.
 
-    `at` is the index of its token. `owner` is the name before `::`, and `is_local` says whether the
-    function around the use declares the name. A comma between angle brackets may or may not
+    `at` is the index of the name's token. `owner` is the name before `::`. `is_local` says whether
+    the use is itself a declaration in a function. A comma between angle brackets may or may not
     separate arguments, so a call has between `least` and `most` arguments. `template` is the number
     of arguments in angle brackets after the name, or None if there are no angle brackets.
     """
@@ -131,7 +131,11 @@ class Use(Struct, frozen=True):
 
 
 class CxxFile(Struct, frozen=True):
-    """The tokens and declarations of a C++ file. `closing` maps each opening bracket to its end."""
+    """The tokens and declarations of a C++ file.
+
+    `closing` maps the index of each opening bracket to the index of the closing bracket.
+    `in_directives` holds all words in preprocessor directives.
+    """
 
     tokens: Sequence[Token]
     closing: Mapping[int, int]
@@ -184,14 +188,15 @@ def _declared(
 
 
 class _Bodies:
-    """Tells which tokens are in the body of a function: in braces after a parameter list."""
+    """Tells which tokens are in the body of a function: in the braces after a parameter list."""
 
     def __init__(self) -> None:
-        self._depth = 0  # braces that are open in a body
-        self._parentheses = 0  # that are open outside
+        self._depth = 0  # open braces of a body, and inside it
+        self._parentheses = 0  # open parentheses outside of bodies
         self._before = ""
         self._is_function = self._is_template = False
-        self._branches: list[tuple[int, int | None]] = []  # before an `#if`, and after its first
+        # The depth before each open `#if`, and at the end of its first branch.
+        self._branches: list[tuple[int, int | None]] = []
 
     def is_inside(self) -> bool:
         """Return whether the next token is in the body of a function."""
@@ -248,9 +253,9 @@ class _Scan:
 
     def __init__(self, found: Sequence[Token], closing: Mapping[int, int]) -> None:
         self.found: list[Declaration] = []
-        self.pure: dict[tuple[str, ...], list[str]] = {}  # by the names of the type
+        self.pure: dict[tuple[str, ...], list[str]] = {}  # keyed by the qualified name of a type
         self._tokens = found
-        self._said = [*(token.text for token in found), "{"]  # the last one is for -1
+        self._said = [*(token.text for token in found), "{"]  # the item -1 stands for `{...}`
         self._closing = closing
 
     def scope(self, start: int, end: int, owners: tuple[str, ...], *, is_member: bool) -> None:
@@ -301,7 +306,10 @@ class _Scan:
     def _open(
         self, items: list[int], at: int, owners: tuple[str, ...], is_member: bool
     ) -> tuple[tuple[str, ...], bool] | None:
-        """Return the owners of declarations in the braces, and whether a type owns them."""
+        """Return the owners that braces add to inner declarations, and whether a type owns these.
+
+        Returns None if the braces contain no declarations.
+        """
         template = self._template(items)
         items[:] = self._without_template(items)
         texts = self._texts(items)
@@ -309,7 +317,7 @@ class _Scan:
         if "namespace" in texts:
             scopes = tuple(text for text in texts if _is_name(text))
             self.found += [Declaration(name, "namespace", line) for name in scopes]
-            return () if "inline" in texts else scopes, False  # it is part of the one around it
+            return () if "inline" in texts else scopes, False  # callers do not name an inline one
         if texts[-2:] == ["extern", '""']:
             return (), False
         pairs = zip(texts, ["", *texts], strict=False)
@@ -363,7 +371,7 @@ class _Scan:
             number = self._closing.get(number, number) + 1
 
     def _template(self, items: Sequence[int]) -> tuple[tuple[Parameter, ...] | None, bool]:
-        """Return the parameters of a template, and whether it takes any number of them."""
+        """Return the parameters of a template, and whether it takes any number of arguments."""
         end = self._angles_end(items, 1) if self._is_template(items, 0) else len(items)
         read = self._parameters(items[1] + 1, items[end]) if end < len(items) else None
         return (None, False) if read is None else read
@@ -385,7 +393,7 @@ class _Scan:
         return is_word and self._texts(items[at + 1 : at + 2]) == ["<"]
 
     def _angles_end(self, items: Sequence[int], start: int) -> int:
-        """Return the item that closes the angle brackets at `start`, or the number of items."""
+        """Return the index of the `>` that closes the `<` at `start`, or the number of items."""
         depth = 0
         for at in range(start, len(items)):
             depth += {"<": 1, ">": -1, "<<": 2}.get(self._text(items[at]), 0)
@@ -455,7 +463,7 @@ class _Scan:
         is_typed = any(_is_name(text) or text in _BUILT_IN for text in texts[:at])
         is_maker = texts[start - 1] in (*owners[-1:], *around[-1:])
         if not is_typed and not is_maker:
-            return  # a macro, mostly
+            return  # most likely a macro call
         open_ = items[start]
         read = self._parameters(open_ + 1, self._closing[open_])
         line = self._tokens[items[start - 1]].line + 1
@@ -493,7 +501,10 @@ class _Scan:
         ]
 
     def _parameters(self, start: int, end: int) -> tuple[tuple[Parameter, ...], bool] | None:
-        """Return the parameters between two brackets, and whether any more may follow."""
+        """Return the parameters between two brackets, and whether more arguments may follow.
+
+        Returns None if the parameters depend on the preprocessor.
+        """
         found: list[Parameter] = []
         is_open = False
         for part in _split(self._tokens, self._closing, start, end):
@@ -501,7 +512,7 @@ class _Scan:
             if "..." in "".join(texts):
                 is_open = True
             elif len(texts) != len(part):
-                return None  # depends on the preprocessor
+                return None
             elif texts and texts != ["void"]:
                 found.append(_parameter(texts))
         return tuple(found), is_open
@@ -510,7 +521,7 @@ class _Scan:
 def _split(
     found: Sequence[Token], closing: Mapping[int, int], start: int, end: int
 ) -> Iterator[list[str]]:
-    """Yield the texts between commas. Brackets hide commas; angle brackets do where they match."""
+    """Yield the tokens between commas outside of brackets. Angle brackets count if they match."""
     part: list[str] = []
     depth = 0
     number = start
@@ -542,11 +553,11 @@ def _parameter(texts: list[str]) -> Parameter:
 
 
 def _type(texts: Sequence[str]) -> str:
-    """Return a type without the specifiers that callers can ignore, or empty if it is not plain."""
+    """Return a type without the specifiers that callers can ignore, or "" if it is not plain."""
     if not {"auto", "decltype", "operator", "(", "[", "{", "~"}.isdisjoint(texts):
         return ""
     if any(text.isupper() and len(text) <= 2 for text in texts):
-        return ""  # a template's own, mostly: `T`
+        return ""  # most likely a template parameter, such as `T`
     return " ".join(t for t in texts if t not in _SPECIFIERS and not t.isupper())
 
 
@@ -574,7 +585,7 @@ def _is_attribute(text: str) -> bool:
 
 
 def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
-    """Yield the uses of the given names in a C++ file. Their declarations in functions count."""
+    """Yield the uses of the given names in a C++ file. Declarations count as uses, too."""
     for number, token in enumerate(file.tokens):
         if token.text not in names:
             continue
@@ -600,7 +611,7 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
 
 
 def arguments_of_object(file: CxxFile, use: Use) -> int | None:
-    """Return with how many arguments a use of a C++ type's name constructs an object, or None.
+    """Return the number of arguments with which a use of a C++ type constructs an object.
 
     Returns None if the use constructs no object, or if the object may be a copy of another one.
     """
@@ -611,7 +622,7 @@ def arguments_of_object(file: CxxFile, use: Use) -> int | None:
         open_ = use.at + 1
     elif _is_name(texts[0]) and texts[1] in ("(", "{"):
         if any((one.name, one.line) == (texts[0], use.line) for one in file.declarations):
-            return None  # a function that returns such a one
+            return None  # a function that returns such an object
         open_ = use.at + 2
     elif texts == [">", "("] and file.tokens[use.at - 2].text in ("make_shared", "make_unique"):
         open_ = use.at + 2
@@ -627,7 +638,7 @@ def arguments_of_object(file: CxxFile, use: Use) -> int | None:
 
 
 def _template_arguments(file: CxxFile, start: int) -> int | None:
-    """Count the arguments between the angle brackets that begin at a token."""
+    """Count the arguments between angle brackets that begin at `start`, or return None."""
     if [token.text for token in file.tokens[start : start + 1]] != ["<"]:
         return None
     depth, number = 0, start
@@ -643,7 +654,7 @@ def _template_arguments(file: CxxFile, start: int) -> int | None:
 
 
 def _widest(file: CxxFile, open_: int) -> int:
-    """Count the arguments of a call as if every comma separated two of them."""
+    """Count the arguments of a call as if every comma separated two arguments."""
     number, end, count = open_ + 1, file.closing[open_], 0
     while number < end:
         count += file.tokens[number].text == ","
@@ -652,7 +663,7 @@ def _widest(file: CxxFile, open_: int) -> int:
 
 
 def _call(file: CxxFile, number: int) -> int | None:
-    """Return the opening bracket of the call after a name, if any, past `<...>` and `<<<...>>>`."""
+    """Return the index of a call's `(` after a name and any `<...>` or `<<<...>>>`, or None."""
     depth, most = 0, number + _LONGEST
     while number < min(len(file.tokens), most):
         text = file.tokens[number].text
@@ -666,7 +677,7 @@ def _call(file: CxxFile, number: int) -> int | None:
 
 
 def _is_local(file: CxxFile, number: int) -> bool:
-    """Return whether a type precedes the name and so declares it: `int n`, `; T* n`."""
+    """Return whether a type before a name shows a declaration, as in `int n` and `; T* n`."""
     texts = [file.tokens[n].text for n in range(max(0, number - 3), number)]
     if not texts or texts[-1] in _LEADS:
         return False

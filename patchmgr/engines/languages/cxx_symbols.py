@@ -21,7 +21,7 @@ from patchmgr.engines.languages.cxx_tokens import (
     tokens,
 )
 
-LONGEST_DECLARATION = 5000  # tokens; what is longer is generated, or no code
+LONGEST_DECLARATION = 5000  # tokens; a longer one is generated, or is not code
 _CLOSERS = {closer: opener for opener, closer in PAIRS.items()}
 _BRACKETS = frozenset({*PAIRS, *_CLOSERS})
 _SCOPE_KEYS = TYPE_KEYS | {"enum"}
@@ -54,7 +54,7 @@ class Scope(Struct, frozen=True):
 
 
 class _State(Struct, frozen=True):
-    """The state of a scan: open scopes, open braces in a body, and the tokens of a declaration."""
+    """The state of a scan: open scopes, open braces in a body, and the declaration read so far."""
 
     scopes: tuple[Scope, ...] = ()
     inner: int = 0
@@ -62,9 +62,9 @@ class _State(Struct, frozen=True):
     pending: tuple[Token, ...] = ()
 
     def shape(self) -> tuple[object, ...]:
-        """Return what all branches of an `#if` must have in common at their ends.
+        """Return what must be the same at the ends of all branches of an `#if`.
 
-        Namespaces do not matter.
+        Namespaces may differ.
         """
         named = [s.name for s in self.scopes if s.kind is not ScopeKind.NAMESPACE]
         return (*named, self.inner, self.brackets)
@@ -73,9 +73,9 @@ class _State(Struct, frozen=True):
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
-    It is None outside symbols and where the name is not clear. If braces do not match, it is None
-    for every line, or for every line after the first `#if` if that may be the cause. Namespaces are
-    left out.
+    The item for a line is None outside of symbols, and if the name is not clear. If braces do not
+    match, the items of all lines are None or, if an `#if` may be the cause, those from that line
+    on. Namespaces are left out.
     """
     text = content.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     return _Scan(text.count("\n") + 1).run(text)
@@ -86,7 +86,7 @@ class _Scan:
         self._symbols: list[str | None] = [None] * lines
         self._line = -1  # the last line that has its symbol
         self._branches: list[tuple[_State, list[_State], int]] = []
-        self._doubtful: list[int] = []  # where an `#if` starts whose branches end differently
+        self._doubtful: list[int] = []  # lines of each `#if` whose branches end differently
         self._scopes: tuple[Scope, ...] = ()
         self._inner = 0
         self._brackets: list[str] = []
@@ -230,7 +230,7 @@ class _Scan:
 
 
 def _collapse(pending: Sequence[Token]) -> list[Token]:
-    """Replace each bracketed group by one token `()`, `[]` or `{}`, and drop template heads."""
+    """Replace each bracketed group with one token (`()`, `[]`, `{}`), and drop template heads."""
     items: list[Token] = []
     open_brackets: list[str] = []
     for token in pending:
@@ -281,7 +281,7 @@ def _after_angles(items: list[Token], start: int) -> int | None:
 def _is_initializer(pending: Sequence[Token]) -> bool:
     """Return whether a brace initializes a member in a constructor's initializer list."""
     if not any(token.text == ":" for token in pending):
-        return False  # as nearly all
+        return False  # the usual case
     texts = [item.text for item in _collapse(pending)]
     if ":" not in texts or not _SCOPE_KEYS.isdisjoint(texts):
         return False
@@ -289,7 +289,7 @@ def _is_initializer(pending: Sequence[Token]) -> bool:
 
 
 def _read_header(pending: Sequence[Token], enclosing: str | None) -> Scope:
-    """Return the scope that a brace after these tokens opens in a type or a namespace."""
+    """Return the scope that a brace opens after these tokens, outside of function bodies."""
     items = _collapse(pending)
     texts = [item.text for item in items]
     if "namespace" in texts or texts[-2:] == ["extern", '""']:
@@ -326,7 +326,7 @@ def _is_macro(text: str) -> bool:
 
 
 def _type_words(texts: list[str]) -> list[str]:
-    """Return the words between `class` (or the like) and the bases, without attributes."""
+    """Return the words between `class` (or the like) and the base types, without attributes."""
     words: list[str] = []
     depth = 0
     for text in texts[: texts.index(":") if ":" in texts else None]:
@@ -398,7 +398,10 @@ def _is_trailing(texts: list[str]) -> bool:
 
 
 def _qualified(texts: list[str], at: int) -> tuple[int, str | None]:
-    """Return where the qualified name that ends at a token starts, and the name or None."""
+    """Return the start of the qualified name that ends at a token, and the name itself.
+
+    The name is None if it is not clear.
+    """
     parts: list[str] = []
     while True:
         at = _before_angles(texts, at)
@@ -413,7 +416,7 @@ def _qualified(texts: list[str], at: int) -> tuple[int, str | None]:
 
 
 def _before_angles(texts: list[str], at: int) -> int:
-    """Return the place of the word before the template arguments that end at a place."""
+    """Return the position of the word before the template arguments that end at `at`."""
     depth = 0
     while at >= 0:
         depth += {">": 1, "<": -1}.get(texts[at], 0)

@@ -23,7 +23,7 @@ class UnclearSource(Exception):
 
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 TYPE_KEYS = frozenset({"class", "struct", "union"})
-GROUPED = frozenset(  # words whose parentheses are no parameter list
+GROUPED = frozenset(  # words whose parentheses are not a parameter list
     {"__align__", "__attribute__", "__block_size__", "__cluster_dims__", "__declspec"}
     | {"__launch_bounds__", "__maxnreg__", "alignas", "decltype", "explicit", "noexcept"}
     | {"requires", "throw"}
@@ -39,18 +39,20 @@ _TEXT = (
 )
 _CHARACTER = r"(?:u8|[uUL])?'(?:\\.|[^'\\\n])+'"
 _NUMBER = r"\.?\d(?:[eEpP][+-]|'?[\w.])*"
-_PLAIN_WORD = r"[^\W\d]\w*(?![\w\"'])"  # which is no prefix of a string: most of a text
+_PLAIN_WORD = r"[^\W\d]\w*(?![\w\"'])"  # most words: those that are not the prefix of a string
 _SIGN = r"::|->|[<>=!]=|<<"
 _FLAGS = re.DOTALL | re.MULTILINE
 _TOKEN = late_pattern(
-    # At each of them the rest would be tried. There is an end, as where they lead to no sign.
+    # White space is matched first, because all alternatives would be tried at each character of
+    # it. It is limited because the search goes back over it if no plain token follows.
     rf"[ \n]{{0,40}}(?P<plain>{_PLAIN_WORD}|{_SIGN}|[^\s\w\"'#./])"
     rf"|(?P<directive>^[ \t]*#(?:\\\n|{_COMMENT}|{_STRING}|[^\n])*)"
     rf"|(?P<comment>{_COMMENT})|(?P<string>{_TEXT})|(?P<character>{_CHARACTER})"
     rf"|(?P<number>{_NUMBER})|(?P<unclear>/\*|[\"'])|(?P<token>[^\W\d]\w*|\S)",
     _FLAGS,
 )
-# What has no sign of some, and no directive: mostly a line at a time, up to a word before a quote.
+# Text without directives and without the characters in place of `%s`. The first alternative
+# matches most of it, one line at a time.
 _WITHOUT = (
     rf"(?:[^\"'#/\n%s]+(?![\w\"'])|\n(?![ \t]*#)|[^\w\"'#/\n%s]|{_COMMENT}|{_TEXT}|{_CHARACTER}"
     rf"|{_NUMBER}|{_PLAIN_WORD}|/(?![/*]))*"
@@ -66,10 +68,10 @@ _NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 def tokens(
     text: str, is_body: Callable[[], bool] | None = None, *, skipped: re.Pattern[str] = _WITHIN
 ) -> Iterator[Token]:
-    """Yield the tokens of a C++ text; a string is shown as `""`, and a number as 0.
+    """Yield the tokens of a C++ text. A string becomes `""`, and a number becomes `0`.
 
-    While `is_body` returns true, text that matches `skipped` is left out, except for braces and
-    directives. Raises UnclearSource if a string or a comment has no end.
+    While `is_body` returns true, text that matches `skipped` is left out; by default, this is all
+    except braces and directives. Raises UnclearSource if a string or a comment has no end.
     """
     line = at = 0
     end = text.find("\n")
@@ -88,7 +90,7 @@ def tokens(
 
 
 def brackets(text: str) -> Iterator[str]:
-    """Yield the brackets and directives of a C++ text, in order, and few other tokens."""
+    """Yield the brackets and directives of a C++ text in order, among a few other tokens."""
     return (token.text for token in tokens(text, lambda: True, skipped=_BETWEEN))
 
 
@@ -110,9 +112,9 @@ def _shown(found: re.Match[str]) -> str:
 def match_brackets(texts: Iterable[str]) -> dict[int, int]:
     """Map the index of each opening bracket to the index of its closing bracket.
 
-    Each branch of an `#if` starts with the brackets that were open before the `#if`. After
-    `#endif`, those that were open at the end of the first branch are open. Raises UnclearSource if
-    brackets or `#if`s do not match.
+    Each branch of an `#if` starts with the brackets that were open before the `#if`. After the
+    `#endif`, the brackets are open that were open at the end of the first branch. Raises
+    UnclearSource if brackets or `#if`s do not match.
     """
     ends: dict[int, int] = {}
     open_: list[tuple[int, str]] = []

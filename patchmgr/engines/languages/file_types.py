@@ -1,4 +1,4 @@
-"""Tell from a file's path its language, and whether it is a test, vendored, or compiled."""
+"""Tell by the path of a file in which language it is, and whether it is a test or vendored."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SUFFIXES = {
 _BY_SUFFIX = {end: language for language, ends in _SUFFIXES.items() for end in ends.split()}
 CXX_LANGUAGES = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
 CXX = tuple(f".{suffix}" for suffix, spoken in _BY_SUFFIX.items() if spoken in CXX_LANGUAGES)
-"""The suffixes of C, C++ and CUDA files."""
+"""The suffixes of C, C++, CUDA and HIP files."""
 PYTHON = tuple(f".{suffix}" for suffix in _SUFFIXES["Python"].split())
 """The suffixes of Python files."""
 
@@ -131,5 +131,5 @@ def is_third_party(path: str) -> bool:
 
 
 def needs_rebuild(path: str) -> bool:
-    """Return whether a change to the file takes effect only after the package is rebuilt."""
+    """Return whether a change to a file takes effect only after the package is rebuilt."""
     return language(path) in _COMPILED or path.lower().rpartition("/")[2] in _BUILD_FILES

@@ -1,4 +1,4 @@
-"""Find the names that Python modules bind and import. Each content is parsed at most once."""
+"""Find the names that Python modules bind and import. Each blob is parsed at most once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Imports = frozenset[tuple[str, str]]
 Fault = tuple[str, "int | None"]
 
 RUNNING: Version = sys.version_info[:2]
-ANYTHING = frozenset(("*", "__getattr__"))
+ANYTHING = frozenset(("*", "__getattr__"))  # a module that binds one of these may have any name
 _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
@@ -39,7 +39,7 @@ class _Module(Struct, frozen=True):
 class Modules(Struct):
     """Parses Python modules, given as blobs.
 
-    Blobs in `judged` are also compiled for each of `versions`.
+    Blobs in `judged` are also compiled, for each of the Python `versions`.
     """
 
     read: Callable[[str], bytes]
@@ -48,7 +48,7 @@ class Modules(Struct):
     _known: dict[str, _Module] = field(default_factory=dict)
 
     def fault(self, entry: Entry) -> Fault | None:
-        """Return the first error in compiling a file for the Python versions, or None."""
+        """Return the first error of compiling a file for the Python versions, or None."""
         if entry.blob not in self.judged:
             self.judged.add(entry.blob)
             self._known.pop(entry.blob, None)
@@ -61,17 +61,17 @@ class Modules(Struct):
         return self._module(entry.blob).bound if entry.mode in FILE_MODES else None
 
     def imports(self, entry: Entry | None) -> Imports:
-        """Return the module and name of each import in a file that is not inside a `try`."""
+        """Return the module and name of each import in a file, except those inside a `try`."""
         if entry is None or entry.mode not in FILE_MODES:
             return frozenset()
         return self._module(entry.blob).imports
 
     def says(self, entry: Entry, words: re.Pattern[bytes]) -> bool:
-        """Return whether the content of a file matches a regular expression anywhere."""
+        """Return whether the regular expression `words` matches anywhere in a file."""
         return words.search(self.read(entry.blob)) is not None
 
     def is_module(self, path: str, module: str, tree: Tree) -> bool:
-        """Return whether the tree has the module that a file imports, as a file."""
+        """Return whether the module that the file at `path` imports is a file of the tree."""
         ways = (place + end for place in places(path, module) for end in ENDS)
         return any(tree.entry(way) is not None for way in ways)
 

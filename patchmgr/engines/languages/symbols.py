@@ -1,7 +1,7 @@
 """Find the name of the function or class around a line of source code.
 
-This module reads Python, and languages with braces from one table entry each. C++ has a module of
-its own.
+This module reads Python, and languages with braces, each of which is described by a `Braces`. C++
+has a module of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COMMENT = r"//[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*))*\*/"
 _BOUNDARY = late_pattern(r"[{};]")
 _ENDLESS = late_pattern(r"/\*|\"")
 _BRACKETS = (("(", ")"), ("[", "]"))
-_DEEPEST = 100  # blocks in each other; nobody reads deeper ones, and names grow with them
+_DEEPEST = 100  # most nested blocks; the names of blocks get longer with each level
 _ANGLES = late_pattern(r"<[^<>]*>")
 _RUST = late_pattern(
     r"\b(?:fn|struct|enum|union|trait|mod|macro_rules!)\s+(?P<name>\w+)"
@@ -38,9 +38,9 @@ class Braces(Struct, frozen=True):
     """How to find the named blocks of a language that encloses blocks in braces.
 
     `skipped` matches text that cannot open a block: comments, strings and characters. `header`
-    matches the head of a block, and `name` takes the block's name from that match. `joint`
-    separates the names of nested blocks. If `ends_statements` is false, statements need no sign
-    such as `;` at their end, so the last head before a brace counts.
+    matches the head of a block, and `name` returns the block's name, given that match. `joint`
+    separates the names of nested blocks. `ends_statements` says whether every statement ends with a
+    sign such as `;`. If not, the last head before a brace counts.
     """
 
     skipped: re.Pattern[str]
@@ -61,7 +61,10 @@ class Braces(Struct, frozen=True):
         return tuple(symbols)
 
     def _blocks(self, bare: str) -> Iterator[tuple[int, int, str] | None]:
-        """Yield the lines and name of each named block where it ends, or None if it never does."""
+        """Yield (first line, end, name) of each named block, inner blocks first.
+
+        Yields None at the end if the braces do not match.
+        """
         open_: list[_Open] = []
         start = line = done = 0
         depths = [0, 0]  # of parentheses and of brackets since the start of the statement
@@ -77,7 +80,7 @@ class Braces(Struct, frozen=True):
                 matches = list(self.header.finditer(head))
                 found = matches[0 if self.ends_statements else -1] if matches else None
                 name, outer = self.name(found) if found else "", open_[-1].path if open_ else ""
-                # Where the statement before it has an end, attributes belong to what they are of.
+                # If every statement has an end, the block starts with the attributes in front.
                 whole = len(head) - len(head.lstrip())
                 begins = found.start() if found and not self.ends_statements else whole
                 first = line - head.count("\n", begins)
@@ -98,7 +101,7 @@ class Braces(Struct, frozen=True):
 
 
 class _Open(Struct, frozen=True):
-    """An open block: its first line and the names around it. `is_within` is true in its head."""
+    """An open block: its first line and full name, whether it has a name, and is in brackets."""
 
     first: int
     path: str
@@ -174,7 +177,7 @@ def python_symbols(content: bytes) -> tuple[str | None, ...]:
 
 
 def _blank(found: re.Match[bytes]) -> bytes:
-    """Replace a comment by `#`, and a string by zeros with its line breaks escaped."""
+    """Replace a comment with `#`, and a string with zeros and its line breaks, escaped."""
     atom = found[0]
     if atom[:1] == b"#":
         return b"#"
@@ -189,7 +192,8 @@ class _Scan:
     def __init__(self) -> None:
         self._scopes: list[tuple[int, str]] = []  # indentation and full name, outermost first
         self._symbols: list[str | None] = []
-        self._idle: list[tuple[int, int | None]] = []  # line, indentation of its comment
+        # Blank lines and comments that do not have a scope yet: line, and a comment's indentation.
+        self._idle: list[tuple[int, int | None]] = []
         self._decorated: int | None = None
         self._depth = 0
 
@@ -277,7 +281,7 @@ _SCANNERS: dict[str, Scanner] = {
 }
 
 
-@lru_cache(maxsize=16)  # a text is asked about for several patches, and in several of its roles
+@lru_cache(maxsize=16)  # several patches need the symbols of the same text
 def _symbols(scan: Scanner, content: bytes) -> Sequence[str | None]:
     return scan(content)
 
@@ -292,7 +296,7 @@ class SymbolIndex:
         self._names: frozenset[str] | None = None
 
     def at(self, line: int) -> str | None:
-        """Return the symbol around a line (from 1), or None if there is none or if unclear."""
+        """Return the symbol around a line (from 1), or None if there is none or it is unclear."""
         symbols = self._scanned()
         return symbols[line - 1] if 1 <= line <= len(symbols) else None
 

@@ -9,7 +9,7 @@ from patchmgr.formats.late_patterns import late_pattern
 
 NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 BLANKED = bytes(c if c in NAMES else 32 for c in range(256))  # leaves names, for `translate`
-SIGN = "'"  # in front of a sign that stands in a string
+SIGN = "'"  # the prefix of a punctuation character that is inside a string
 
 _HASH = frozenset(
     {"CMake", "Cython", "Dockerfile", "Make", "Meson", "Perl", "Python", "Ruby", "Shell", "TOML"}
@@ -20,7 +20,7 @@ BRACED = frozenset(
     | {"TypeScript"}
 )
 """The languages whose blocks are in braces and whose comments start with `//`."""
-# With the small words of English.
+# Keywords of all languages, and common short words of English.
 KEYWORDS = frozenset(
     {"False", "None", "True", "a", "an", "and", "as", "assert", "async", "auto", "await", "bool",
      "break", "case", "catch", "char", "class", "cls", "const", "constexpr", "continue", "def",
@@ -56,7 +56,7 @@ def code_of(line: bytes, language: str) -> str:
 
 
 def is_code(language: str) -> bool:
-    """Return whether the comments of a language can be recognised."""
+    """Return whether the comments of a language can be recognized."""
     return language in _HASH or language in BRACED
 
 
@@ -66,7 +66,7 @@ def _before(pattern: re.Pattern[str], text: str) -> str:
 
 
 def words_of(line: bytes, language: str) -> list[str]:
-    """Return the words of a line of code. Operators inside strings are marked as such."""
+    """Return the words of a line of code. Punctuation inside a string gets the prefix `SIGN`."""
     found: list[str] = []
     for match in _WORD.finditer(code_of(line, language)):
         if match["string"] is None:
@@ -82,7 +82,7 @@ def _is_name(word: str) -> bool:
 
 
 def parts_of(word: str) -> tuple[str, ...]:
-    """Return the words that make up a name: `file` and `name` for `FileNames`."""
+    """Return the words that make up a name, in the singular: `file` and `name` for `FileNames`."""
     found = (part.lower() for part in _PART.findall(word))
     return tuple(p[:-1] if len(p) > 3 and p.endswith("s") and p[-2] != "s" else p for p in found)
 
