@@ -57,25 +57,25 @@ _VERBS: tuple[Verb, ...] = (
 )  # fmt: skip
 _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
     "upstream": (
-        "The upstream projects of the workspace.",
+        "Add, list and fetch the upstream projects of a workspace.",
         (workspaces.upstream_add, workspaces.upstream_list, workspaces.upstream_fetch),
     ),
     "series": (
-        "Ordered patches on one pin.",
+        "Make, list and show series: ordered patches on one pin.",
         (workspaces.series_new, workspaces.series_list, workspaces.series_show,
          workspaces.series_graph, editing.guard),
     ),
     "conflicts": (
-        "The shared record of resolved conflicts.",
+        "Resolve conflicts, and share the recorded resolutions.",
         (conflicts.list_, conflicts.show_, conflicts.resolve, conflicts.accept, conflicts.forget,
          conflicts.propose, conflicts.learn, conflicts.pull, conflicts.push),
     ),
     "merge-driver": (
-        "Let git merge, rebase and cherry-pick use patchmgr's merge.",
+        "Use patchmgr's merge in git merge, rebase and cherry-pick.",
         (merging.driver_install, merging.driver_uninstall, merging.driver_run),
     ),
 }  # fmt: skip
-_HIDDEN: tuple[Verb, ...] = (merging.driver_run,)  # only git types it
+_HIDDEN: tuple[Verb, ...] = (merging.driver_run,)  # only git runs it
 
 
 def _commands() -> typer.Typer:
@@ -110,10 +110,10 @@ def main() -> NoReturn:
     _open_closed_streams()
     if {sys.platform, os.name} & {"win32", "nt"}:
         end_with(_refuse_windows)
-    _speak_utf8()
+    _use_utf8()
     if completion.is_asked():
         completion.answer(app)
-    # A run is short and keeps most of what it makes: looking for garbage costs a tenth of it.
+    # A run is short and keeps most of its objects; garbage collection would take a tenth of it.
     gc.set_threshold(_MANY)
     try:
         end_with(lambda: quick_command(app, sys.argv[1:]))
@@ -125,55 +125,58 @@ def _refuse_windows(**options: object) -> NoReturn:
     raise UsageError("patchmgr does not run on Windows itself; run it in WSL (wsl --install)")
 
 
-def _speak_utf8() -> None:
-    """Restart in UTF-8 mode if Python uses another encoding because of the locale.
+def _use_utf8() -> None:
+    """Restart Python in UTF-8 mode if the locale makes it use another encoding.
 
-    Paths and texts are UTF-8 here, whatever the locale; Python alone sets PYTHONUTF8 in the C
-    locale, unless it is told not to.
+    Paths and texts are UTF-8 here, whatever the locale is. Python itself turns UTF-8 mode on only
+    for the C and POSIX locales, and not if PYTHONUTF8 is 0.
     """
     if sys.flags.utf8_mode == 0 and sys.getfilesystemencoding() != "utf-8" and sys.executable:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _open_closed_streams() -> None:
-    """Open /dev/null for each closed standard stream, as git does, to occupy its number."""
+    """Open /dev/null for each standard stream that is closed, as git does.
+
+    No other file can then get the number of that stream.
+    """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
             setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - it stays
 
 
-# What a system may refuse at any time, and no program foresees.
+# Errors that the operating system may report at any time; they are not bugs of patchmgr.
 _OF_THE_SYSTEM = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
     errno.ENFILE, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOMEM,
 )  # fmt: skip
 
 
-def end_with(made: Callable[[], Callable[..., object]]) -> NoReturn:
-    """Run the command line that `made` returns, and end the process with its exit code.
+def end_with(make: Callable[[], Callable[..., object]]) -> NoReturn:
+    """Run the command line that `make` returns, and end the process with its exit code.
 
     This is the only place where errors become messages and exit codes.
     """
     Given.wants_json, Given.line = "--json" in sys.argv, "patchmgr"
     try:
-        code = _ended(made)
+        code = _ended(make)
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
-    if code == EXIT_INTERRUPTED:  # typer makes this code of an interrupt, too
-        say("\nInterrupted. Nothing is half done.")
+    if code == EXIT_INTERRUPTED:  # typer returns this code after an interrupt, too
+        say("\nInterrupted. No change is half done.")
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _ended(made: Callable[[], Callable[..., object]]) -> object:
+def _ended(make: Callable[[], Callable[..., object]]) -> object:
     try:
-        return made()(standalone_mode=False)
+        return make()(standalone_mode=False)
     except PatchmgrError as error:
         return _fail(error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as fault:  # the boundary: usage errors of typer, else our own fault
+    except Exception as fault:  # a usage error of typer, or a bug of ours
         return _usage_or_fault(fault)
     finally:
         _close()
@@ -198,7 +201,7 @@ def _fail(error: PatchmgrError) -> int:
 def _usage_or_fault(fault: Exception) -> int:
     message = getattr(fault, "format_message", None)
     if message is not None and type(fault).__name__ == "NoArgsIsHelpError":
-        # A group without a command: the message is its help, in typer as in every click.
+        # No command was given after a group: the message is the help of the group.
         say(str(message()))
         return EXIT_USAGE
     if message is not None:
@@ -208,13 +211,13 @@ def _usage_or_fault(fault: Exception) -> int:
         where = f"{fault.filename}: " if fault.filename else ""
         return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
     versions = f"patchmgr {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    say(f"patchmgr: a bug in patchmgr. Please report it with the text below.\n{versions}")
+    say(f"patchmgr: this is a bug in patchmgr. Please report it with the text below.\n{versions}")
     say(traceback.format_exc())
     return EXIT_FAULT
 
 
 def _usage(fault: Any, message: str) -> PatchmgrError:
-    """Return the error for a wrong command line; it suggests the option nearest to a wrong one."""
+    """Return the error for a wrong command line; it suggests the option closest to a wrong one."""
     near = getattr(fault, "possibilities", None)
     if near:
         message = f"{fault.message}. Did you mean {near[0]}?"

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _HELP = (
     ("y", "put this hunk into {0}"),
     ("n", "leave this hunk"),
-    ("q", "quit; leave this hunk and all that are left"),
-    ("a", "put this hunk and all later ones of the file into {0}"),
-    ("d", "leave this hunk and all later ones of the file"),
-    ("s", "split this hunk into smaller ones"),
+    ("q", "quit; leave this hunk and all remaining hunks"),
+    ("a", "put this hunk and all later hunks of the file into {0}"),
+    ("d", "leave this hunk and all later hunks of the file"),
+    ("s", "split this hunk into smaller hunks"),
     ("?", "print help"),
 )
 
@@ -27,7 +27,7 @@ _HELP = (
 def chooser(into: str) -> Chooser:
     """Return a function that asks which hunks to put into the patch `into`.
 
-    The function reads an answer per question, one line of standard input.
+    For each question, it reads one line from standard input.
     """
     from patchmgr.engines.text.hunk_choice import choose
 

@@ -1,6 +1,6 @@
-"""Shell completion: print the candidates for a parameter, but no messages.
+"""Shell completion: print the possible values of a parameter, but never a message.
 
-The metavar of a parameter determines its candidates.
+The metavar of a parameter determines these values.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _BY_METAVAR: dict[str, Names] = {
     "+SYM|-SYM": lambda known: (s + n for n in known.guards() for s in "+-"),
     "ID": lambda known: known.conflicts(),
 }
-# Parameters whose metavar says less, by command and name.
+# Parameters whose metavar does not determine the values, by command and parameter name.
 _BY_NAME: dict[tuple[str, str], Names] = {
     ("show", "name"): lambda known: known.series(),
     ("fetch", "names"): lambda known: known.upstreams(),
 }
 _CHOICE = re.compile(r"[a-z][a-z0-9.-]*(?:\|[a-z][a-z0-9.-]*)+")
-# What no shell reads as anything but itself; another name is not offered.
+# Names without characters that are special in a shell; no other name is completed.
 _PLAIN = re.compile(r"[\w@%+,./-]+")
 _NAMED_SERIES = ("series", "name", "names")
 
@@ -60,18 +60,18 @@ def answer(app: typer.Typer) -> NoReturn:
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
             command = typer.main.get_command(app)
-            _teach(command)
+            _set_completion(command)
             command(prog_name="patchmgr", complete_var=VARIABLE, standalone_mode=False)
     except SystemExit as end:
         code = end.code
-    except (Exception, KeyboardInterrupt):  # a shell shows what it gets: rather nothing
+    except (Exception, KeyboardInterrupt):  # the shell would offer the message as a value
         sys.exit(1)
     sys.stdout.buffer.write(printed.getvalue().encode("utf-8", "replace"))
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _teach(command: Any) -> None:
+def _set_completion(command: Any) -> None:
     """Set the completion of each parameter of a command and of its subcommands."""
     for parameter in command.params:
         names = _names(command.name, parameter)
@@ -79,7 +79,7 @@ def _teach(command: Any) -> None:
             # What the public keyword `shell_complete` of click's parameters sets.
             parameter._custom_shell_complete = names
     for below in getattr(command, "commands", {}).values():
-        _teach(below)
+        _set_completion(below)
 
 
 def _names(command: str | None, parameter: Any) -> Callable[[Any, Any, str], list[str]] | None:
@@ -103,7 +103,7 @@ def _forms(context: Any, parameter: Any, start: str) -> list[str]:
 
 
 def _matching(context: Any, parameter: Any, start: str, names: Names) -> Iterator[str]:
-    """Yield the names with this prefix that are not given yet; in a range, complete its end."""
+    """Yield the names that start with `start` and are not given yet; in A..B, complete B."""
     head, dots, tail = start.rpartition("..") if "A..B" in (parameter.metavar or "") else ("",) * 3
     wanted, before = (tail, head + dots) if dots else (start, "")
     for name in dict.fromkeys(_known(context, names)):
@@ -117,7 +117,7 @@ def _known(context: Any, names: Names) -> list[str]:
     root = services.completions.workspace_around(Path(given or ".").expanduser())
     if root is None:
         return []
-    # Where an option waits for its value, click has not yet sorted the words before it.
+    # While click completes the value of an option, it has not yet assigned the earlier words.
     about = [n for key in _NAMED_SERIES for n in _listed(context.params.get(key))]
     about += context.args
     return list(names(services.completions.Candidates(root, about)))

@@ -53,10 +53,10 @@ def show_(
 ) -> None:
     """Show both sides of a conflict, and its resolution if it has one.
 
-    A resolution is shown as a diff. A conflict of a rebase in progress is shown as its work order:
-    the symbol on all sides, the upstream commits that caused the conflict and later ones, who uses
-    the symbol, what was decided about similar conflicts, the candidates, and what a resolution must
-    satisfy. It has at most 32 kB unless you give --full.
+    A resolution is shown as a diff. A conflict of a rebase in progress is shown with its work
+    order: the symbol on all sides, the upstream commits that caused the conflict and those after
+    them, who uses the symbol, what was decided about similar conflicts, the candidates, and what a
+    resolution must satisfy. The work order is limited to 32 kB unless you give --full.
 
     Example: patchmgr conflicts show 4f08e2008bf8
 
@@ -93,9 +93,9 @@ def resolve(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Record a resolution.
+    """Record a resolution of a conflict.
 
-    FILE has the lines that replace the conflict, or is the whole resolved file.
+    FILE contains the lines that replace the conflict, or is the whole resolved file.
 
     Example: patchmgr conflicts resolve 4f08e2008bf8 resolved.py
     """
@@ -127,20 +127,21 @@ def propose(
         bool, option("--delete", "Resolve the conflict by deleting the file.")
     ] = False,
     accept: Annotated[
-        Path | None, option("--accept FILE", "Accept FILE even if it fails checks.")
+        Path | None,
+        option("--accept FILE", "Record FILE as the resolution even if it fails a check."),
     ] = None,
-    because: Annotated[str, option("--because TEXT", "Why FILE should be accepted.")] = "",
+    because: Annotated[str, option("--because TEXT", "The reason to accept FILE.")] = "",
     by: Annotated[str, option("--by NAME", "Who proposes the resolution.")] = "",
     run: Annotated[bool, option("--run", "Also run the commands of the series.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Check a resolution, and record it if it passes.
+    """Check a proposed resolution, and save it if it passes.
 
-    A person then accepts it. The checks are: conflict markers, changes outside the conflict,
-    syntax, white space, whether both sides' changes are kept, and everything that a rebase with it
-    finds. Exit code 4 means that it fails a check. A person may still take it with --accept and a
-    reason; a program may not.
+    A saved proposal is used only once a person accepts it. The checks are: conflict markers,
+    changes outside the conflict, syntax, white space, whether both sides' changes are kept, and
+    everything that a rebase with the resolution finds. Exit code 4 means that the resolution fails
+    a check. A person may still record it with --accept and --because; a program may not.
 
     Example: patchmgr conflicts propose 4f08e2008bf8 --file solved.py --by agent
 
@@ -149,7 +150,7 @@ def propose(
     if sum((file is not None, candidate is not None, stdin, delete, accept is not None)) != 1:
         raise UsageError("give exactly one of --file, --candidate, --stdin, --delete and --accept")
     session = open_session()
-    by = by or commands.propose.who_types(session)
+    by = by or commands.propose.user_name(session)
     given = commands.propose.given(
         name, file=accept or file, candidate=candidate, is_deleted=delete
     )
@@ -172,7 +173,7 @@ def propose(
 def accept(
     name: Id,
     side: Annotated[
-        str | None, argument("[ours|theirs|proposed]", "The text to accept as the resolution.")
+        str | None, argument("[ours|theirs|proposed]", "What to accept as the resolution.")
     ] = None,
     because: Annotated[str, option("--because TEXT", "The reason to accept a finding.")] = "",
     dry_run: DryRun = False,
@@ -180,10 +181,11 @@ def accept(
 ) -> None:
     """Record one side, or the proposal, as the resolution.
 
-    The side ours is upstream's, theirs the patch's. A proposal is checked once more.
+    As in git rebase, ours is upstream's side, and theirs is the patch's side. A proposal is checked
+    once more.
 
-    A conflict without a text (a finding of the audit or the ledger, or a condition that fails) has
-    no sides. Accept it with --because; the same finding is then not reported again.
+    A finding (of the audit, of the ledger, or of a condition that fails) is a conflict without a
+    text, so it has no sides. Accept it with --because; the same finding is then not reported again.
 
     Example: patchmgr conflicts accept 4f08e2008bf8 ours
 
@@ -201,20 +203,20 @@ def accept(
         say_next(session)
         return
     if side == "proposed":
-        by = commands.propose.who_types(session)
+        by = commands.propose.user_name(session)
         solved = commands.propose.accept_proposed(session, name, by=by, is_dry_run=dry_run)
         _tell_solved("accept", session, solved, is_dry_run=dry_run)
         return
     if side not in commands.conflicts.SIDES:
         hint = f"patchmgr conflicts accept {name} ours"
-        problem = "name the side to take" if side is None else f"{side} is not a side"
-        raise UsageError(f"{problem}: ours (upstream's) or theirs (the patch's)", hint)
+        problem = "" if side is None else f"{side} is not a side; "
+        raise UsageError(f"{problem}name a side: ours (upstream's) or theirs (the patch's)", hint)
     solved = commands.conflicts.accept_side(session, name, side, is_dry_run=dry_run)
     _tell_solved("accept", session, solved, is_dry_run=dry_run)
 
 
 def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
-    """Forget a resolution, or an accepted finding.
+    """Forget a recorded resolution or an accepted finding.
 
     Example: patchmgr conflicts forget 4f08e2008bf8
     """
@@ -229,10 +231,10 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
 
 
 def learn(
-    merge: Annotated[str, argument("MERGE", "A merge, or a range A..B.")],
+    merge: Annotated[str, argument("MERGE", "A merge commit, or a range A..B.")],
     git: Annotated[Path, option("--git REPO", "The clone that contains MERGE.")],
     was: Annotated[
-        str | None, option("--was OLD", "The head of the branch before its rebase to A..B.")
+        str | None, option("--was OLD", "The head of the branch before the rebase that made A..B.")
     ] = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -263,11 +265,11 @@ Branch = Annotated[
 def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
     """Fetch another workspace's resolutions, as proposals.
 
-    Only conflicts/ of its newest commit is fetched. A pulled resolution is the first candidate of
-    its conflict, and is shown with its source. `conflicts propose ID --candidate N` checks it, and
-    `conflicts accept ID proposed` accepts it. Nothing is accepted automatically, unless `trusted`
-    in series.toml names the source. A later pull from the same source replaces what was pulled
-    before.
+    Only the folder conflicts/ of the newest commit is fetched. A pulled resolution becomes the
+    first candidate for its conflict, and is shown with its source. `conflicts propose ID
+    --candidate N` checks it, and `conflicts accept ID proposed` accepts it. Nothing is accepted
+    automatically, unless `trusted` in series.toml names the source. Pulling from the same source
+    again replaces what was pulled from it before.
 
     Example: patchmgr conflicts pull https://github.com/other/fork-patches
     """
@@ -278,8 +280,8 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
 def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
     """Share your resolutions with another workspace.
 
-    Adds the resolutions of this workspace to conflicts/ of a git repository, as one commit on its
-    branch. Resolutions that are already there do not change.
+    This adds the resolutions of this workspace to the folder conflicts/ of a git repository, as one
+    commit on its branch. Resolutions that the repository already has do not change.
 
     Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
     """

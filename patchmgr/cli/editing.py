@@ -20,16 +20,16 @@ from patchmgr.cli.root import (
 )
 from patchmgr.errors import UsageError
 
-Patch = Annotated[str, argument(None, "The patch's name, the start of it, or its number.")]
+Patch = Annotated[str, argument(None, "A patch: its name, the start of its name, or its number.")]
 
 
 def edit(
     patch: MaybePatch = None,
-    subject: Annotated[str | None, option("--subject", "The new subject.")] = None,
+    subject: Annotated[str | None, option("--subject TEXT", "The new subject.")] = None,
     message: Annotated[
-        str | None, option("--message -m", "The new text below the subject.")
+        str | None, option("--message -m TEXT", "The new text below the subject.")
     ] = None,
-    author: Annotated[str | None, option("--author 'NAME <EMAIL>'")] = None,
+    author: Annotated[str | None, option("--author 'NAME <EMAIL>'", "The new author.")] = None,
     field: Annotated[
         list[str], option("--field NAME=VALUE", "Set a header field; an empty value removes it.")
     ] = [],  # noqa: B006 - typer copies it
@@ -38,7 +38,7 @@ def edit(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Change the header of a patch, by options or in the editor.
+    """Change the header of a patch, with options or in an editor.
 
     Example: patchmgr edit fix-allow-list --field Forwarded=no
     """
@@ -57,6 +57,8 @@ def rename(
     json: Json = False,
 ) -> None:
     """Give a patch another name.
+
+    If only one name is given, it is the new name of the top.
 
     Example: patchmgr rename fix-allow-list clamp-allow-list
     """
@@ -85,17 +87,17 @@ def drop(
 
 def move(
     patch: Patch,
-    before: Annotated[str | None, option("--before PATCH")] = None,
-    after: Annotated[str | None, option("--after PATCH")] = None,
+    before: Annotated[str | None, option("--before PATCH", "Move it before this patch.")] = None,
+    after: Annotated[str | None, option("--after PATCH", "Move it after this patch.")] = None,
     into: Annotated[
-        str | None, option("--into SERIES", "Move PATCH to the series above or below.")
+        str | None, option("--into SERIES", "Move it to this series, directly above or below.")
     ] = None,
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Put a patch before or after another patch of the series.
+    """Move a patch within its series, or to another series.
 
     The move is refused if it would change the result of the series.
 
@@ -120,10 +122,11 @@ def fold(
         str | None, option("--into PATCH", "The patch to fold into; default: the top.")
     ] = None,
     diff: Annotated[
-        Path | None, option("--diff FILE", "Fold in a diff; - is standard input.")
+        Path | None,
+        option("--diff FILE", "Fold this diff instead of patches; - is standard input."),
     ] = None,
     strip: Annotated[
-        int, option("--strip -p", "Strip N leading folders from the diff's paths.", min=0, max=99)
+        int, option("--strip -p N", "Strip N leading folders from the diff's paths.", min=0, max=99)
     ] = 1,
     to: To = None,
     series: OfSeries = None,
@@ -153,16 +156,16 @@ def split(
         list[str], option("--file PATH", "A file or folder to split off; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     hunk: Annotated[
-        list[str], option("--hunk PATH:N", "Split off hunk N of PATH, from 1; repeatable.")
+        list[str], option("--hunk PATH:N", "Split off hunk N of PATH; the first is 1; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     absorbed: Annotated[
-        str | None, option("--absorbed REF", "Split off the hunks that upstream's REF contains.")
+        str | None, option("--absorbed REF", "Split off the hunks that upstream has at REF.")
     ] = None,
     interactive: Annotated[
-        bool, option("--interactive -i -p", "Choose hunks, as in git add -p.")
+        bool, option("--interactive -i -p", "Choose the hunks one by one, as in git add -p.")
     ] = False,
-    subject: Annotated[str, option("--subject", "The subject of the new patch.")] = "",
-    message: Annotated[str, option("--message -m", "The text below the subject.")] = "",
+    subject: Annotated[str, option("--subject TEXT", "The subject of the new patch.")] = "",
+    message: Annotated[str, option("--message -m TEXT", "The text below the subject.")] = "",
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -199,7 +202,7 @@ def show_(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print a patch file (default: the top).
+    """Print a patch file, by default that of the top.
 
     Example: patchmgr show fix-allow-list --header
     """
@@ -216,12 +219,12 @@ def show_(
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
 
-Count = Annotated[int, option("-n N", "How many operations; default: 1.", min=1)]
+Count = Annotated[int, option("-n N", "The number of operations.", min=1)]
 
 
 def log(
     number: Annotated[int | None, argument("[NUMBER]", "Show what this operation changed.")] = None,
-    most: Annotated[int, option("-n N", "List the newest N; 0 lists all.", min=0)] = 20,
+    most: Annotated[int, option("-n N", "List the newest N operations; 0 lists all.", min=0)] = 20,
     json: Json = False,
 ) -> None:
     """List past changes to the workspace and its checkouts.
@@ -271,7 +274,7 @@ def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
 def guard(
     patch: Annotated[str | None, argument("[PATCH]")] = None,
     guards: Annotated[
-        list[str] | None, argument("[+SYM|-SYM]...", "Put -- before the first -SYM.")
+        list[str] | None, argument("[+SYM|-SYM]...", "The guards; put -- before the first -SYM.")
     ] = None,
     none: Annotated[bool, option("--none", "Remove all guards of the patch.")] = False,
     series: OfSeries = None,

@@ -17,18 +17,18 @@ from patchmgr.errors import UsageError
 GROUPS = {
     "Start a workspace": "init upstream series import status",
     "Carry series to a newer upstream": "plan forecast rebase sync notes",
-    "Conflicts and what was made of them": "conflicts resolve mergetool decide mcp",
+    "Resolve conflicts": "conflicts resolve mergetool decide mcp",
     "Publish": "branch export report diff why",
     "Check": "check audit doctor",
     "Apply to a checkout or an installed package": "apply unapply verify overlay wheel",
     "Work on patches in a checkout": ("new refresh push pop goto edit rename drop move fold split"),
     "Look at patches in a checkout": "show changes files applied unapplied top next prev",
-    "Take back": "log undo redo",
+    "Undo and redo": "log undo redo",
     "Merge without a series": "merge-file merge-driver",
-    "Read more": "help",
+    "Help": "help",
 }
 _EXAMPLE = "Example: "
-_MORE = "patchmgr COMMAND --help says more of a command, patchmgr help lists topics."
+_MORE = "For more about a command: patchmgr COMMAND --help. For topics: patchmgr help."
 
 
 class App(typer.Typer):
@@ -40,7 +40,7 @@ class App(typer.Typer):
 
 
 class _Helped:
-    """A mixin for commands whose help has a plain usage line, and examples to paste."""
+    """A mixin for commands whose help has a plain usage line, and examples to copy."""
 
     help: str | None
     params: list[Any]
@@ -77,7 +77,7 @@ class _Helped:
             self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words after the command, and record the command for hints of usage errors."""
+        """Parse the arguments, and record the command for the hints of usage errors."""
         Given.line = command_line(ctx)
         return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]  # a mixin
 
@@ -89,7 +89,7 @@ class Command(_Helped, TyperCommand):
 class Group(_Helped, TyperGroup):
     """A group of commands, with the help format of this module.
 
-    The help of the program itself lists its commands by purpose.
+    The help of the program itself lists the commands by purpose.
     """
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -109,7 +109,10 @@ class Group(_Helped, TyperGroup):
 
 
 def _grouped(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each group with those of its commands that exist; other commands come last."""
+    """Yield (title, names) for each group that contains some of `names`.
+
+    Names that are in no group come last.
+    """
     left = dict.fromkeys(names)
     for title, members in GROUPS.items():
         found = tuple(name for name in members.split() if name in left)
@@ -135,7 +138,7 @@ def _is_argument(parameter: Any) -> bool:
 
 
 def _argument(parameter: Any) -> str:
-    """Return an argument as shown in the usage line, in square brackets if it is optional."""
+    """Return an argument as the usage line shows it, in square brackets if it is optional."""
     name = parameter.metavar or parameter.name.upper()
     is_bare = re.fullmatch(r"\w+", name) and not parameter.required
     return f"[{name}]" if is_bare else str(name)
@@ -150,7 +153,7 @@ def help_(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Explain a topic or a command; without one, list topics.
+    """Explain a topic or a command, or list the topics.
 
     Example: patchmgr help conflicts
 
@@ -160,7 +163,7 @@ def help_(
     """
     if man is not None:
         if topic:
-            raise UsageError("--man writes all pages; leave the topic out")
+            raise UsageError("--man writes all pages, and cannot be used with a topic")
         _write_manual(_root(), man)
         return
     if not topic:
@@ -187,7 +190,7 @@ def help_(
 
 
 def _root() -> Any:
-    """Return all commands, of which a run builds only the one that was typed."""
+    """Return the whole command line; a normal run builds only the command that was typed."""
     from patchmgr.cli import app
 
     return typer.main.get_command(app)

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from patchmgr.commands.merge_file import MergedFile
     from patchmgr.workspace import Workspace
 
-_NO_MERGE = 129  # up to 128, git takes what is in %A for the conflict
+_NO_MERGE = 129  # with a code up to 128, git would use the content of %A as the conflict
 
-Upstream = Annotated[str, option("--upstream ours|theirs", "The side that is upstream's.")]
-Repository = Annotated[Path, option("--git REPO", "The clone; default: the current folder.")]
+Upstream = Annotated[str, option("--upstream ours|theirs", "Which side is upstream.")]
+Repository = Annotated[Path, option("--git REPO", "The clone.")]
 
 
 def merge_file(
@@ -40,16 +40,18 @@ def merge_file(
     ours: Annotated[Path, argument("OURS")],
     theirs: Annotated[Path, argument("THEIRS")],
     path: Annotated[str, option("--path NAME", "The file's path in its repository.")],
-    output: Annotated[Path | None, option("-o OUT", "Write to this file, not to stdout.")] = None,
+    output: Annotated[
+        Path | None, option("-o OUT", "Write to this file, not to standard output.")
+    ] = None,
     upstream: Upstream = "ours",
     confidence: Confidence = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Merge one file as a rebase would; exit 3 for a conflict.
+    """Merge one file as a rebase would; exit with 3 on a conflict.
 
-    Recorded resolutions are replayed if the current folder is in a workspace, or -C names one. If
-    git's merge is clean, the result is git's, byte for byte.
+    Recorded resolutions are replayed if the current folder is in a workspace, or if -C names a
+    workspace. If git's merge is clean, the result is the same, byte for byte.
 
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
@@ -85,16 +87,17 @@ def _workspace() -> Workspace | None:
 def driver_install(
     repository: Repository = Path(),
     patterns: Annotated[
-        list[str], option("--pattern GLOB", "Use patchmgr for files that match; repeatable.")
+        list[str], option("--pattern GLOB", "Use patchmgr only for files that match; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     upstream: Upstream = "ours",
     dry_run: DryRun = False,
 ) -> None:
-    """Make git merge, rebase and cherry-pick in a clone use patchmgr.
+    """Install the merge driver in a clone.
 
-    Writes to the clone's own configuration and .git/info/attributes; a second run is harmless. In a
-    workspace, or with -C, its recorded resolutions are used. In a rebase, ours is upstream's side.
-    If you merge upstream into your branch, give --upstream theirs.
+    git merge, git rebase and git cherry-pick then use patchmgr's merge in that clone. This writes
+    to the configuration of the clone and to .git/info/attributes; running it again is harmless. In
+    a workspace, or with -C, the resolutions recorded there are used. In a rebase, ours is
+    upstream's side. If you merge upstream into your branch, give --upstream theirs.
 
     Example: patchmgr merge-driver install --git ~/src/vllm
     """
@@ -124,7 +127,7 @@ def driver_run(
     path: Annotated[str, argument("%P")],
     upstream: Upstream = "ours",
 ) -> None:
-    """Merge for git: write the result into %A; exit 1 for a conflict.
+    """Merge for git: write the result to %A, and exit with 1 on a conflict.
 
     Example: patchmgr merge-driver run %O %A %B %P
     """
@@ -157,8 +160,9 @@ def mergetool(
 ) -> None:
     """Resolve the conflicts of a rebase with git's merge tool.
 
-    FILE is a path below the work area, or the end of one; the default is every file with markers.
-    The tool comes from your git configuration: merge.tool and mergetool.*.
+    FILE is a path in the work area, or the end of such a path; by default, the tool is run for each
+    file with conflict markers. The tool comes from your git configuration (merge.tool and
+    mergetool.*), unless you give --tool.
 
     Example: patchmgr mergetool --tool vimdiff
     """

@@ -25,7 +25,7 @@ Linearize = Annotated[bool, option("--linearize", "For a fork with merges: one p
 FirstParent = Annotated[
     bool, option("--first-parent", "For a fork with merges: one patch per merged branch.")
 ]
-Squash = Annotated[bool, option("--squash", "For a fork with merges: one patch in all.")]
+Squash = Annotated[bool, option("--squash", "For a fork with merges: a single patch.")]
 
 
 def import_(
@@ -36,7 +36,7 @@ def import_(
     ] = None,
     stgit: Annotated[
         Path | None,
-        option("--stgit REPO", "SOURCE is a branch with an StGit stack; default: HEAD."),
+        option("--stgit REPO", "SOURCE is an StGit branch of this repository; default: HEAD."),
     ] = None,
     commit: Annotated[
         list[str] | None, option("--commit SHA", "Import this commit of the upstream.")
@@ -55,11 +55,12 @@ def import_(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Append patches from files, folders, git commits or a stack.
+    """Append patches from files, folders, git commits or StGit.
 
-    A file is a diff or a mailbox. A folder belongs to quilt, a Debian package, StGit or
-    patch-package, or has patches whose names sort in order. A fork that merged upstream becomes a
-    linear series on the upstream state that it merged last; the series ends at the fork's tree.
+    A file may be a diff or a mailbox. A folder may be that of quilt, a Debian package, StGit or
+    patch-package, or any folder with patches whose names sort in the right order. A fork that
+    merged upstream becomes a linear series on the upstream state that it last merged; the series
+    results in the fork's tree.
 
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm
 
@@ -95,7 +96,10 @@ def import_(
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
-    """Return which option for merges is given, or None; raise a "usage" error if two are given."""
+    """Return which option for merges is given, or None if there is none.
+
+    Raises PatchmgrError "usage" if more than one is given.
+    """
     asked = {"linearize": linearize, "first-parent": first_parent, "squash": squash}
     given = [name for name, is_asked in asked.items() if is_asked]
     if len(given) > 1:
@@ -124,10 +128,11 @@ def _stack(stgit: Path | None, given: list[str]) -> tuple[Path, str | None] | No
 def export_(
     name: MaybeName = None,
     form: Annotated[
-        str, option("--as FORM", "quilt|mbox|git|gbp|stgit|patch-package|diff|yocto|suse")
+        str,
+        option("--as FORM", "quilt, mbox, git, gbp, stgit, patch-package, diff, yocto or suse."),
     ] = "",
     out: Annotated[
-        Path | None, option("--out PATH", "The folder to write, or the file (mbox, diff).")
+        Path | None, option("--out PATH", "The folder to write; for mbox and diff, the file.")
     ] = None,
     npm: Annotated[
         str | None, option("--npm NAME[@VERSION]", "The npm package, for --as patch-package.")
@@ -141,10 +146,10 @@ def export_(
 
     A patch that already fits the format is copied byte for byte.
 
-    quilt, gbp (debian/patches), stgit and patch-package write a folder of patches; git a folder of
-    numbered mails; mbox one file of mails; diff one file with all changes. yocto and suse write
-    mails whose headers give each patch's status upstream, as that project words it. For commits,
-    use `patchmgr branch`.
+    The formats quilt, gbp (debian/patches), stgit and patch-package are folders of patches; git is
+    a folder of numbered mails; mbox is one file of mails; diff is one file with all changes. yocto
+    and suse are folders of mails whose headers give the upstream status of each patch in the words
+    of that project. To get commits, use `patchmgr branch`.
 
     Example: patchmgr export vllm --as mbox --out vllm.mbox
 
@@ -161,5 +166,5 @@ def export_(
 
 
 def _place(out: Path) -> Path:
-    """Return the absolute path; a symbolic link at its end is not followed."""
+    """Return the absolute path; a symbolic link at the end of the path is not followed."""
     return out.parent.resolve() / out.name if out.name else out.resolve()

@@ -30,7 +30,7 @@ from patchmgr.errors import EXIT_CONFLICTS, UsageError
 if TYPE_CHECKING:
     from patchmgr.model.sync import Sync
 
-_SUMMARY = 250_000  # characters, of the 1 MiB that the summary of a job may have
+_SUMMARY = 250_000  # characters; GitHub allows 1 MiB for the summary of a job
 
 
 def plan(
@@ -49,12 +49,12 @@ def plan(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Plan a way to an upstream state, and try each step of it.
+    """Plan the steps to an upstream state, and try each of them.
 
-    A step starts where the step before it ends. It is a stretch of commits over which the series
-    rebases cleanly, or one commit with conflicts. `rebase --onto plan:N` takes a step, as long as
-    pin, patches and REF have not changed. A fork that merges upstream needs no series: with --git,
-    each step is a merge, and REF is a ref of REPO.
+    Each step starts where the previous one ends. A step is either a range of commits over which the
+    series rebases cleanly, or one commit with conflicts. `rebase --onto plan:N` takes step N, as
+    long as the pin, the patches and REF have not changed. A fork that merges upstream needs no
+    series: with --git, each step is a merge, and REF is a ref of REPO.
 
     Example: patchmgr plan vllm --onto v0.24.0 --max 50
 
@@ -87,7 +87,9 @@ def forecast(
     watch: Annotated[
         int, option("--watch N", "Check the N newest open pull requests.", min=1)
     ] = 300,
-    gh: Annotated[bool, option("--gh", "Ask gh, and leave out closed pull requests.")] = False,
+    gh: Annotated[
+        bool, option("--gh", "Use gh to leave out pull requests that are closed.")
+    ] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -96,9 +98,9 @@ def forecast(
     """Show what upstream's open pull requests would do to a series.
 
     Each pull request that changes a file of the series is merged into upstream's tip, and the
-    series is rebased onto the result. git does not know which pull requests are open. A pull
+    series is rebased onto the result. git does not know which pull requests are open, so a pull
     request counts as open if it has not landed, and either the remote offers a merge of it or its
-    last commit is at most 90 days old. --gh also asks GitHub.
+    last commit is at most 90 days old. With --gh, GitHub is asked as well.
 
     Example: patchmgr forecast vllm --watch 100
     """
@@ -121,10 +123,10 @@ def sync(
     ] = "none",
     base: Annotated[
         str | None,
-        option("--base BRANCH", "The pull request's target branch; default: the current one."),
+        option("--base BRANCH", "The pull request's target; default: the current branch."),
     ] = None,
     push_branch: Annotated[
-        str | None, option("--push-branch URL", "Also push the built branch to this URL.")
+        str | None, option("--push-branch URL", "Also build the branch, and push it to this URL.")
     ] = None,
     output: Annotated[
         Path | None, option("--output DIR", "Write JSON, Markdown and HTML to this folder.")
@@ -135,12 +137,13 @@ def sync(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Rebase up to the first conflict, and update one pull request.
+    """Rebase up to the first conflict, and update a pull request.
 
-    Fetches upstream, takes the steps of `plan` that are clean, and pushes the changed patches as
-    the branch patchmgr/sync-SERIES of the repository that holds the workspace. The workspace itself
-    does not change. Conflicts give work orders, and exit code 3. A branch that somebody else pushed
-    to is left alone. Meant for scheduled runs: see docs/syncing.md.
+    This fetches upstream, takes the clean steps of `plan`, and pushes the changed patches as the
+    branch patchmgr/sync-SERIES to the repository that contains the workspace. The workspace itself
+    does not change. If there are conflicts, their work orders are reported, and the exit code is 3.
+    If somebody else pushed to the branch, it is left alone. The command is meant for scheduled
+    runs: see docs/syncing.md.
 
     Example: patchmgr sync vllm --push origin --pull-request gh
 
@@ -150,7 +153,7 @@ def sync(
     if pull_request not in ("gh", "glab", "none"):
         raise UsageError(f"--pull-request must be gh, glab or none, not {pull_request}")
     if push is None and not dry_run:
-        hint = "patchmgr sync --push origin, or --dry-run to see what it would do"
+        hint = "patchmgr sync --push origin; to see what it would do: patchmgr sync --dry-run"
         raise UsageError("name the remote to push to with --push REMOTE", hint)
     session, series = open_series(name)
     options = services.carry.CarryOptions(frozenset(select))
@@ -168,7 +171,7 @@ def sync(
 
 
 def _write(folder: Path, found: Sync, document: str) -> None:
-    """Write the result of a run to the files that a job keeps."""
+    """Write the result of a sync to files that a CI job can keep."""
     proposal = found.proposal
     footprints = [one.after for one in proposal.carried]
     pages = {

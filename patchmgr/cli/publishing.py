@@ -40,14 +40,15 @@ def check(
         list[str], option("--command NAME", "Run only this command; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     workspace: Annotated[
-        bool, option("--workspace", "Check only the workspace's own files.")
+        bool, option("--workspace", "Check only the files of the workspace itself.")
     ] = False,
     ledger: Annotated[
         bool, option("--ledger", "Check that a checkout or branch contains the series.")
     ] = False,
     to: Annotated[Path, option("--to CHECKOUT", "The checkout for --ledger.")] = Path(),
     branch: Annotated[
-        str | None, option("--branch NAME", "With --ledger: a branch, not the checked-out files.")
+        str | None,
+        option("--branch NAME", "With --ledger: check a branch, not the checked-out files."),
     ] = None,
     junit: Annotated[
         Path | None, option("--junit FILE", "Also write the results as JUnit XML.")
@@ -58,7 +59,7 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check every patch; exit 4 if a check fails.
+    """Check every patch; exit with 4 if a check fails.
 
     Example: patchmgr check vllm --junit gates.xml
 
@@ -113,11 +114,11 @@ def audit(
 ) -> None:
     """Look for faults that a clean merge can hide.
 
-    The exit code is 4 if something is certainly broken.
+    The exit code is 4 if a fault is certain.
 
-    The faults are: undefined names, calls that do not match, uses of what was removed, renamed or
-    moved, duplicate definitions, and lost tests. A rebase runs the audit itself. Use this command
-    for a series on its pin, or for any two trees (which needs no workspace).
+    The faults are: undefined names, calls that do not match the signature, uses of something that
+    was removed, renamed or moved, duplicate definitions, and lost tests. A rebase also runs the
+    audit. Use this command for a series on its pin or, without a workspace, for any two trees.
 
     Example: patchmgr audit vllm
 
@@ -146,12 +147,12 @@ def notes(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a note on the last rebase, or on a future one.
+    """Write a note on what a rebase did, or would do.
 
     The note lists conflicts, dropped patches, upstream's changes, gates and tags.
 
-    Without --from, the note describes the last rebase. For a rebase that has not been done yet,
-    it describes what the rebase would do.
+    Without --from, the note describes the last rebase. With the pin as --from and a newer state as
+    --to, it describes what a rebase would do.
 
     Example: patchmgr notes vllm --from v0.23.0 --to v0.24.0
     """
@@ -163,13 +164,15 @@ def notes(
 def diff(
     name: MaybeName = None,
     from_: Annotated[str, option("--from TAG", "The earlier state of the series.")] = "",
-    to: Annotated[str | None, option("--to TAG", "The later state; default: now.")] = None,
+    to: Annotated[
+        str | None, option("--to TAG", "The later state; default: the series as it is now.")
+    ] = None,
     repo: Annotated[Path | None, option("--repo DIR", "The clone that contains the tags.")] = None,
     lines: Annotated[bool, option("--lines", "Print the lines that differ.")] = False,
     hold: Annotated[
         list[str],
         option(
-            "--hold PATH[::SYMBOL]", "Make `check` require these bytes of this file; repeatable."
+            "--hold PATH[::SYMBOL]", "Make `check` fail if this file or symbol changes; repeatable."
         ),
     ] = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
@@ -179,9 +182,9 @@ def diff(
 ) -> None:
     """Compare two states of a series, patch by patch.
 
-    Each patch is listed as byte-identical, as changed in line numbers only, or as changed.
+    Each patch is listed as byte-identical, as changed only in line numbers, or as changed.
 
-    A state is a tag or branch that patchmgr built, or a commit of one.
+    A state is named by a branch or tag that patchmgr built, or by one of its commits.
 
     Example: patchmgr diff vllm --from preview-1 --to preview-2
     """
@@ -223,7 +226,7 @@ def doctor(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Check the tools and stores; exit 4 if one is broken.
+    """Check the tools and stores; exit with 4 if one is broken.
 
     Example: patchmgr doctor
 

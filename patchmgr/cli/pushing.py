@@ -27,26 +27,30 @@ if TYPE_CHECKING:
     from patchmgr.commands.push import Pushed
 
 
-To = Annotated[Path | None, option("--to CHECKOUT", "The checkout; default: the one you are in.")]
-OfSeries = Annotated[str | None, option("--series S", "The series, if there are several.")]
-Interactive = Annotated[bool, option("--interactive -i", "Choose hunks, as in git add -p.")]
+To = Annotated[
+    Path | None, option("--to CHECKOUT", "The checkout; default: the one that you are in.")
+]
+OfSeries = Annotated[str | None, option("--series S", "The series; needed if there are several.")]
+Interactive = Annotated[
+    bool, option("--interactive -i", "Choose the hunks one by one, as in git add -p.")
+]
 Paths = Annotated[list[str] | None, argument("[PATH]...", "Files or folders; default: all.")]
 MaybePatch = Annotated[
-    str | None, argument("[PATCH]", "The patch's name, the start of it, or its number.")
+    str | None, argument("[PATCH]", "A patch: its name, the start of its name, or its number.")
 ]
 
 
 def new(
     name: str,
-    subject: Annotated[str, option("--subject", "What the patch does, in one line.")] = "",
-    message: Annotated[str, option("--message -m", "The reason for the change.")] = "",
-    author: Annotated[str, option("--author 'NAME <EMAIL>'")] = "",
+    subject: Annotated[str, option("--subject TEXT", "What the patch does, in one line.")] = "",
+    message: Annotated[str, option("--message -m TEXT", "The reason for the change.")] = "",
+    author: Annotated[str, option("--author 'NAME <EMAIL>'", "The author.")] = "",
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make an empty patch on top of the pushed ones.
+    """Make an empty patch on top of the pushed patches.
 
     Then edit files, and run `patchmgr refresh`.
 
@@ -61,9 +65,9 @@ def new(
 
 def push(
     patch: MaybePatch = None,
-    all_: Annotated[bool, option("--all -a", "Push all.")] = False,
+    all_: Annotated[bool, option("--all -a", "Push all patches.")] = False,
     force: Annotated[
-        bool, option("--force", "Write hunks that do not apply to .rej files.")
+        bool, option("--force", "Push even if hunks fail; write those to .rej files.")
     ] = False,
     to: To = None,
     series: OfSeries = None,
@@ -72,6 +76,8 @@ def push(
     json: Json = False,
 ) -> None:
     """Push the next patch, the next N, all up to PATCH, or all.
+
+    A number means the next N patches.
 
     Example: patchmgr push fix-allow-list --to ~/src/vllm
     """
@@ -84,9 +90,9 @@ def push(
 
 def pop(
     patch: MaybePatch = None,
-    all_: Annotated[bool, option("--all -a", "Pop all.")] = False,
+    all_: Annotated[bool, option("--all -a", "Pop all patches.")] = False,
     force: Annotated[
-        bool, option("--force", "Discard edits to these files; undo restores them.")
+        bool, option("--force", "Discard edits to the patched files; `undo` restores them.")
     ] = False,
     to: To = None,
     series: OfSeries = None,
@@ -94,6 +100,8 @@ def pop(
     json: Json = False,
 ) -> None:
     """Pop the top patch, the top N, all above PATCH, or all.
+
+    A number means the top N patches.
 
     Example: patchmgr pop --all
     """
@@ -108,7 +116,9 @@ def _refuse_both(patch: str | None, all_: bool) -> None:
 
 
 def goto(
-    patch: Annotated[str, argument(None, "A name, the start of it, a number, or 0 to pop all.")],
+    patch: Annotated[
+        str, argument(None, "A patch: its name, the start of its name, or its number; 0 pops all.")
+    ],
     to: To = None,
     series: OfSeries = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -139,10 +149,10 @@ def refresh(
         bool, option("--allow-empty", "Allow the patch to become empty.")
     ] = False,
     rewrite: Annotated[
-        bool, option("--rewrite", "Write the diff as git does, even if nothing changed.")
+        bool, option("--rewrite", "Write the diff in git's form, even if nothing changed.")
     ] = False,
     auto: Annotated[
-        bool, option("--auto", "Put each edit into the patch that wrote these lines.")
+        bool, option("--auto", "Put each edit into the patch that wrote the edited lines.")
     ] = False,
     interactive: Interactive = False,
     to: To = None,
@@ -150,10 +160,10 @@ def refresh(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Put your edits into the top patch, or into one below it.
+    """Put your edits into the top patch, or into a patch below it.
 
-    With --auto each edit goes into the patch that wrote the lines it changes, as `git absorb` does.
-    Edits of upstream's lines, or of lines of several patches, stay in the checkout.
+    With --auto, each edit goes into the patch that wrote the edited lines, as with `git absorb`.
+    Edits of lines that were written by upstream, or by several patches, stay in the checkout.
 
     Example: patchmgr refresh src/model.py
 
@@ -245,11 +255,11 @@ def prev(
 def files(
     patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
 ) -> None:
-    """List the files of a patch (default: the top).
+    """List the files of a patch, by default those of the top.
 
     The marks are: `+` added, `~` changed, `-` deleted.
 
-    Edits that are not refreshed yet count as the top's.
+    Edits that have not been refreshed yet are listed with the top.
 
     Example: patchmgr files fix-allow-list
     """

@@ -1,4 +1,4 @@
-"""Build only that part of the command line which a run needs."""
+"""Build only the part of the command line that a run needs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from typer.models import CommandInfo, TyperInfo
 
 _WITH_VALUE = ("-C",)
-_NO_COMMAND = "--version"  # needs none of them
-_HELP = ("-h", "--help")  # of the program: needs no more of each than its name and its first line
+_NO_COMMAND = "--version"  # needs no command
+_HELP = ("-h", "--help")  # of the program; needs only the name and the first line of each command
 
 
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
     """Return a callable that runs the command line.
 
-    The command line has only the command that `words` name, or all commands if none is certain.
+    It has only the command that `words` name, or all commands if it is not certain which one that
+    is.
     """
     is_completed = any(key.endswith("_COMPLETE") for key in os.environ)
     return _command(app, None if is_completed else _named(words))
 
 
-@cache  # a signature takes as long to read as a small command to run
+@cache  # reading a signature takes as long as running a small command
 def _command(app: typer.Typer, name: str | None) -> Callable[..., object]:
     command = get_command(_narrowed(app, name))
     _spare_pydantic(command)
@@ -72,9 +73,9 @@ def _empty(group: TyperInfo) -> TyperInfo:
 
 
 def _named(words: Sequence[str]) -> str | None:
-    """Return the command after the leading options, or None if it is not certain.
+    """Return the command after the leading options, or None if that is not certain.
 
-    If the help of the program is requested, return that option.
+    If the help or the version of the program is requested, return that option.
     """
     rest = iter(words or _HELP)
     for word in rest:
@@ -90,7 +91,7 @@ def _name(info: CommandInfo) -> str:
 
 
 def _spare_pydantic(command: Any) -> None:
-    """Pass strings and paths on unchanged.
+    """Pass strings and paths to the command without loading pydantic.
 
     typer 0.29 loads pydantic to convert them, which takes as long as loading typer itself. If typer
     builds its parameters in another way, nothing is changed.
@@ -110,7 +111,10 @@ def _spare_pydantic(command: Any) -> None:
 
 
 class _Late:
-    """A converter that is only loaded for values other than strings and paths."""
+    """A converter of values that loads typer's own only if it is needed.
+
+    Strings and paths do not need it.
+    """
 
     def __init__(self, parameter: Any) -> None:
         self._parameter = parameter
@@ -132,7 +136,7 @@ class _Late:
 
 
 def _is_plain(parameter: Any) -> bool:
-    """Return whether a parameter requires nothing of its value besides the type."""
+    """Return whether a parameter accepts every value of its type."""
     info = parameter.type_descriptor.parameter_info
     wishes = ("parser", "click_type", "exists", "resolve_path", "writable", "path_type")
     return not any(getattr(info, wish, None) for wish in wishes)

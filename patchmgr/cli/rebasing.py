@@ -47,7 +47,7 @@ def rebase(
         list[str], option("--onto REF|A..B", "The upstream state to rebase onto; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     every: Annotated[
-        str | None, option("--every release|N", "Each release, or every Nth commit, of a range.")
+        str | None, option("--every release|N", "With a range: each release, or every Nth commit.")
     ] = None,
     dry_run: DryRun = False,
     stop_at_conflict: Annotated[
@@ -60,7 +60,7 @@ def rebase(
         list[str],
         option(
             "--accept FILE",
-            "Accept FILE even if it is deleted, does not parse, or has new line endings.",
+            "Accept FILE even if it is deleted, does not compile, or has new line endings.",
         ),
     ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
@@ -71,7 +71,7 @@ def rebase(
         Path | None, option("--checkout DIR", "Show conflicts in a git worktree at DIR.")
     ] = None,
     repo: Annotated[
-        Path | None, option("--repo CLONE", "The clone to make the worktree in.")
+        Path | None, option("--repo CLONE", "The clone that the worktree belongs to.")
     ] = None,
     exec_: Annotated[
         str | None, option("--exec -x CMD", "Run CMD in the worktree after each patch.")
@@ -85,7 +85,7 @@ def rebase(
     ] = None,
     resolver_timeout: Annotated[
         int | None,
-        option("--resolver-timeout SECONDS", "Seconds for each conflict; default: 600.", min=1),
+        option("--resolver-timeout SECONDS", "The limit for each conflict; default: 600.", min=1),
     ] = None,
     show_conflicts: Annotated[
         bool, option("--show-conflicts", "Print the conflicts with git's markers.")
@@ -101,14 +101,14 @@ def rebase(
 ) -> None:
     """Rebase the named series, or all, onto a new upstream state.
 
-    REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id. With --dry-run, several
-    states, or a range with --every, give a table of patches and targets.
+    REF is upstream/main, upstream/BRANCH, a tag, a release, or a commit id. With --dry-run, you can
+    give several states, or a range with --every; the result is then a table of patches and targets.
 
     With --resolver, CMD gets the work order of each conflict as JSON, and answers with JSON:
-    {"content": TEXT}, {"candidate": N} or {"delete": true}. An answer is taken only if it passes
+    {"content": TEXT}, {"candidate": N} or {"delete": true}. An answer is used only if it passes
     every check of `conflicts propose`.
 
-    With --checkout, resolve conflicts in DIR as in a git rebase, and run `patchmgr rebase
+    With --checkout, resolve the conflicts in DIR as in a git rebase, and then run `patchmgr rebase
     --continue` there.
 
     Example: patchmgr rebase vllm --onto v0.24.0 --dry-run
@@ -120,7 +120,7 @@ def rebase(
     view, detail = view_of(verbose=verbose, quiet=quiet), json or show_conflicts
     session = open_session()
     if sum((bool(onto), continue_, skip, abort)) != 1:
-        raise UsageError("give one of --onto REF, --continue, --skip and --abort")
+        raise UsageError("give exactly one of --onto REF, --continue, --skip and --abort")
     shown_in = _shown_in(checkout, repo, exec_)
     if (shown_in != commands.rebase.NOWHERE) and (dry_run or skip or abort):
         raise UsageError(
@@ -195,7 +195,7 @@ def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> 
 
 
 def _asking() -> Callable[[str, Sequence[str]], str] | None:
-    """Return a function that asks the user where edits go, or None without a terminal."""
+    """Return a function that asks the user what becomes of edits, or None without a terminal."""
     if Given.wants_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 
@@ -205,7 +205,7 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
             say(f"  {render.escape.clean(path)}")
         say(f"p - they are part of {render.escape.clean(patch)}")
         say("n - they are a new patch after it")
-        say("s - they are part of no patch: git's stash keeps them")
+        say("s - they are part of no patch; they are kept in git's stash")
         words = dict(zip("pns", services.rebase_checkout.OTHER_EDITS, strict=True))
         while (key := typer.prompt("Where do they go [p,n,s]", err=True).strip()[:1]) not in words:
             pass
@@ -268,9 +268,9 @@ def decide(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Record whether upstream already has a patch in conflict.
+    """Record whether upstream already has a conflicting patch.
 
-    Later runs use your answer as long as upstream still has the text that it refers to.
+    Later runs use your decision as long as upstream still has the text that it refers to.
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """
@@ -287,7 +287,7 @@ def decide(
     rulings = services.decisions.RULINGS
     if patch is None or (verdict in rulings) is forget:
         raise UsageError(
-            "name a patch, and say absorbed or needed",
+            "name a patch and a decision: 'absorbed' or 'needed'",
             "patchmgr decide PATCH absorbed --by PR",
             "or: patchmgr decide PATCH --forget",
         )

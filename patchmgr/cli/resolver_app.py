@@ -1,4 +1,4 @@
-"""The full-screen view of `resolve`, built with textual."""
+"""The full-screen view of `resolve`, built with Textual."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from patchmgr.render.escape import clean
 from patchmgr.render.resolving import Pane, about_lines, cut, key_lines, list_rows
 
 _MOST_PANES = 12
-_WIDE = 110  # columns: from here on the texts stand side by side
-_LIST = 36  # columns of the list there
+_WIDE = 110  # columns; from this width on, the texts are shown side by side
+_LIST = 36  # columns; the width of the list in that case
 _STYLES = {
     Verdict.CONFLICT: "bold red",
     Verdict.BLOCKED: "red",
@@ -32,7 +32,7 @@ class ResolverApp(App[None]):
     """The screen of `resolve`: the patches, a conflict, the last messages, and the keys."""
 
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS = [("ctrl+c", "quit", "Quit")]  # noqa: RUF012 - textual reads it of the class
+    BINDINGS = [("ctrl+c", "quit", "Quit")]  # noqa: RUF012 - a class attribute for textual
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012
     CSS = f"""
     #body {{ height: 1fr; layout: vertical; }}
@@ -58,7 +58,7 @@ class ResolverApp(App[None]):
         resolver.attend = self._attend
 
     def compose(self) -> ComposeResult:
-        """Yield the widgets of the screen, which `_show` fills after each key."""
+        """Yield the widgets of the screen; `_show` fills them after each key."""
         with Container(id="body"):
             with VerticalScroll(id="patches", can_focus=False):
                 yield Static(id="list")
@@ -88,7 +88,7 @@ class ResolverApp(App[None]):
             self._say([*self.resolver.told, event.text.strip()])
 
     def on_key(self, event: Key) -> None:
-        """Pass a key to the resolver, after a message if the key starts slow work."""
+        """Pass a key to the resolver; if it starts slow work, show a message first."""
         if isinstance(self.focused, Input) or self._is_busy or event.character is None:
             return
         key = event.character
@@ -117,7 +117,7 @@ class ResolverApp(App[None]):
         self.call_later(self._end)
 
     def _end(self) -> None:
-        self._is_busy = False  # keys that came meanwhile are dropped
+        self._is_busy = False  # keys pressed in the meantime are ignored
 
     def _attend(self, run: Callable[[], bytes]) -> bytes:
         with self.suspend():
@@ -156,7 +156,7 @@ class ResolverApp(App[None]):
             answer.focus()
         keys = [*resolver.keys(), Keys("↑↓", "scroll")]
         if resolver.asks:
-            keys = [Keys("⏎", "take it; an empty line does not")]
+            keys = [Keys("⏎", "confirm; an empty line cancels")]
         lines = key_lines(keys, self.size.width)
         self.query_one("#keys", Static).update(Text("\n".join(lines), style="reverse"))
 

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
     """Resolve the conflicts of a rebase in the terminal.
 
-    It shows the patches with their verdicts, and each conflict: base, ours, theirs and the ranked
-    candidates, what the patch is for, and the upstream commits that it collides with. Pick a text
-    or edit one. A text that passes every check of `conflicts propose` is accepted; any other needs
-    a reason. Your choices are kept when you quit. The full-screen view needs textual. Without it,
-    in a dumb terminal or from a pipe, you are asked for the same keys line by line.
+    This lists the patches with their verdicts. For each conflict it shows base, ours, theirs and
+    the candidates, best first, what the patch is for, and the upstream commits that it collides
+    with. Choose a text, or edit one. A text that passes every check of `conflicts propose` is
+    accepted; any other text needs a reason. Your choices are kept when you quit. The full-screen
+    view needs the Python package Textual. Without it, in a dumb terminal, or with input from a
+    pipe, you are asked line by line, with the same keys.
 
     Example: patchmgr resolve
 
@@ -50,7 +51,7 @@ def _full_screen() -> Callable[[Resolver], None] | None:
     try:
         from patchmgr.cli.resolver_app import run_app
     except ModuleNotFoundError:
-        say("The full-screen view needs textual: pip install 'textual>=6'. Asking line by line.")
+        say("The full-screen view needs Textual (pip install 'textual>=6'). Asking line by line.")
         return None
     return run_app
 

@@ -42,7 +42,10 @@ Select = Annotated[list[str], option("--select SYM", "Select a guard symbol; rep
 Confidence = Annotated[
     int | None,
     option(
-        "--confidence PERCENT", "Use only merge rules that are right this often.", min=50, max=100
+        "--confidence PERCENT",
+        "Use only merge rules that are right at least this often.",
+        min=50,
+        max=100,
     ),
 ]
 Verbose = Annotated[bool, option("--verbose -v", "Also list what is unchanged.")]
@@ -52,7 +55,7 @@ MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
-    """The command line of this run (-C, the command's words and --json), and its session."""
+    """What was given to this run (-C, the words of the command and --json), and its session."""
 
     folder: Path | None = None
     line = "patchmgr"
@@ -90,10 +93,11 @@ def before(
 
 
 def open_session(*, settles: bool = True) -> Session:
-    """Open the workspace named by -C or PATCHMGR_WORKSPACE, or around the current folder.
+    """Open the workspace that -C or PATCHMGR_WORKSPACE names.
 
-    In a checkout with pushed patches, a record of the checkout names the workspace. With `settles`,
-    an interrupted operation is finished first.
+    Without them, it is the workspace around the current folder or, in a checkout with pushed
+    patches, the one that the record of the checkout names. With `settles`, an interrupted operation
+    is finished first.
     """
     cwd = Path.cwd()
     return _open(_named() or services.completions.workspace_around(cwd) or cwd, settles=settles)
@@ -113,13 +117,13 @@ def look_for_session() -> Session | None:
 
 
 def open_series(name: str | None) -> tuple[Session, str]:
-    """Open the workspace, and return the session and the series `name` or the only series."""
+    """Open the workspace; return the session, and `name` or, without a name, the only series."""
     session = open_session()
     return session, services.targets.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
-    """Open the workspace, and return the session and `names`, or the names of all series."""
+    """Open the workspace; return the session, and `names` or, without names, all series."""
     session = open_session()
     return session, names or sorted(session.workspace.lock().series)
 
@@ -129,8 +133,8 @@ def open_checkout_series(
 ) -> tuple[Session, CheckoutOptions]:
     """Open the workspace for a command on a checkout; return the session and its options.
 
-    `to` is the checkout (default: the one around the current folder). If patches are pushed in it,
-    a record of the checkout names the workspace. With `begins`, the checkout may have no record
+    `to` is the checkout; by default, it is the one around the current folder. If patches are pushed
+    in the checkout, its record names the workspace. With `begins`, the checkout may have no record
     yet.
     """
     target = None if to is None else Path(os.path.abspath(to))
@@ -152,12 +156,12 @@ def _open(start: Path, *, settles: bool = True) -> Session:
 
 
 def open_root(root: Path) -> Session:
-    """Open the workspace with this root folder, and return its session."""
+    """Open the workspace whose root is this folder, and return its session."""
     return _session(root, is_root=True)
 
 
 def _session(place: Path, *, is_root: bool = False) -> Session:
-    """Open the workspace around a folder, or at the folder itself."""
+    """Open the workspace that contains `place` or, with `is_root`, the one at `place`."""
     from patchmgr.workspace import Workspace, find_workspace
 
     opened = (Workspace if is_root else find_workspace)(place, command=shlex.join(sys.argv[1:]))
@@ -166,7 +170,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
-    """Return the view for results, from --verbose, --quiet and what the terminal supports."""
+    """Return the view for results, given --verbose, --quiet and what the terminal supports."""
     if verbose and quiet:
         raise UsageError("--verbose and --quiet cannot be used together")
     kinds = render.view.Detail
@@ -177,7 +181,7 @@ def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
 
 
 def near_path(path: Path) -> Path:
-    """Return the path relative to the current folder, or unchanged if that is shorter."""
+    """Return the path relative to the current folder, or as it is if that is shorter."""
     return Path(min(os.path.relpath(path), str(path), key=len))
 
 
@@ -230,7 +234,7 @@ def show_diff(header: bytes, diff: bytes) -> None:
 def say_next(session: Session) -> None:
     """Tell the user how to continue the rebase, if one is in progress."""
     if not Given.wants_json and services.work_area.read_in_progress(session.workspace):
-        say("A rebase is in progress; go on with: patchmgr rebase --continue")
+        say("A rebase is in progress. To continue it: patchmgr rebase --continue")
 
 
 def say(line: str) -> None:

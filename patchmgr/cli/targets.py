@@ -36,10 +36,15 @@ if TYPE_CHECKING:
     from patchmgr.services.session import Session
 
 
-Python = Annotated[str | None, option("--python EXE", "The interpreter of an environment.")]
-Site = Annotated[Path | None, option("--site DIR", "A folder of installed packages.")]
+Python = Annotated[
+    str | None,
+    option("--python EXE", "The Python interpreter of the environment with the package."),
+]
+Site = Annotated[
+    Path | None, option("--site DIR", "The folder with the installed package (site-packages).")
+]
 PackageName = Annotated[
-    str | None, option("--package NAME", "The package, if upstream.lock does not name it.")
+    str | None, option("--package NAME", "The package; needed if upstream.lock does not name it.")
 ]
 Breaks = Annotated[
     bool, option("--break-system-packages", "Write to an environment that the system manages.")
@@ -49,11 +54,11 @@ Warns = Annotated[
     bool | None,
     option(
         "--warn-at-start/--no-warn-at-start",
-        "Make Python warn at startup if the patches are gone.",
+        "Make Python warn at startup if the patches are missing.",
     ),
 ]
 ShowConflicts = Annotated[
-    bool, option("--show-conflicts", "Print both texts of each conflict with a package.")
+    bool, option("--show-conflicts", "Print both sides of each conflict with a package.")
 ]
 
 
@@ -72,16 +77,17 @@ def overlay(
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
-    out: Annotated[Path | None, option("--out DIR", "The folder to make.")] = None,
+    out: Annotated[Path | None, option("--out DIR", "The folder to create.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Make a folder of patched modules, for read-only installs.
+    """Make a folder of patched modules, for read-only installations.
 
-    Python uses it with PYTHONPATH=DIR, as long as the package is the one that it was made for.
+    Python uses the modules if PYTHONPATH names the folder, and if the installed package is still
+    the one that the overlay was made for.
 
     Example: patchmgr overlay vllm --python /opt/venv/bin/python --out /srv/vllm-patches
     """
@@ -103,7 +109,7 @@ def overlay(
 def wheel(
     name: MaybeName = None,
     source: Annotated[Path | None, option("--from WHEEL", "The wheel to patch.")] = None,
-    out: Annotated[Path, option("--out DIR", "Where to write the patched wheel.")] = Path(),
+    out: Annotated[Path, option("--out DIR", "The folder for the patched wheel.")] = Path(),
     sbom: Annotated[bool, option("--sbom", "Add a bill of materials (CycloneDX).")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
@@ -147,7 +153,7 @@ def apply(
 ) -> None:
     """Apply a series to a checkout or an installed package.
 
-    All of it is applied, or nothing.
+    Either the whole series is applied, or nothing.
 
     Example: patchmgr apply vllm --to ~/src/vllm --commit
 
@@ -232,7 +238,7 @@ def verify(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check that a series is applied; exit 4 if it is not.
+    """Check that a series is applied; exit with 4 if it is not.
 
     Example: patchmgr verify vllm --to ~/src/vllm
 
@@ -262,7 +268,9 @@ def verify(
 def branch(
     name: MaybeName = None,
     repo: Annotated[Path | None, option("--repo DIR", "The clone to build the branch in.")] = None,
-    branch_name: Annotated[str | None, option("--name BRANCH")] = None,
+    branch_name: Annotated[
+        str | None, option("--name BRANCH", "The name; default: patchmgr/SERIES.")
+    ] = None,
     tag: Annotated[str | None, option("--tag TAG", "Also tag the head.")] = None,
     force: Annotated[
         bool, option("--force", "Replace a branch or tag that patchmgr did not make.")
@@ -272,15 +280,19 @@ def branch(
     ] = [],  # noqa: B006 - typer copies it
     only: Annotated[
         list[str],
-        option("--only PATCH", "Only this patch or group, with what it needs; repeatable."),
+        option("--only PATCH", "Include only this patch or group and what it needs; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
-    sign: Annotated[bool, option("--sign", "Sign the commits, as git would.")] = False,
+    sign: Annotated[
+        bool, option("--sign", "Sign the commits with the key that git is configured to use.")
+    ] = False,
     signoff: Annotated[bool, option("--signoff", "Add your Signed-off-by to the commits.")] = False,
     committer: Annotated[
-        str | None, option("--committer me", "Record you as the committer, and the current time.")
+        str | None,
+        option("--committer me", "Record yourself as the committer, with the current time."),
     ] = None,
     push: Annotated[
-        str | None, option("--push REMOTE", "Push the branch, unless somebody else pushed to it.")
+        str | None,
+        option("--push REMOTE", "Push the branch, unless somebody else has pushed to it."),
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
@@ -311,7 +323,10 @@ _FORMS = ("terminal", "markdown", "json", "html", "cyclonedx", "cyclonedx-1.5")
 
 
 def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
-    """Return a writer of bills of materials; raise a "missing-extra" error without its library."""
+    """Return a writer of bills of materials.
+
+    Raises PatchmgrError "missing-extra" if the CycloneDX library is not installed.
+    """
     try:
         return partial(render.cyclonedx.bill_of_materials, form=form)
     except ImportError as fault:
@@ -351,11 +366,11 @@ def report(
     json: Json = False,
     select: Select = [],  # noqa: B006 - typer copies it
 ) -> None:
-    """Report what a series changes, per subsystem and patch.
+    """Report what a series changes, by subsystem and patch.
 
     The report lists files, lines, what guards each change, hotspots and risks. The HTML page also
     shows the conflicts of a rebase in progress, side by side. The CycloneDX formats are a bill of
-    materials: what is patched, by which patches and commits, and which bugs they resolve.
+    materials: what is patched, by which patches and commits, and which bugs they fix.
 
     Example: patchmgr report vllm --format markdown
 

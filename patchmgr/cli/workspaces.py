@@ -34,7 +34,7 @@ def init(
         tuple[str, str] | None, option("--from-branch REPO BRANCH", "Import this branch of a fork.")
     ] = None,
     upstream: Annotated[
-        str | None, option("--upstream REF", "The ref of upstream in REPO, such as upstream/main.")
+        str | None, option("--upstream REF", "Upstream's ref in REPO, such as upstream/main.")
     ] = None,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
@@ -44,9 +44,9 @@ def init(
 ) -> None:
     """Make an empty workspace, or one from a git fork.
 
-    With --from-branch the fork's commits become a series on the upstream state that the branch
-    merged last. The store borrows REPO's objects. Merges are split into commits as with
-    --linearize, unless you choose another way.
+    With --from-branch, the fork's commits become a series on the upstream state that the branch
+    last merged. The store borrows REPO's objects. Merges are split into commits as with
+    --linearize, unless you give --first-parent or --squash.
 
     Example: patchmgr init my-fork
 
@@ -74,7 +74,7 @@ def init(
 
 def upstream_add(
     name: str,
-    git: Annotated[str | None, option("--git URL", "URL or path of a git repository.")] = None,
+    git: Annotated[str | None, option("--git URL", "The URL or path of a git repository.")] = None,
     package: Annotated[str | None, option("--package NAME", "A package on the index.")] = None,
     archive: Annotated[
         str | None,
@@ -93,7 +93,7 @@ def upstream_add(
     """Add an upstream: a git repository, a package, or an archive.
 
     An archive or a folder has no versions: `upstream fetch` reads its present content, and `--onto
-    upstream/main` means the content read last.
+    upstream/main` means the content that was read last.
 
     Example: patchmgr upstream add vllm --package vllm
 
@@ -105,7 +105,7 @@ def upstream_add(
     added = commands.upstream.add_upstream(
         open_session(), wanted, reference=reference, is_dry_run=dry_run
     )
-    say(f"{'Would follow' if dry_run else 'Following'} {added.name} by {added.track}")
+    say(f"{'Would add' if dry_run else 'Added'} upstream {added.name}, tracked by {added.track}")
 
 
 def upstream_list(json: Json = False) -> None:
@@ -153,7 +153,7 @@ def series_new(
     )
     pin = record.pin
     named = pin.commit if pin.ref == pin.commit else f"{pin.ref} ({pin.commit})"
-    say(f"{'Would make' if dry_run else 'Made'} {name} on {named}")
+    say(f"{'Would make' if dry_run else 'Made'} series {name} on {named}")
 
 
 def series_list(json: Json = False) -> None:
@@ -181,10 +181,10 @@ def series_graph(
     form: Annotated[str, option("--format text|mermaid", "How to draw the graph.")] = "text",
     json: Json = False,
 ) -> None:
-    """Show which other patches each patch needs, by lines and by names.
+    """Show which other patches each patch needs.
 
-    A patch needs another patch if it does not apply without it, or uses a name that the other
-    defines. Patches that do not need each other can be reordered.
+    A patch needs another patch if it does not apply without it, or if it uses a name that the other
+    patch defines. Patches that do not need each other can be reordered.
 
     Example: patchmgr series graph vllm --format mermaid
     """
@@ -197,7 +197,9 @@ def series_graph(
 
 
 def status(
-    of: Annotated[str | None, option("--of COMMIT", "Identify this commit, branch or tag.")] = None,
+    of: Annotated[
+        str | None, option("--of COMMIT", "Show which series a commit, branch or tag comes from.")
+    ] = None,
     repo: Annotated[Path | None, option("--repo DIR", "The clone that contains COMMIT.")] = None,
     upstreaming: Annotated[
         bool, option("--upstreaming", "Show each patch's upstream status.")
@@ -212,10 +214,10 @@ def status(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Show the state of every series, or identify a commit.
+    """Show the state of every series, or the origin of a commit.
 
-    With --upstreaming, each patch is tried on upstream's tip as of the last fetch. --build-env
-    prints pins and heads as variables for a build.
+    With --upstreaming, each patch is tried on upstream's tip as of the last fetch. With
+    --build-env, the pins and heads are printed as variables for a build.
 
     Example: patchmgr status
 

@@ -1,4 +1,4 @@
-"""The commands, one module for each, which calls the services and engines that it needs.
+"""The commands, one module for each; they call the services and engines.
 
 Each module is imported when it is first used, because `--help` needs none of them.
 """

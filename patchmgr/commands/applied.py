@@ -23,9 +23,9 @@ class Mark(str, Enum):
 
 
 class Row(Struct, frozen=True):
-    """A patch in a listing: `number` is its position in the series, from 1.
+    """A patch in a listing; `number` is its position in the series, counted from 1.
 
-    `reason` is why the patch is hidden, or None if it is not.
+    `reason` says why the patch is hidden, and is None if the patch is not hidden.
     """
 
     name: str
@@ -37,7 +37,10 @@ class Row(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True, rename={"rows": "patches"}):
-    """Patches of a series in order, and the checkout into which patches are pushed, or None."""
+    """Patches of a series, in order.
+
+    `target` is the checkout that patches are pushed to, or None if no patches are pushed.
+    """
 
     series: str
     target: Path | None
@@ -59,7 +62,10 @@ def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
 
 
 def pushed_listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return the pushed patches, lowest first, even if the order of the series has changed."""
+    """Return the pushed patches, lowest first.
+
+    The order is that in which they were pushed, even if the series file has another order now.
+    """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         target = opened.checkout.root if opened.checkout is not None and opened.applied else None
         rows = {row.name: row for row in rows_of(opened)}
@@ -91,9 +97,10 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 
 
 def neighbour(found: Listing, given: str | None, *, step: int) -> str:
-    """Return the name of the patch `step` places after a patch (by default the top).
+    """Return the name of the patch that is `step` positions after a given patch.
 
-    Hidden patches are skipped. Raises PatchmgrError "no-patch" if there is no such patch.
+    `step` may be negative. If no patch is given, the top is meant. Hidden patches are skipped.
+    Raises PatchmgrError "no-patch" if there is no such patch.
     """
     rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)

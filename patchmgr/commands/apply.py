@@ -32,8 +32,8 @@ class Application(Struct, frozen=True):
     """The result of `apply` for a checkout.
 
     `is_new` is true if anything had to be written. `paths` are the changed files. `commits` lists
-    the commit of each patch, or None for a patch without one. `replayed` are the conflicts that
-    were resolved by a recorded resolution.
+    the commit of each patch, or None for a patch that has no commit. `replayed` are the conflicts
+    that were resolved by a recorded resolution.
     """
 
     series: str
@@ -61,7 +61,10 @@ class _Target(Struct, frozen=True):
 
     @property
     def onto(self) -> str:
-        """Return the commit to apply onto: HEAD, or the parent of an applied series' commits."""
+        """Return the commit to apply the series onto.
+
+        This is HEAD or, if the series is already applied as commits, the parent of these commits.
+        """
         has_commits = self.applied is not None and self.applied.head is not None
         return self.applied.onto if self.applied and has_commits else self.head
 
@@ -86,8 +89,8 @@ def apply_to_checkout(
 ) -> Application:
     """Apply a series to a checkout of any commit, completely or not at all.
 
-    If the checkout has an older state of the series, its files are replaced in the same step.
-    Raises PatchmgrError "dirty-checkout" if any other file differs from HEAD.
+    If an older state of the series is applied in the checkout, the files of that state are replaced
+    in the same step. Raises PatchmgrError "dirty-checkout" if any other file differs from HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, options.selected)
@@ -127,7 +130,7 @@ def _refuse_changes(found: _Target) -> None:
     root, present = found.checkout.clone.root, found.applied
     ours = {file.path for file in present.files} if present is not None else set[str]()
     changed = [path for path in found.changed if path not in ours]
-    # Without its filter a file cannot be compared; what the series touches is refused by name.
+    # A file that needs a filter cannot be compared. One that the series touches is refused later.
     filtered = found.checkout.clone.conversion.filtered(changed)
     changed = [path for path in changed if path not in filtered]
     if changed:
@@ -153,7 +156,7 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
     if present is not None and present.head not in (None, found.head):
         onto, head = present.onto[:12], str(present.head)[:12]
         raise UsageError(
-            f"{clone.root} has commits after those of {present.series}",
+            f"{clone.root} has commits on top of those of {present.series}",
             f"keep only your own commits with: git -C {clone.root} rebase --onto {onto} {head}",
         )
     unfinished = clone.unfinished()
@@ -229,7 +232,7 @@ def _write(
     if not request.is_dry_run:
         if written:
             checkout.clone.take(scratch.git_dir, written[-1], found.onto)
-        # First the note: a run that is killed later leaves no checkout that `status` does not know.
+        # Noted first, so that `status` knows this checkout even if the run is killed below.
         workspace = request.session.workspace
         remember_target(workspace, checkout.clone.root, checkout.clone.private)
         checkout.replace(exchange)
@@ -258,7 +261,8 @@ def unapply_from_checkout(
 ) -> tuple[Path, tuple[str, ...]]:
     """Restore the original files; return the folder of the checkout and the restored paths.
 
-    Raises PatchmgrError "dirty-checkout" if somebody has edited the files since.
+    Raises PatchmgrError "dirty-checkout" if one of the files was edited after the series was
+    applied.
     """
     with open_checkout(session, target, is_dry_run=is_dry_run) as checkout:
         found = _look(checkout)

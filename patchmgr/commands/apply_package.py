@@ -34,9 +34,9 @@ from patchmgr.services.targets import remember_target, settled
 class PackageApplication(Struct, frozen=True):
     """The result of `apply` for an installed package.
 
-    `is_new` is true if anything had to be written. `paths` are the files of the package that differ
-    from the wheel's. `carried` is the result of the rebase onto the package, or None if none was
-    needed.
+    `is_new` is true if anything had to be written. `paths` are the files that now differ from those
+    in the package's wheel. `carried` is the result of the rebase onto the package, or None if no
+    rebase was needed.
     """
 
     series: str
@@ -62,10 +62,10 @@ def apply_to_package(
 ) -> PackageApplication:
     """Apply a series to an installed package of any release, completely or not at all.
 
-    If the package has an older state of the series, its files are replaced in the same step. Files
-    that an installer has replaced since then are patched as they are now. `warns_at_start` turns
-    the check at Python's startup on or off; None leaves it as it is. Raises
-    PatchmgrError "edited-package" if somebody else edited a file of the series.
+    If an older state of the series is applied to the package, the files of that state are replaced
+    in the same step. Files that an installer has replaced since then are patched in their present
+    state. `warns_at_start` turns the check at Python's startup on or off; None leaves the check as
+    it is. Raises PatchmgrError "edited-package" if somebody else edited a file of the series.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
@@ -87,7 +87,7 @@ def apply_to_package(
         done = carry_onto_package(session, record, package, options=options)
         result = PackageApplication(name, distribution, tuple(sorted(done.files)), True, done)
         if any(patch.finding is not None for patch in done.outcome.patches):
-            with session.writing():  # else the workspace may be read-only
+            with session.writing():  # without findings, it may be read-only
                 keep_findings(session.workspace, [done.outcome])
         if result.has_conflicts:
             return replace(result, paths=())
@@ -102,7 +102,10 @@ def apply_to_package(
 
 @contextmanager
 def _or_overlay(name: str, where: Location) -> Iterator[None]:
-    """Add a hint about `overlay` to the error if files are read-only or shared links."""
+    """Add a hint about `overlay` to an error about files that cannot safely be written.
+
+    Such files are read-only, or links to files that other environments share.
+    """
     try:
         yield
     except PatchmgrError as fault:
@@ -123,7 +126,7 @@ def _refuse_managed(
         "externally-managed",
         f"{distribution.site} is managed by the system ({environment.owner})",
         "install the package into a virtual environment instead",
-        f"or patchmgr overlay {name} {where.words()} --out DIR",
+        f"or make an overlay: patchmgr overlay {name} {where.words()} --out DIR",
         "or give --break-system-packages, at your own risk",
     )
 
@@ -187,7 +190,7 @@ def _write(
 def _refuse_in_the_way(
     target: Installation, present: Record | None, files: Collection[str]
 ) -> None:
-    """Raise PatchmgrError if a file also belongs to another package, or to no known package."""
+    """Raise PatchmgrError if a file at one of the paths belongs to another package, or to none."""
     for path, owner in other_owners(target.distribution, files).items():
         raise PatchmgrError(
             "shared-file",

@@ -25,19 +25,25 @@ from patchmgr.services.session import Session
 
 
 class Audited(Struct, frozen=True):
-    """The findings of an audit, each with the name of its patch ("" in an audit of two trees)."""
+    """The findings of an audit, each with the name of its patch.
+
+    In an audit of two trees, the name is "".
+    """
 
     name: str
     findings: tuple[Told, ...]
 
     @property
     def is_sound(self) -> bool:
-        """Return whether there is no certain finding that has not been accepted."""
+        """Return whether every certain finding has been accepted."""
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
 def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audited:
-    """Return the audit's findings about code that works on the pin and breaks with the series."""
+    """Return the findings of the audit for a series on its own pin.
+
+    Only what works on the pin and breaks with the series is a finding.
+    """
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         refuse_broken(at_pin.carried.outcomes)
         return Audited(name, audit_at_pin(session, at_pin))
@@ -49,7 +55,8 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.scratch, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)
     accepted = reasons_to_accept(session.workspace)
-    # The series stays where it is: what it breaks there is new, though it is written so.
+    # A fault that `written` has, too, is not reported. Here, that would be the result itself, so it
+    # is replaced by the pin without the series.
     told = run_checks(replace(states, written=states.base), CHECKS)
     by_name = {patch.name: patch for patch in at_pin.loaded.patches}
     return tuple(
@@ -70,7 +77,8 @@ def audit_trees(repository: Path, old: str, new: str) -> Audited:
         trees = StoredTree(reader, before), StoredTree(reader, after)
         one, other = (Files(Overlay(tree), read) for tree in trees)
         changed = changed_paths(git_dir, before, after)
-        # No line of the new tree is upstream's alone: each is looked at as the old tree meant it.
+        # There is no upstream here: `onto` is empty, so that every line of the new tree is compared
+        # with the old tree.
         states = States(
             base=one,
             written=one,

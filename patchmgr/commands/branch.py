@@ -46,8 +46,9 @@ from patchmgr.workspace import Workspace
 class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """A built branch: its repository and name, its head, and its number of commits.
 
-    `base` is the pinned commit, and `tag` the tag on the head. `fallback` is the new tag on the
-    head that the branch replaces. `remote` is where it was pushed. The last three may be None.
+    `base` is the pinned commit. `tag` is the tag on the head, `fallback` is the new tag on the head
+    that the branch replaces, and `remote` is the remote or URL to which the branch was pushed; each
+    of these is None if there is none.
     """
 
     series: str
@@ -65,9 +66,9 @@ class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 class Publication(Struct, frozen=True):
     """Where and how to publish a branch.
 
-    `repository` is a clone (None: the store), and `remote` where to push the branch. `mine` says
-    which parts of the user's identity go into the commits. With `is_forced`, branches and tags that
-    patchmgr did not make may be replaced.
+    `repository` is the clone to build the branch in, or None for the store. `remote` is the remote
+    or URL to push the branch to. `mine` says which parts of the user's identity go into the
+    commits. With `is_forced`, branches and tags that patchmgr did not make may be replaced.
     """
 
     repository: Path | None = None
@@ -79,9 +80,9 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return which parts of the user's identity the given options put into commits."""
+    """Return which parts of the user's identity go into the commits, given the options."""
     if committer not in (None, "me"):
-        raise UsageError(f"--committer must be me, not {committer}")
+        raise UsageError(f"--committer must be 'me', not {committer}")
     return Mine(committer == "me", signs_off, signs)
 
 
@@ -90,8 +91,8 @@ def left_out(
 ) -> dict[str, str]:
     """Return the patches that `--without` or `--only` exclude, each with the reason.
 
-    A given name names a patch or a group. Patches needed by those in `only` are kept, unless
-    `without` names them.
+    Each string in `without` and `only` names a patch or a group. A patch that is needed by one in
+    `only` is kept, unless `without` excludes it.
     """
     if not without and not only:
         return {}
@@ -120,14 +121,14 @@ def left_out(
 def _needed(
     session: Session, series: str, wanted: Collection[str], unwanted: Collection[str]
 ) -> set[str]:
-    """Return the patches that the wanted ones need, and print why each is included."""
+    """Return the other patches that those in `wanted` need; tell the user why each is included."""
     found: set[str] = set()
     for patch in reversed(series_graph(session, series)):
         for need in patch.needs if patch.name in wanted or patch.name in found else ():
             if need.patch not in {*wanted, *unwanted, *found}:
                 found.add(need.patch)
-                why = need.path or f"its {need.symbol}"
-                session.say(f"With {shown(need.patch)}, which {shown(patch.name)} needs: {why}")
+                name, user, why = shown(need.patch), shown(patch.name), need.path or need.symbol
+                session.say(f"Including {name}, which {user} needs for {why}")
     return found
 
 
@@ -200,7 +201,7 @@ def branch(
 def check_remote(remote: str | None, clone: Clone | None) -> str | None:
     """Return the remote or URL to push to; raise PatchmgrError if it is not valid.
 
-    The name of a remote is valid only with a clone.
+    Without a clone, only a URL is valid. If `remote` is None, None is returned.
     """
     if remote is None:
         return None
@@ -222,7 +223,11 @@ def _pushes(
     is_forced: bool,
     ours: Collection[str],
 ) -> list[RefMove]:
-    """Plan to move refs of a remote; raise if one is not patchmgr's, unless forced."""
+    """Plan the updates of refs in a remote.
+
+    Unless `is_forced`, raises PatchmgrError "usage" if a ref there points to a commit that patchmgr
+    did not make, or if a tag there has another value.
+    """
     if remote is None:
         return []
     wanted = {f"refs/heads/{built.branch}": built.head}
@@ -253,9 +258,9 @@ def _pushes(
 def _old_head(
     session: Session, place: _Place, series: str, old: str | None, head: str
 ) -> str | None:
-    """Return the head that the new head replaces, or None if there is none.
+    """Return the head that the new head replaces, or None if it replaces none.
 
-    In a store, where a rebase has already moved the branch, it is the head before the rebase.
+    In a store, a rebase has already moved the branch, so the head before that rebase is returned.
     """
     if old in (None, head) and place.clone is None:
         syncs = read_syncs(session.workspace, series)
@@ -274,7 +279,7 @@ class _Place(Struct, frozen=True):
     clone: Clone | None
 
     def value(self, name: str) -> str | None:
-        """Return the id of the object that a ref of the workspace names, or None."""
+        """Return the id of the object that a ref of the workspace names; None if it is missing."""
         return object_named(self.git_dir, self.workspace.ref_at(self.git_dir, name))
 
     def move(self, moves: Sequence[RefMove]) -> None:
@@ -285,7 +290,10 @@ class _Place(Struct, frozen=True):
 
 
 def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
-    """Return the full names of branch and tag; raise PatchmgrError if git does not accept one."""
+    """Return the full names of the refs of a branch and, if it is given, a tag.
+
+    Raises PatchmgrError "usage" if git does not accept one of the names.
+    """
     names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
     for given, full in zip((branch, tag), names, strict=False):
         if str(given).startswith("-") or not is_ref_name(full):
@@ -296,9 +304,10 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
 def _branch_move(
     place: _Place, name: str, old: str | None, head: str, *, is_forced: bool, ours: Collection[str]
 ) -> list[RefMove]:
-    """Plan to move the branch; raise if that would drop a person's commits, unless forced.
+    """Plan the update of the branch.
 
-    Branches of a store never contain a person's commits.
+    Unless `is_forced`, raises PatchmgrError "usage" if this would drop a person's commits. Branches
+    of a store never contain a person's commits.
     """
     if old == head:
         return []
@@ -309,7 +318,7 @@ def _branch_move(
 
 
 def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: bool) -> list[RefMove]:
-    """Plan to set a tag; one that patchmgr put on the same commit is replaced."""
+    """Plan the update of a tag; a tag that patchmgr made on the same commit is replaced."""
     new, old = tag_id(tag), place.value(name)
     if old in (new, head):
         return []

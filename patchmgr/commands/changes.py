@@ -23,10 +23,10 @@ from patchmgr.services.session import Session
 
 
 class DiffRange(Struct, frozen=True):
-    """The range of a diff: from before one pushed patch to after another.
+    """The range of a diff: from the state before one pushed patch to the state after another.
 
     If `since` is None, the diff starts after the top patch. If `until` is None, it ends with the
-    files in the checkout as they are. `is_reversed` swaps both ends.
+    present files of the checkout. `is_reversed` swaps the two ends.
     """
 
     since: str | None = None
@@ -39,7 +39,7 @@ def changes(
 ) -> bytes:
     """Return the diff between two states of a checkout, in git's format.
 
-    `given` are the paths to include, relative to `cwd`, or all if there are none.
+    `given` are the paths to include, relative to `cwd`. If there are none, all paths are included.
     """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         opened.need_checkout()
@@ -57,7 +57,7 @@ def changes(
 
 
 def _check(opened: OpenSeries, reach: DiffRange) -> None:
-    """Raise PatchmgrError "no-patch" if the first patch of a range is above its last one."""
+    """Raise PatchmgrError "no-patch" if the first patch of a range is above the last one."""
     if reach.since is None or reach.until is None:
         return
     first, last = (opened.position(opened.pick(end)) for end in (reach.since, reach.until))
@@ -73,5 +73,5 @@ def _behind(opened: OpenSeries, until: str | None, paths: Sequence[str]) -> Stat
 
 
 def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:
-    """Return a state that contains only the files at the named paths."""
+    """Return those files of `state` that `old` or `new` has at or below the given paths."""
     return {p: opened.ground.entry(state, p) for p in (*old, *new) if is_in(p, paths)}

@@ -1,4 +1,4 @@
-"""`check`: run the gates and the commands of a series, and check workspace and checkouts."""
+"""`check`: run the gates and commands of a series; check the workspace and checkouts."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ from patchmgr.services.session import Fetching, Session
 
 
 class CommandOptions(Struct, frozen=True):
-    """Which commands of a series to run: the named ones, or all if none are named.
+    """Which commands of a series to run: those in `names`, or all if `names` is empty.
 
-    No command is run unless `runs` is set.
+    No command is run unless `runs` is true.
     """
 
     runs: bool
@@ -89,7 +89,7 @@ def run_commands(
 
 
 def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str | None:
-    """Return why a command is not run, or None if it is."""
+    """Return why a command is not run, or None if it will be run."""
     line = " ".join(command.run)
     missing = [name for name in command.needs if shutil.which(name) is None]
     if how.names and command.name not in how.names:
@@ -128,7 +128,10 @@ class Runner(Struct, frozen=True):
     patches: Sequence[str]
 
     def gate(self, command: CheckCommand) -> Gate:
-        """Return the result of a command on the head, with the first patch that fails, if any."""
+        """Return the result of a command on the head.
+
+        If the command fails there, the result names the first patch with which it fails.
+        """
         name = f"{self.series}-{command.name}.log"
         log = check_folder(self.session.workspace) / name
         try:
@@ -143,7 +146,7 @@ class Runner(Struct, frozen=True):
         how = f"took more than {command.timeout} s" if code == TIMED_OUT else f"exit {code}"
         first = self._first_bad(command, log)
         if first == 0:
-            problem = Problem(command.name, f"{how}, also without the series")
+            problem = Problem(command.name, f"{how}; the command also fails without the series")
         else:
             problem = Problem(command.name, how, self.patches[first - 1])
         return Gate(command.name, Standing.FAILED, 1, (problem,), "", told_log, seconds)
@@ -173,7 +176,10 @@ class Runner(Struct, frozen=True):
 
 
 def first_bad(is_bad: Callable[[int], bool], last: int) -> int:
-    """Return the index of the first bad state, found by bisection; 0 is good, `last` is bad."""
+    """Return the index of the first bad state, found by bisection.
+
+    State 0 must be good, and state `last` must be bad.
+    """
     good, bad = 0, last
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -184,7 +190,7 @@ def first_bad(is_bad: Callable[[int], bool], last: int) -> int:
     return bad
 
 
-_NOT_ASKED = "series.toml does not ask for it"
+_NOT_REQUIRED = "series.toml does not require it"
 _METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
 TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
     ("whitespace", whitespace_problems),
@@ -218,7 +224,7 @@ def text_gates(patches: Sequence[Patch], settings: SeriesSettings) -> list[Gate]
     gates = []
     for name, gate in TEXT_GATES:
         if name in settings.left_out or (name == "sign-off" and not settings.needs_sign_off):
-            gates.append(skipped(name, _NOT_ASKED if name == "sign-off" else _LEFT_OUT))
+            gates.append(skipped(name, _NOT_REQUIRED if name == "sign-off" else _LEFT_OUT))
             continue
         problems = tuple(problem for patch in patches for problem in gate(patch))
         gates.append(gate_of(name, len(patches), problems))
@@ -244,7 +250,10 @@ class _Run(Struct, frozen=True):
         ]
 
     def _links(self) -> Gate | None:
-        """Return the gate for commits that headers cite, or None if they cite none."""
+        """Return the gate for the commits that patch headers cite.
+
+        Returns None if no commit is cited, or if upstream has no history.
+        """
         cited = [
             (patch.name, commit) for patch in self.at_pin.patches for commit in cited_commits(patch)
         ]
@@ -284,7 +293,9 @@ class _Run(Struct, frozen=True):
         problems = tuple(gates.problems(carried, importers))
         texts = tuple(problem for problem in problems if problem.gate == "python")
         names = tuple(dict.fromkeys(problem for problem in problems if problem.gate == "imports"))
-        note = "the store lacks files: only those of the series were checked" if is_blind else ""
+        note = ""
+        if is_blind:
+            note = "the store lacks files, so only the files of the series were checked"
         spoken = ", ".join(f"3.{minor}" for _, minor in judged_versions(versions))
         return [
             gate_of("python", gates.compiled, texts, note=f"for Python {spoken}"),
@@ -292,7 +303,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _audit(self) -> Gate:
-        """Return the gate for certain findings of the audit that are not accepted."""
+        """Return the gate for certain audit findings that have not been accepted."""
         audited = audit_at_pin(self.session, self.at_pin)
         problems = tuple(
             Problem("audit", f.text, patch, f.path or None, f.line or None)
@@ -383,7 +394,7 @@ Read = Callable[[str], bytes]
 def check_ledger(
     session: Session, name: str, target: Path, *, branch: str | None, options: CarryOptions
 ) -> Checked:
-    """Check that a checkout, or a branch in it, contains a series, line by line."""
+    """Check, line by line, that a checkout or a branch in it contains a series."""
     clone = open_clone(target)
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         patches, tree, scratch = at_pin.patches, at_pin.tree, at_pin.scratch
@@ -432,7 +443,7 @@ class _WorkFiles:
     def _found(self, path: str) -> WorkFile | None:
         try:
             return WorkTree(self._clone.root).read(path)
-        except PatchmgrError:  # a folder, or a file in the place of one
+        except PatchmgrError:  # a folder, or a path below a file
             return None
 
     def _state(self, paths: Collection[str]) -> dict[str, Content | None]:

@@ -29,7 +29,10 @@ SIDES = ("ours", "theirs")
 
 
 class Listed(Struct, frozen=True):
-    """A recorded conflict: its id, and its content or, if its files are malformed, the `fault`."""
+    """A recorded conflict: its id and its content.
+
+    If its files are malformed, `recorded` is None, and `fault` says what is wrong.
+    """
 
     id: str
     recorded: Recorded | None
@@ -58,20 +61,20 @@ def _listed(memory: Memory, name: str) -> Listed:
 
 
 def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
-    """Return the conflict whose id starts with `name`, followed by its regions if several."""
+    """Return the conflict whose id starts with `name`, and then its regions if it has several."""
     memory = Memory(session.workspace)
     found = require(session.workspace, memory, name)
     return (found, *_parts(memory, found))
 
 
 def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
-    """Return what each side changes in each of the given conflicts."""
+    """Return, for each of the given conflicts, what its two sides change."""
     with closing(StructureApart(answers=Answers())) as structure:
         return [_edits_in(one, structure) for one in found]
 
 
 def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
-    """Return what each side of a conflict changes; nothing if a side is binary or missing."""
+    """Return what the two sides of a conflict change; nothing if one is binary or missing."""
     texts = [recorded.base, recorded.ours, recorded.theirs]
     if any(text is None or b"\0" in text for text in texts):
         return SideEdits()
@@ -83,7 +86,7 @@ def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
 def is_resolved(memory: Memory, name: str) -> bool:
     """Return whether a recorded conflict, or each of its regions, has a resolution.
 
-    A file in conflict that an older patchmgr wrote has no `name`, and no resolution is known.
+    `name` is empty for a conflict that was written by an older patchmgr; the result is then false.
     """
     found = _listed(memory, name).recorded if name else None
     each = () if found is None else [_listed(memory, part).recorded for part in found.parts]
@@ -92,7 +95,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches of the rebase in progress that have a conflict, or a region of it."""
+    """Return the patches of the rebase in progress with this conflict or one of its regions."""
     items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
@@ -108,8 +111,8 @@ def resolve_conflict(
 ) -> tuple[Recorded, ...]:
     """Record a file's content as the resolution of a conflict; return the resolved conflicts.
 
-    The file is the text for a region, or the whole resolved file. For a conflict of several regions
-    it must be the whole file.
+    The file contains the resolved lines of a region, or is the whole resolved file. For a conflict
+    with several regions it must be the whole file.
     """
     content = _content(file)
     with session.writing():
@@ -143,10 +146,10 @@ def accept_side(
 
 
 def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
-    """Forget the resolution of a conflict, of its regions and of its whole file.
+    """Forget the resolutions of a conflict, of its regions, and of whole files that contain it.
 
-    A conflict of the rebase in progress stays recorded as unresolved. Returns the ids of all these
-    conflicts.
+    Conflicts of the rebase in progress stay recorded as unresolved. Returns the ids of all
+    conflicts whose resolutions were forgotten.
     """
     with session.writing():
         workspace, memory = session.workspace, Memory(session.workspace)
@@ -168,7 +171,10 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
 def _whole_files(
     memory: Memory, known: Iterable[str], path: str, names: Collection[str]
 ) -> Iterator[str]:
-    """Yield the ids of conflicts of whole files at a path, as these contain the forgotten text."""
+    """Yield the ids, except those in `names`, of conflicts of the whole file at a path.
+
+    Their resolutions contain the text that is forgotten.
+    """
     for name in known:
         found = None if name in names else _listed(memory, name).recorded
         if found is None or found.kind is not Kind.FILE or found.path != path:
@@ -191,7 +197,7 @@ def _open_ids(memory: Memory, in_progress: InProgress | None) -> set[str]:
 
 
 def _full_name(workspace: Workspace, name: str) -> str:
-    """Return the only id that starts with a name; raise PatchmgrError "unknown-conflict"."""
+    """Return the id that starts with `name`; raise PatchmgrError unless there is exactly one."""
     found = matching_ids(name, workspace.conflicts())
     if len(found) == 1:
         return found[0]
@@ -202,7 +208,7 @@ def _full_name(workspace: Workspace, name: str) -> str:
     for item in in_progress.waiting if in_progress is not None else ():
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
-            reason = f"{name} is not recorded: its text has lines like conflict markers"
+            reason = f"{name} is not recorded: it contains lines that look like conflict markers"
             raise PatchmgrError("unknown-conflict", reason, f"resolve it by hand in {file}")
     raise PatchmgrError("unknown-conflict", f"no conflict {shown(name)} is recorded", *hints)
 
@@ -237,9 +243,10 @@ def _content(file: Path) -> bytes:
 def _lessons(
     workspace: Workspace, memory: Memory, found: Recorded, content: bytes, file: Path
 ) -> Sequence[Lesson]:
-    """Return the resolution of each region of a conflict, given a file.
+    """Return the resolution of each region of a conflict.
 
-    The file is the whole resolved file, or the text for the only region.
+    `content` is that of the whole resolved file or, if the conflict has only one region, the
+    resolved lines of that region.
     """
     wanted = found.parts or (found.id,)
     reasons: list[str] = []
@@ -268,7 +275,7 @@ def _lessons(
 
 
 def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[bytes]:
-    """Yield the files, with markers, of the rebase in progress that contain a conflict."""
+    """Yield the content, with markers, of each file of the rebase in progress with the conflict."""
     marked = (original(workspace, item) for item in waiting_with(workspace, memory, found))
     yield from (content for content in marked if content is not None)
 
@@ -280,7 +287,10 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 def record(
     session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Record resolutions, and return them; raise an error if one contradicts a recorded one."""
+    """Record resolutions, and return them.
+
+    Raises PatchmgrError "solved-otherwise" if one of them contradicts a recorded resolution.
+    """
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

@@ -44,7 +44,7 @@ def decide(
     """Record a person's decision about changes of a patch that the last rebase could not decide.
 
     A new decision replaces an older one. If the patch is needed and `by` names a later upstream
-    commit about it, that commit is not reported again.
+    commit that concerns the patch, that commit is not reported again.
 
     Raises PatchmgrError "no-finding" if the rebase left nothing undecided.
     """
@@ -91,7 +91,11 @@ def _write(session: Session, decisions: Sequence[Decision], is_dry_run: bool) ->
 def _named_patch(
     workspace: Workspace, given: str, series: str | None, decided: Sequence[Decision] = ()
 ) -> tuple[str, str]:
-    """Return the series and full name of a patch, even if only a decision names it."""
+    """Return the series and the full name of a patch.
+
+    The patch may also be one that is no longer in a series, but is named by a decision in
+    `decided`.
+    """
     known = {series: workspace.series_record(series)} if series else workspace.lock().series
     names = {name: list(workspace.series_file(name).names()) for name in sorted(known)}
     for decision in decided:
@@ -115,7 +119,7 @@ def _named_patch(
 
 
 def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ...]:
-    """Return what the last rebase left undecided in a patch."""
+    """Return the changes of a patch that the last rebase left undecided."""
     every = read_findings(workspace)
     found = {i.passages: i for i in every if (i.series, i.patch) == (series, patch)}
     if found:
@@ -127,7 +131,7 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
 
 
 def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Decision | None:
-    """Return a decision about the later upstream commit that `by` names, or None."""
+    """Return a decision about the later upstream commit named by `by`, or None if it names none."""
     patches, pull = session.workspace.patches(series), _PULL.fullmatch(by)
     number = None if pull is None else int(pull[1] or pull[2])
     commit = _COMMIT.fullmatch(by)
@@ -144,7 +148,7 @@ def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Deci
 
 
 def _with_commit(item: Undecided, before: Decision | None) -> Undecided:
-    """Add the commit of an older decision to a patch for which no commit is known."""
+    """Return the item with the commit of an older decision, if no commit is known for the item."""
     if item.commit is not None or before is None:
         return item
     return replace(item, commit=before.commit, subject=before.subject)
@@ -166,7 +170,10 @@ def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Dec
 
 
 def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str, int | None]:
-    """Return commit, subject and pull request that `by` names, or else those of the finding."""
+    """Return the commit, its subject, and the pull request that `by` names.
+
+    If `by` names none, those of the item are returned.
+    """
     pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
     if pull is not None:
         return _by_pull(session, item, int(pull[1] or pull[2]))
@@ -176,7 +183,10 @@ def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str,
 
 
 def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
-    """Return the commit of a pull request or, for releases, that of the finding."""
+    """Return the commit, its subject, and the number of a pull request.
+
+    If upstream has only releases, the commit is that of the item.
+    """
     record = session.workspace.series_record(item.series)
     upstream = session.upstream_of(record)
     if not upstream.has_history:

@@ -24,7 +24,7 @@ from patchmgr.workspace import Change
 
 
 class ComparedStates(Struct, frozen=True):
-    """The tags of the two states to compare, and the clone that contains the tags.
+    """The names of the two states to compare, and the clone that contains them.
 
     If `end` is None, the later state is the series as it is now.
     """
@@ -44,8 +44,8 @@ def diff(
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 
-    `holds` are places (`PATH` or `PATH::SYMBOL`). For each place, a claim is added to series.toml:
-    `check` then fails if the bytes there differ from those in the later state.
+    Each of `holds` names a file or symbol, as `PATH` or `PATH::SYMBOL`. A claim about it is added
+    to series.toml: `check` then fails if its bytes differ from those in the later state.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, ends.start, repository=ends.repository)
@@ -106,9 +106,9 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
-    """Return series.toml with new claims, which replace old claims about the same places.
+    """Return series.toml with new claims, each in place of an old claim about the same thing.
 
-    Lines of other tables are kept, whatever their keys.
+    Lines of other tables are kept, whatever their keys are.
     """
     lines = raw.decode().splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):

@@ -37,7 +37,7 @@ MINIMUM_PYTHON = (3, 10)
 
 
 class Health(str, Enum):
-    """The state of an examined thing: sound, worth a remark, broken, or just repaired."""
+    """The state of a thing that was examined: sound, worth noting, broken, or just repaired."""
 
     WELL = "well"
     NOTE = "note"
@@ -46,7 +46,7 @@ class Health(str, Enum):
 
 
 class Diagnosis(Struct, frozen=True):
-    """One thing that was examined, its state, and commands to run next (`hints`)."""
+    """A thing that was examined, its state, and commands to run next (`hints`)."""
 
     area: str
     what: str
@@ -58,7 +58,10 @@ class Diagnosis(Struct, frozen=True):
 def examine(
     session: Session | None, *, repairs: bool, prunes: bool, is_dry_run: bool
 ) -> tuple[Diagnosis, ...]:
-    """Examine the program, the stores and the workspace, if any; mend stores, drop leftovers."""
+    """Examine the program, the stores and, if there is one, the workspace.
+
+    With `repairs`, broken stores are repaired. With `prunes`, leftover files and refs are deleted.
+    """
     found = [*_program(), *_stores(repairs=repairs, prunes=prunes, is_dry_run=is_dry_run)]
     if session is None:
         hint = "run the command in a workspace, or name a workspace with: patchmgr -C DIR doctor"
@@ -85,7 +88,7 @@ def _program() -> Iterator[Diagnosis]:
 
 
 def _packages() -> Iterator[Diagnosis]:
-    """Yield packages that are missing or too old; those of extras get only a remark."""
+    """Yield the packages that are missing or too old; one that only an extra needs is a note."""
     try:
         wanted = [Requirement(line) for line in metadata.requires("patchmgr") or ()]
     except metadata.PackageNotFoundError:
@@ -104,7 +107,7 @@ def _packages() -> Iterator[Diagnosis]:
         if problem:
             bad.append(one.name)
             health = Health.NOTE if extra else Health.BROKEN
-            text = f"{problem}; it formats what is merged" if extra else problem
+            text = f"{problem}; patchmgr formats merged files with it" if extra else problem
             hint = f"{sys.executable} -m pip install '{one.name}{one.specifier}'"
             yield Diagnosis("program", one.name, health, text, (hint,))
     if not bad:
@@ -144,11 +147,12 @@ def _stores(*, repairs: bool, prunes: bool, is_dry_run: bool) -> Iterator[Diagno
 
 
 _HINTS = {
-    Kind.MISSING_ALTERNATE: "patchmgr upstream fetch gets all of upstream; to borrow it again:"
+    Kind.MISSING_ALTERNATE: "to get all of upstream: patchmgr upstream fetch; to borrow it again:"
     " patchmgr upstream add NAME --git URL --reference DIR",
-    Kind.LOST_HISTORY: "patchmgr upstream fetch gets all of upstream",
-    Kind.BROKEN_REF: "patchmgr upstream fetch restores upstream's, patchmgr branch yours",
-    Kind.BROKEN_STORE: "patchmgr upstream fetch gets what it lacks",
+    Kind.LOST_HISTORY: "to get all of upstream: patchmgr upstream fetch",
+    Kind.BROKEN_REF: "to restore a ref of upstream: patchmgr upstream fetch; or of a series:"
+    " patchmgr branch",
+    Kind.BROKEN_STORE: "to get what the store lacks: patchmgr upstream fetch",
 }
 
 
@@ -197,10 +201,10 @@ def _workspace(session: Session) -> Iterator[Diagnosis]:
 
 
 def _private(session: Session) -> Iterator[Diagnosis]:
-    """Yield what is incomplete: an interrupted change, a rebase, checkouts that are gone."""
+    """Yield what is left over: an interrupted change, a rebase in progress, missing checkouts."""
     workspace = session.workspace
     if (workspace.root / PRIVATE / "journal.json").exists():
-        text = "a command was interrupted; the next one finishes its change"
+        text = "a command was interrupted; the next command finishes its change"
         yield Diagnosis("workspace", LOCK, Health.NOTE, text, ("patchmgr status",))
     try:
         in_progress = read_in_progress(workspace)
@@ -213,11 +217,11 @@ def _private(session: Session) -> Iterator[Diagnosis]:
         yield Diagnosis("workspace", "rebase", Health.NOTE, text, hints)
     for target in known_targets(workspace):
         if not target.exists():
-            text = "patches were applied there, and the folder is gone"
+            text = "patches were applied there, but the folder no longer exists"
             yield Diagnosis("workspace", str(target), Health.NOTE, text)
-        elif target.parent.name != PRIVATE:  # no package
+        elif target.parent.name != PRIVATE:  # not a package
             with suppress(PatchmgrError):
                 if Checkout(open_clone(target)).is_interrupted:
-                    text = "a command was interrupted there; the next one finishes or drops it"
-                    hint = f"patchmgr pop --to {target}, or push, apply or unapply as it was"
+                    text = "a command was interrupted there; the next command finishes or drops it"
+                    hint = f"run that command again, or: patchmgr pop --to {target}"
                     yield Diagnosis("workspace", str(target), Health.NOTE, text, (hint,))

@@ -59,7 +59,10 @@ def _field(text: str) -> tuple[str, str]:
 def edit(
     session: Session, given: str | None, edit_: HeaderEdit, options: CheckoutOptions
 ) -> Edited:
-    """Change the header of a patch (by default the top), in the editor if no option is given."""
+    """Change the header of a patch, by default that of the top.
+
+    If `edit_` is empty, the header is opened in an editor.
+    """
     with opened_series(session, options) as opened:
         patch = opened.patches[opened.pick_or_top(given)]
         if edit_ == HeaderEdit():
@@ -78,7 +81,10 @@ def edit(
 
 
 def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
-    """Return the patch with a new header; if that is not valid, save its text for the user."""
+    """Return the patch with a new header.
+
+    If the header is not valid, raises PatchmgrError "bad-patch", and saves its text for the user.
+    """
     if header and not header.endswith(b"\n"):
         header += b"\n"
     line = next(line for line in opened.file.lines if line.name == patch.name)
@@ -92,7 +98,7 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
     kept = opened.session.workspace.root / PRIVATE / "header.txt"
     kept.write_bytes(header)
     message = f"the text is not a valid header for {shown(patch.name)}: {problem}"
-    raise PatchmgrError("bad-patch", message, f"what you wrote is kept in {kept}")
+    raise PatchmgrError("bad-patch", message, f"your text is kept in {kept}")
 
 
 def rename(session: Session, given: str | None, new: str, options: CheckoutOptions) -> Edited:
@@ -121,7 +127,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
 
 
 def _refuse_waiting(opened: OpenSeries, name: str) -> None:
-    """Raise PatchmgrError "unfinished" if a rebase in progress knows of a patch by its name."""
+    """Raise PatchmgrError "unfinished" if the rebase in progress refers to a patch by name."""
     found = read_in_progress(opened.session.workspace)
     if found is not None and (opened.name, name) in (*found.stuck, *found.skipped):
         hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")

@@ -58,8 +58,8 @@ class ExportedPatch(Struct, frozen=True):
 class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The result of an export to `out`.
 
-    `files` are all its files. `written` and `deleted` are those that changed, and `left` are old
-    files that were kept because a person edited them.
+    `files` are all files of the export. `written` and `deleted` are those that this run wrote or
+    deleted. `left` are files of an earlier export that were kept because a person edited them.
     """
 
     series: str
@@ -111,7 +111,7 @@ def _form(name: str) -> Form:
         close = get_close_matches(name, FORMS, n=1)
         hint = (f"nearest: --as {close[0]}",) if close else ()
         message = f"--as must be one of {', '.join(FORMS)}"
-        raise UsageError(message if not name else f"{message}; not {name}", *hint)
+        raise UsageError(message if not name else f"{message}, not {name}", *hint)
     return FORMS[name]
 
 
@@ -133,7 +133,7 @@ class _Export(Struct, frozen=True):
     asked: ExportOptions
 
     def made(self) -> Made:
-        """Return the exported patches, the skipped ones, and the files to write by path."""
+        """Return the exported patches, the skipped ones, and the files to write, keyed by path."""
         if self.form.takes_all:
             view = show_series(self.session, self.name)
             record, lines = view.record, view.file.lines
@@ -191,7 +191,10 @@ class _Export(Struct, frozen=True):
         items: Sequence[Item],
         pinned: Pinned,
     ) -> Mapping[str, bytes]:
-        """Map each patch to its diff, or to that of the whole series if the format needs one."""
+        """Map each patch to its diff.
+
+        If the format has only one diff, that of the whole series, each patch is mapped to it.
+        """
         if self.form.is_whole:
             whole = tree_diff(scratch.git_dir, base, commits[-1])
             return {item.patch.name: whole for item in items}
@@ -212,7 +215,7 @@ def _items(loaded: LoadedSeries, outcomes: Mapping[str, PatchOutcome]) -> tuple[
 
 
 class Delivered(Struct, frozen=True):
-    """What an export changed: files written, files deleted, and old files kept because of edits."""
+    """What an export changed: files written and deleted, and old files kept because of edits."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...]
@@ -235,10 +238,10 @@ class Delivery(Target):
     def deliver(
         self, files: Mapping[str, bytes], *, is_forced: bool, is_dry_run: bool
     ) -> Delivered:
-        """Write files (content by path), and delete files of the last export that are obsolete.
+        """Write files, and delete files of the last export that are obsolete.
 
-        Raises PatchmgrError "in-the-way" if a file that patchmgr did not write has one of the
-        paths, unless `is_forced`.
+        `files` maps paths to contents. Raises PatchmgrError "in-the-way" if a file that patchmgr
+        did not write has one of the paths, unless `is_forced`.
         """
         wanted = {path or self._name: content for path, content in files.items()}
         if is_dry_run:
@@ -279,8 +282,10 @@ class Delivery(Target):
                     left.append(path)
             elif found is None or found.mode == SYMLINK or found.content != wanted[path]:
                 if not (is_ours or is_forced):
-                    place = f"{shown(path)} in {self.root}"
-                    message = f"{place} is not as an export of {self._series} wrote it"
+                    place, series = f"{shown(path)} in {self.root}", self._series
+                    message = (
+                        f"{place} was not written by an export of {series}, or has been edited"
+                    )
                     hints = ("name another --out", "or replace the file: --force")
                     raise PatchmgrError("in-the-way", message, *hints)
                 new = content_of(REGULAR, wanted[path])

@@ -62,7 +62,7 @@ def _target(opened: OpenSeries, into: str | None) -> str:
     if into is not None:
         return opened.pick(into)
     if opened.top is None:
-        message = "no patch is pushed; name the one to fold into with --into PATCH"
+        message = "no patch is pushed; name the patch to fold into with --into PATCH"
         raise PatchmgrError("no-patch", message)
     return opened.top
 
@@ -75,7 +75,7 @@ def _folded(
     raw: bytes,
     states: Sequence[State],
 ) -> Revision:
-    """Return the revision that makes the target and the others one patch."""
+    """Return the revision that combines the target and the other patches into one."""
     first = min(gathered.index(name) for name in (target, *others))
     last = max(gathered.index(name) for name in (target, *others))
     order = [name for name in gathered if name not in others]
@@ -84,7 +84,7 @@ def _folded(
     patches = [folded if name == target else opened.patches[name] for name in order]
     pushed = [name for name in opened.names if name not in others]
     if target not in opened.names:
-        pushed = list(takewhile(set(pushed).__contains__, order))  # that are still the first ones
+        pushed = list(takewhile(set(pushed).__contains__, order))  # those that are still lowest
     file = without(opened.file, others)
     return revision_of(opened, patches, kept, file=file, pushed=pushed, fresh=(target,))
 
@@ -104,8 +104,8 @@ def fold_diff(
 ) -> Revised:
     """Fold a diff into a patch, by default the top; text before the diff is ignored.
 
-    As with `git apply`, paths in the diff are relative to the current folder if that is in the
-    checkout. The source `-` is standard input.
+    As with `git apply`, paths in the diff are relative to the current folder if that folder is in
+    the checkout. The source `-` is standard input.
     """
     raw = sys.stdin.buffer.read() if str(source) == "-" else read_named(source)
     with opened_series(session, options) as opened:
@@ -129,7 +129,10 @@ def fold_diff(
 
 
 def _below(opened: OpenSeries, cwd: Path, diff: Patch) -> Patch:
-    """Return a diff with its paths below the current folder, if that is in the checkout."""
+    """Return a diff whose paths are relative to the root of the checkout.
+
+    The given paths are relative to `cwd` if that folder is in the checkout.
+    """
     root = opened.checkout.root if opened.checkout is not None else cwd
     folder = cwd.relative_to(root).as_posix() if cwd.is_relative_to(root) else "."
     if folder == ".":

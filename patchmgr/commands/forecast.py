@@ -41,9 +41,9 @@ def make_forecast(
 ) -> Forecast:
     """Predict what the newest open pull requests would do to a series and its stack.
 
-    At most `watched` pull requests are examined. `now` is the time in seconds since 1970. A result
-    for the same head, upstream and patches is reused. With `asks`, `gh` is run to leave out pull
-    requests that are closed.
+    At most `watched` pull requests are examined. `now` is the time in seconds since 1970. An
+    earlier result for the same pull request, upstream and patches is reused. With `asks`, `gh` is
+    run to leave out pull requests that are closed.
     """
     require_git("a forecast")
     with session.writing():
@@ -81,7 +81,7 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files that a stack changes, and assumptions about its conflicts on upstream's tip."""
+    """The files that a stack changes, and what is assumed about its conflicts on upstream's tip."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
@@ -106,7 +106,7 @@ class Watch:
 
     @cached_property
     def on_tip(self) -> OnTip:
-        """Return the files that the stack changes, and the assumptions about its conflicts."""
+        """Return the files that the stack changes, and what is assumed about its conflicts."""
         question = ("forecast", *self._about)
         known = self._kept.get(question)
         if known is not None:
@@ -120,8 +120,8 @@ class Watch:
         """Yield the newest pull requests that count as open, and the facts about each.
 
         A pull request counts as open if upstream lacks its head, and either the host offers a merge
-        of it or it is at most `DAYS` old. After a batch without a recent pull request, only those
-        with a merge are examined.
+        of the pull request or the head is at most `DAYS` days old. After a batch without a head
+        that young, only pull requests with an offered merge are examined.
         """
         store, tip = self.upstream.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -177,7 +177,10 @@ class Watch:
         return convert(known[0], PullForecast)
 
     def _judge(self, pull: PullForecast) -> PullForecast:
-        """Add the effect of a pull request: that of a rebase from the tip onto the merge."""
+        """Return the forecast with the effect of the pull request.
+
+        The effect is that of a rebase from upstream's tip onto a merge of the pull request into it.
+        """
         scratch, tip = self.run.scratch, self.tip.commit
         self._bring(pull)
         tree = None
@@ -227,7 +230,10 @@ class Watch:
 
     @cached_property
     def _loaded(self) -> tuple[LoadedSeries, ...]:
-        """Return the stack on the tip, with an upstream that reads the temporary repository."""
+        """Return the series of the stack on upstream's tip.
+
+        Their upstream reads objects from the temporary repository.
+        """
         session, progress = self._planning.session, self.run.session.progress
         name = session.workspace.series_record(self.stack[0]).upstream
         entry = session.workspace.upstream(name)
@@ -235,7 +241,7 @@ class Watch:
         return tuple(_beside(load_series(session, name), upstream) for name in self.stack)
 
     def _symbols(self, merged: str) -> Mapping[str, set[str]]:
-        """Map paths to the symbols that a pull request changes in files of the stack."""
+        """Map each path that the stack changes to the symbols that a pull request changes there."""
         scratch, found = self.run.scratch, dict[str, set[str]]()
         tree = scratch.tree(merged)
         for path, hunks in changed_lines(scratch.git_dir, self.tip.commit, merged).items():

@@ -37,15 +37,15 @@ def find_topic(name: str, commands: Collection[str]) -> Topic | None:
     if name in known or name in commands:
         return known.get(name)
     close = get_close_matches(name.lower(), dict.fromkeys([*known, *commands]), n=3, cutoff=0.5)
-    hint = f"nearest names: {', '.join(close)}" if close else "patchmgr help lists the topics"
+    hint = f"nearest names: {', '.join(close)}" if close else "to list the topics: patchmgr help"
     raise PatchmgrError("unknown-topic", f"there is no topic or command {shown(name)}", hint)
 
 
 def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
     """Write man pages to a folder.
 
-    Raises PatchmgrError "in-the-way" if a file that is not one of patchmgr's man pages would be
-    replaced.
+    Raises PatchmgrError "in-the-way" if this would replace a file that is not one of patchmgr's man
+    pages.
     """
     for name in pages:
         place = folder / name

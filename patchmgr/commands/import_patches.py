@@ -1,4 +1,7 @@
-"""`import`: add patches from files, folders, git ranges, stacks or upstream, all or none."""
+"""`import`: append patches from files, folders, git ranges, StGit stacks or upstream.
+
+Either all of the patches are appended, or none.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +44,9 @@ from patchmgr.workspace import Change
 
 
 class Imported(Struct, frozen=True):
-    """An imported patch, and the paths in it that a person should look at (`risks_of`).
+    """An imported patch; `risks` are the paths in it that a person should look at (`risks_of`).
 
-    `is_rest` is true if it contains changes that were made in a merge commit of the fork itself.
+    `is_rest` is true if it contains changes that the fork made in a merge commit itself.
     """
 
     patch: Patch
@@ -52,7 +55,11 @@ class Imported(Struct, frozen=True):
 
 
 class Import(Struct, frozen=True):
-    """The imported patches, and the fork that they come from if its merges were split."""
+    """The imported patches.
+
+    `fork` is the fork that they come from, or None if they are not from a fork whose merges were
+    converted.
+    """
 
     patches: tuple[Imported, ...]
     fork: Fork | None = None
@@ -61,9 +68,9 @@ class Import(Struct, frozen=True):
 class Sources(Struct, frozen=True):
     """What to import: files and folders, a git range, a stack, commits or pull requests.
 
-    `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the user's
-    -pN, or None if each source has its own. With `is_reversed`, the reverse of each patch is
-    imported. `merges` says how to import a range with merges.
+    `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the number
+    in the user's -pN, or None if each source determines its own. With `is_reversed`, the reverse of
+    each patch is imported. `merges` says how to import a range with merges.
     """
 
     paths: Sequence[Path] = ()
@@ -78,7 +85,7 @@ class Sources(Struct, frozen=True):
     def read(
         self, session: Session, record: SeriesRecord
     ) -> tuple[list[SourcePatch | SeriesLine], Fork | None]:
-        """Return the patches and the comments of series files in order, and the fork, if any."""
+        """Return the patches and the comments of series files, in order, and the fork, if any."""
         reading = Reading(session.say, self.strip)
         found = [item for path in self.paths for item in reading.read(path)]
         fork = None
@@ -138,10 +145,10 @@ def _named(
     present: SeriesFile,
     known: Sequence[Patch],
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
-    """Return the new lines of the series file, and the patches under names not in use yet.
+    """Return the new lines of the series file, and the patches under unused names.
 
-    A patch from the same commit as one in the series is left out. Raises PatchmgrError
-    "changed-patch" if their changes differ.
+    A patch is left out if the series has a patch of the same commit. Raises PatchmgrError
+    "changed-patch" if the changes of the two differ.
     """
     names = {*present.names(), "series", "series.toml"}
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
@@ -162,10 +169,10 @@ def _named(
                 raise PatchmgrError(
                     "changed-patch",
                     f"{item.label} differs from {name}, and both are from {commit[:12]}",
-                    f"look at the patch: patchmgr show {name}",
-                    "add what differs with patchmgr refresh, and do not import this commit again",
+                    f"to see the patch: patchmgr show {name}",
+                    "add the differences with patchmgr refresh; do not import this commit again",
                 )
-            session.say(f"Left out {item.label}: {shown(patch.name)} is from {commit[:12]}.")
+            session.say(f"Left out {item.label}: {commit[:12]} is already in {shown(patch.name)}.")
             continue
         name = _name(item, draft, partial(_is_taken, session, series, names, item.raw))
         names.add(name)
@@ -180,7 +187,7 @@ def _changes(diff: bytes) -> list[bytes]:
 
 
 def _name(item: SourcePatch, draft: Patch, is_taken: Callable[[str], bool]) -> str:
-    """Return a file name that is not in use: the one in a series file, if possible."""
+    """Return a file name that is not in use, if possible the one in the series file."""
     if item.line is not None and item.wish is not None and not is_taken(item.wish):
         return item.wish
     return _free_name(item.wish or f"{slug(draft.subject)}.patch", is_taken)
@@ -212,7 +219,7 @@ def _check_fold(
 ) -> None:
     """Apply the patches to the pin in memory; raise PatchmgrError if one does not apply.
 
-    A patch that guards exclude unless a symbol is selected must apply with one of the symbols.
+    A patch that is included only if a guard symbol is selected must apply with one of the symbols.
     Raises AssertionError if the patches of a fork do not result in the files in `becomes`.
     """
     loaded = load_series(session, series)
@@ -263,7 +270,7 @@ _RUNS_BY_BEING_THERE = frozenset(
 
 
 def risks_of(patch: Patch) -> tuple[str, ...]:
-    """Return the touched paths that tools run automatically, and paths with binary content."""
+    """Return the paths in a patch that tools run or read automatically, and binary files."""
     return tuple(
         change.path
         for change in patch.files

@@ -31,7 +31,7 @@ _ATTRIBUTES = b"series/*/series merge=union\nseries/** -text\nconflicts/** -text
 
 
 def init(folder: Path, *, is_dry_run: bool) -> Path:
-    """Make an empty workspace in a folder, keeping the other files there; return the folder.
+    """Make an empty workspace in a folder, and return the folder; other files there are kept.
 
     Raises PatchmgrError "usage" if the folder already is a workspace.
     """
@@ -48,7 +48,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
             return folder
         folder.mkdir(parents=True, exist_ok=True)
         with workspace.writing():
-            if workspace.recover():  # an init that was killed
+            if workspace.recover():  # an earlier init was killed
                 return folder
             for name in ("series", "conflicts"):
                 (folder / name).mkdir(exist_ok=True)
@@ -59,7 +59,10 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
 
 
 def _with_missing(path: Path, lines: bytes) -> bytes | None:
-    """Return the content of a file with missing lines added, or None if none are missing."""
+    """Return the content of a file after the lines that it lacks have been added.
+
+    Returns None if it lacks none of `lines`.
+    """
     known = path.read_bytes() if path.exists() else b""
     missing = [line for line in lines.splitlines() if line not in known.splitlines()]
     if not missing:
@@ -91,7 +94,7 @@ class Started(Struct, frozen=True):
 def init_from_branch(
     folder: Path, branch: Branch, open_: Callable[[Path], Session], *, is_dry_run: bool
 ) -> Started:
-    """Make a workspace from a branch, with the upstream state that it merged last as the pin.
+    """Make a workspace from a branch; its pin is the upstream state that the branch merged last.
 
     The workspace is made in a temporary folder, and moved into place at the end. Raises
     PatchmgrError "usage" if the folder exists and is not empty.
@@ -116,7 +119,10 @@ def init_from_branch(
 
 
 def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Started:
-    """Add an upstream to an empty workspace, and import a branch as a series of the same name."""
+    """Add an upstream to an empty workspace, and import a branch as a series.
+
+    The series gets the name of the upstream.
+    """
     fork_base = find_fork_base(branch.repository, branch.name, branch.upstream)
     merges = branch.merges
     if merges is None and (fork_base.merges or fork_base.squashed):
@@ -131,7 +137,7 @@ def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Start
 
 
 def _upstream(branch: Branch) -> Upstream:
-    """Return the upstream for a ref: the remote that it tracks, or else the repository."""
+    """Return the upstream of a fork: the remote of its upstream ref, or else the repository."""
     git_dir = find_git_dir(branch.repository)
     url, tracked = followed(git_dir, branch.upstream)
     if url is None:

@@ -15,14 +15,14 @@ from patchmgr.errors import UsageError
 from patchmgr.plumbing.merge_drivers import SECTION, Installation, install, installed
 from patchmgr.workspace import Workspace
 
-# What a structural merge understands, and text that recorded resolutions are likely for.
+# Files that a structural merge understands, and text for which recorded resolutions are likely.
 PATTERNS = (
     "*.py", "*.pyi", "*.c", "*.cc", "*.cpp", "*.cxx", "*.cu", "*.cuh", "*.h", "*.hh", "*.hpp",
     "*.cmake", "CMakeLists.txt", "*.toml", "*.yaml", "*.yml", "*.txt", "*.md", "*.rst",
 )  # fmt: skip
 
-# What `git merge` does with a text. A git before 2.44 has no --diff-algorithm, and fails at once;
-# then what is sure without git is merged before more is loaded.
+# `git merge` itself would do this with a text. git before 2.44 has no --diff-algorithm and fails at
+# once; then changes that are far apart are merged without git, before more code is loaded.
 _GIT_FIRST = (
     "git merge-file -q -p --diff-algorithm=histogram %A %O %B >%A~ 2>/dev/null && mv -f %A~ %A"
 )
@@ -35,9 +35,9 @@ _SCRIPT = (
 
 
 class DriverChange(Struct, frozen=True):
-    """The merge driver of a clone after the command; `is_new` is true if it changed.
+    """The merge driver of a clone after the command; `is_new` is true if the command changed it.
 
-    `settings` are the driver's git settings, and `lines` its lines in the attributes file.
+    `settings` are the git settings of the driver, and `lines` are its lines in the attributes file.
     """
 
     git_dir: Path
@@ -67,7 +67,7 @@ def install_driver(
     settings = (
         (f"{SECTION}.driver", _command(upstream, workspace)),
         (f"{SECTION}.name", "patchmgr: text, recorded, format and structural merge"),
-        # Of the ancestors of a criss-cross merge nobody sees the conflicts.
+        # git also merges common ancestors; nobody sees the conflicts of that merge.
         (f"{SECTION}.recursive", "text"),
     )
     lines = tuple(f"{pattern} merge=patchmgr" for pattern in patterns or PATTERNS)
@@ -88,10 +88,10 @@ def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
 
 
 def _command(upstream: str, workspace: Workspace | None) -> str:
-    """Return the command that git runs for a file: git's merge, then patchmgr if it conflicts.
+    """Return the command that git runs for a file: git's merge, then patchmgr if that conflicts.
 
-    The command runs this Python and this patchmgr. Git runs it in the work tree, so the current
-    folder is not searched for modules.
+    It runs the same Python and the same patchmgr as this process. git runs it in the work tree, so
+    modules are not imported from the current folder.
     """
     here = os.fspath(Path(__file__).resolve().parents[2])
     script = _SCRIPT.format(here=here)

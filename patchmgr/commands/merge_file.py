@@ -28,8 +28,8 @@ from patchmgr.workspace import Workspace, find_workspace
 class MergedFile(Struct, frozen=True):
     """The result of a merge, and the bytes to write for it.
 
-    `notes` name missing formatters if a conflict remains. `warnings` describe what is suspicious in
-    a clean merge.
+    If a conflict remains, `notes` name the missing formatters. `warnings` describe what is
+    suspicious in a clean merge.
     """
 
     path: str
@@ -65,14 +65,14 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def suggestions(self) -> tuple[tuple[Suggestion, ...], ...]:
-        """Return the candidates for each region in conflict, the likeliest first."""
+        """Return the candidates for each region in conflict, the most likely one first."""
         return self.result.suggestions if isinstance(self.result, Unsolved) else ()
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
     """Return the workspace that contains a folder, or None if there is none.
 
-    If the user named the workspace, raises PatchmgrError "no-workspace" instead of returning None.
+    Raises PatchmgrError "no-workspace" instead of returning None if the user named the workspace.
     """
     try:
         return find_workspace(start)
@@ -138,9 +138,10 @@ def write_merged(merged: MergedFile, output: Path) -> None:
 def drive(
     sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
 ) -> tuple[MergedFile, str | None]:
-    """Merge three files for git, write the result to ours, and return it with any problem.
+    """Merge three files for git, write the result to ours, and return it with a warning or None.
 
-    The problem is None, or a message about malformed records in the workspace, which are not used.
+    The warning says that records in the workspace are malformed; no recorded resolution was used
+    then.
     """
     problem = None
     try:

@@ -19,7 +19,7 @@ from patchmgr.workspace import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files resolved by this run, and the files still in conflict, as work area paths."""
+    """The files that this run resolved, and the files still in conflict; paths in the work area."""
 
     solved: tuple[str, ...]
     left: tuple[str, ...]
@@ -61,7 +61,7 @@ def _chosen(
         fitting = [w for w in waiting if w.file == name or w.file.endswith(f"/{name}")]
         if len(fitting) != 1:
             known = "; ".join(item.file for item in fitting or waiting)
-            what = "fits several files" if fitting else "is not a file to resolve"
+            what = "matches several files" if fitting else "is not a file to resolve"
             raise UsageError(f"{name} {what}", f"files to resolve: {known}")
         found += fitting
     return tuple(found)
@@ -70,7 +70,7 @@ def _chosen(
 def _solve(
     workspace: Workspace, item: Waiting, settings: tuple[tuple[str, str], ...], tool: str | None
 ) -> bool:
-    """Run the tool on one file, save its result if it succeeds, and return whether it did."""
+    """Run the tool on one file and, if it succeeds, save its result; return whether it did."""
     file = work_file(workspace, item)
     before = file.read_bytes() if file.is_file() else None
     is_done, after = run_tool(_tool_file(workspace, item, before), settings, tool=tool)

@@ -46,7 +46,7 @@ def move(
 
 
 def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[str, ...]:
-    """Return the patches that are pushed after a move, which are the first ones in order."""
+    """Return the patches that are pushed after a move: the first ones in the new order."""
     others = [each for each in opened.names if each != name]
     if name not in order:
         return opened.names
@@ -105,7 +105,10 @@ def move_to_series(
 
 
 def _beside(session: Session, into: str) -> str:
-    """Return the only series directly above or below a series; raise a "usage" error for two."""
+    """Return the series directly above or below `into`.
+
+    Raises PatchmgrError "usage" unless there is exactly one.
+    """
     record = session.workspace.series_record(into)
     every = session.workspace.lock().series.values()
     beside = [upper.name for upper in every if upper.on == into]
@@ -117,7 +120,10 @@ def _beside(session: Session, into: str) -> str:
 
 
 def _is_down(session: Session, source: str, into: str) -> bool:
-    """Return whether `into` is the series below; raise PatchmgrError if it is not adjacent."""
+    """Return whether `into` is the series directly below `source`, not the one directly above.
+
+    Raises PatchmgrError "usage" if neither of the two is based on the other.
+    """
     if session.workspace.series_record(source).on == into:
         return True
     if session.workspace.series_record(into).on == source:
@@ -126,13 +132,16 @@ def _is_down(session: Session, source: str, into: str) -> bool:
 
 
 def _check_groups(session: Session, name: str, source: str, into: str) -> None:
-    """Raise PatchmgrError "usage" if a patch would be switched on or off by its new series."""
+    """Raise PatchmgrError "usage" if a patch would be switched on or off by moving it.
+
+    This is the case if only one of the two series has the patch in a group that is off.
+    """
     before, after = (set(session.workspace.settings(s).off_groups(name)) for s in (source, into))
     for group in sorted(before ^ after):
         having, other = (source, into) if group in before else (into, source)
         raise UsageError(
             f"{shown(name)} is in {having}'s group {shown(group)}, which is off",
-            f"put it into such a group in series/{other}/series.toml, too, or take it out",
+            f"add it to such a group in series/{other}/series.toml, too, or remove it there",
         )
 
 

@@ -1,4 +1,4 @@
-"""`new`: create an empty patch on top of the pushed ones."""
+"""`new`: create an empty patch on top of the pushed patches."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ def new_patch(
     message: str,
     author: str,
 ) -> str:
-    """Create an empty patch on top of the pushed ones, and return its name.
-
-    `refresh` adds edits to the patch.
-    """
+    """Create an empty patch on top of the pushed patches, and return its name."""
     with opened_series(session, options) as opened:
         name = file_name(given)
         refuse_forced(opened)

@@ -46,7 +46,7 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
     """Return the note on the rebase of a series from one upstream state to another.
 
     A state is a REF, or a tag that `branch --tag` made. By default, `start` is the state before the
-    last rebase, and `end` is the pin. If no such rebase was saved, and the pin is still the start,
+    last rebase, and `end` is the pin. If that rebase was not saved and the pin is still `start`,
     the facts come from a dry run. Raises PatchmgrError "usage" if the series has not been rebased
     yet, and "no-facts" if nothing is known about the rebase.
     """
@@ -73,7 +73,7 @@ def note_on(
     outcomes: Sequence[SeriesOutcome],
     known: Sequence[Recalled],
 ) -> SyncNote:
-    """Return one note on several rebases in a row, from the first start to the last end.
+    """Return one note on several consecutive rebases, from the first start to the last end.
 
     `known` are the conflicts that were resolved by recorded resolutions.
     """
@@ -121,7 +121,10 @@ def _state(
 def _by_commit(
     session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str
 ) -> Resolved:
-    """Resolve a name; a state of a saved rebase keeps the ref and archive that it had then."""
+    """Resolve the name of a state.
+
+    A state of a saved rebase keeps the ref and the archive that it had when the rebase was saved.
+    """
     if name == record.pin.commit or name == record.pin.ref:
         return pinned_state(upstream, record.pin)
     for sync in read_syncs(session.workspace, record.name):
@@ -135,7 +138,7 @@ def _by_commit(
 def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocument]:
     """Return the saved rebases that lead from one commit to another.
 
-    A dry run counts only if it leads there directly.
+    A dry run counts only if it alone leads from the one to the other.
     """
     direct = [sync for sync in syncs if sync.outcome.ends == (start, end)]
     if direct:
@@ -149,7 +152,7 @@ def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocu
 
 
 def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> SyncDocument:
-    """Rebase a series in a dry run; save the facts and return them."""
+    """Rebase a series in a dry run; save the facts, and return them."""
     loaded = load_series(session, record.name)
     with rebase_run(session, loaded.upstream.store, CarryOptions(wants_detail=True)) as run:
         outcome = run.carry_onto(loaded, loaded.upstream.resolve(target.ref), {})
@@ -160,7 +163,10 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> SyncDo
 def _of_lock(
     session: Session, record: SeriesRecord, ends: tuple[Resolved, Resolved]
 ) -> tuple[Carried, ...]:
-    """Return the patches of the last rebase from upstream.lock, all that a fresh clone has."""
+    """Return the patches of the last rebase as upstream.lock lists them.
+
+    A fresh clone of the workspace knows no more about the rebase.
+    """
     result = record.result
     base = result.get("base")
     is_last = isinstance(base, dict) and base.get("commit") == ends[0].commit
@@ -168,8 +174,8 @@ def _of_lock(
         raise PatchmgrError(
             "no-facts",
             f"there is no record of a rebase of {record.name} from {ends[0].ref} to {ends[1].ref}",
-            "give --from the state before the last rebase, or leave --from out",
-            f"what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",
+            "name the state before the last rebase with --from, or leave --from out",
+            f"to see what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",
         )
     subjects = {p.name: p.subject for p in session.workspace.patches(record.name)}
     return tuple(
@@ -301,9 +307,9 @@ def _arrival(reader: ObjectReader, commit: str) -> Arrival:
 
 
 def _brought(steps: Sequence[Step], paths: set[str], parts: Subsystems) -> tuple[Brought, ...]:
-    """Return upstream's commits to files of the series, by subsystem.
+    """Return upstream's commits to files of the series, grouped by subsystem.
 
-    `steps` are the commits to list, without those that contain patches of the series.
+    `steps` are the commits to list; commits that contain patches of the series are not among them.
     """
     groups: dict[str, dict[str, tuple[Step, list[str]]]] = {}
     for step in steps:

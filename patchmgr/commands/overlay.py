@@ -36,7 +36,7 @@ def make_overlay(
     options: CarryOptions,
     is_dry_run: bool,
 ) -> Overlaid:
-    """Make the overlay of a series for an installed package, which is not changed.
+    """Make the overlay of a series for an installed package; the package itself is not changed.
 
     Raises PatchmgrError "out-of-reach" if the series changes no module of the package.
     """
@@ -83,7 +83,8 @@ def _modules(
 ) -> tuple[dict[str, tuple[str | None, bytes]], tuple[str, ...]]:
     """Return the modules that change, and the paths of other files that change.
 
-    Each module maps to the sha256 of its original (None: it is new) and its new content.
+    Each module path is mapped to the sha256 of the original (None if the module is new) and the new
+    content.
     """
     files: dict[str, tuple[str | None, bytes]] = {}
     left: list[str] = []

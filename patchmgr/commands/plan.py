@@ -1,4 +1,4 @@
-"""`plan`: plan a way to an upstream state, in clean steps and single breaking commits."""
+"""`plan`: plan the steps to an upstream state: clean ranges, and single breaking commits."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def plan_branch(
 ) -> Plan:
     """Plan the merges of upstream into a branch, up to a state, without saving the plan.
 
-    The branch is rebased as one patch: its difference from the upstream state that it merged last.
+    The branch is rebased as one patch: its difference from the upstream state that it last merged.
     """
     name, repository = name_from(branch.name), branch.repository
     end = commit_named(find_git_dir(repository), onto, repository)
@@ -95,7 +95,8 @@ def states_to(
 ) -> tuple[list[Resolved], bool]:
     """Return all states from the pin to a target, and whether the first step goes back.
 
-    It goes back if the pin is not among the ancestors of the target.
+    It goes back if the target does not contain the pin. The first step then ends at a state that
+    the target contains, from which all other steps go forward.
     """
     start = pinned_state(upstream, session.workspace.series_record(name).pin)
     end = upstream.resolve(onto)
@@ -131,8 +132,9 @@ class Planning:
     """A plan under construction; `at` is the index of the state that its steps have reached.
 
     `session` has the workspace as these steps would leave it, and `files` are the files that they
-    would change. `outcomes` are the outcomes of the last step, one per series. `assuming` lists the
-    conflicts assumed to be resolved, and `probes` the rebases that were tried.
+    would change. `outcomes` are the outcomes of the last step, one for each series. `assuming`
+    lists the conflicts that are assumed to be resolved, and `probes` lists the rebases that were
+    tried.
     """
 
     def __init__(
@@ -176,9 +178,9 @@ class Planning:
         return Plan(self.stack, *ends, unit, count, selected, steps, probes, commits_back=back)
 
     def _distance(self, start: int, end: int) -> tuple[int, int]:
-        """Return how many commits only one state has, and how many only the other, as git counts.
+        """Return how many commits only the end state has, and how many only the start has.
 
-        The states are those of upstream's own line, on which a merge counts as one.
+        The difference of the indexes would not do: it counts a merge of upstream as one commit.
         """
         if not self.upstream.has_history:
             return end - start, 0
@@ -207,7 +209,7 @@ class Planning:
             tried = self._carry(end, options)
         assumed = tuple(_assumed(options))
         self.assuming = tuple(dict.fromkeys((*self.assuming, *assumed)))
-        for one in assumed:  # what it would collide with as it was says little of what it is now
+        for one in assumed:  # these were found for the patch as it was before
             self._suspects.pop((one.series, one.patch), None)
         self._go_on(end, tried)
 
@@ -224,7 +226,7 @@ class Planning:
         return PlanStep(number, base, onto, count, patches, known, self.assuming, start)
 
     def _go_on(self, end: int, tried: Tried) -> None:
-        """Make the result of a step the start of the next one."""
+        """Continue the plan from the result of a step."""
         plan_lock(self.session.workspace.lock(), tried.outcomes, tried.change)
         self.files, self.outcomes = {**self.files, **tried.change.files}, tried.outcomes
         workspace = Foreseen(self.run.session.workspace, self.files)
@@ -243,9 +245,9 @@ class Planning:
         return set().union(*self._suspects.values())
 
     def _carry(self, end: int, options: CarryOptions | None = None) -> Tried:
-        """Rebase the stack onto a state without writing it.
+        """Rebase the stack onto a state in memory.
 
-        The result with conflicts is audited only if the step is a single commit.
+        A result with conflicts is audited only if the step is a single commit.
         """
         audits = options is None and end == self.at + 1
         options = replace(options or self.run.options, audits_conflicts=audits)
@@ -265,8 +267,8 @@ def _as_if_resolved(
 ) -> CarryOptions:
     """Return options that resolve conflicts as `conflicts accept ID theirs` does.
 
-    Certain findings of the audit are accepted. A patch that is still in conflict is left out, as by
-    `rebase --skip`.
+    Certain findings of the audit are accepted. A patch that would still be in conflict is left out,
+    as with `rebase --skip`.
     """
     solved = {series: dict(known) for series, known in options.solved.items()}
     left_out = {series: dict(known) for series, known in options.left_out.items()}
@@ -322,7 +324,7 @@ def _reason(patch: PatchOutcome) -> str | None:
 
 
 def _places(patch: PatchOutcome) -> Iterator[Place]:
-    """Yield the places of findings and of regions in conflict, in upstream's new state."""
+    """Yield the position, in upstream's new state, of each finding and each region in conflict."""
     for finding in patch.open_findings:
         yield Place(finding.path, finding.line, finding.symbol)
     for conflict in patch.conflicts:
@@ -345,13 +347,13 @@ def _regions(conflict: FileConflict) -> Iterator[Place]:
 def _breaking_commit(
     upstream: OpenUpstream, before: Resolved, state: Resolved, tried: Tried
 ) -> BreakingCommit:
-    """Return a breaking commit with its author, its size, and the people who know its lines."""
+    """Return a breaking commit: its facts, its size, and who wrote the lines that it changes."""
     ends, store = (before.commit, state.commit), upstream.store
     subject, author, date = commit_facts(store, state.commit)
     changes = changed_files(store, *ends)
     upstream.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
     counts, known = list[tuple[int, int] | None](), [author] if upstream.has_history else []
-    with suppress(PatchmgrError):  # a content that nobody has
+    with suppress(PatchmgrError):  # a blob may be missing
         counts = [*numstat(store, *ends).values()]
         paths = {conflict.new_path for _, patch in tried.left for conflict in patch.conflicts}
         known += last_authors(store, *ends, paths) if upstream.has_history else ()

@@ -32,7 +32,7 @@ from patchmgr.services.work_area import InProgress, Waiting, read_in_progress, w
 from patchmgr.services.work_orders import OFFERED
 
 Given = Callable[[FileConflict], "bytes | None"]
-"""A function that returns the solution of a conflict, or None to delete the file."""
+"""A function that returns the resolved content of a file in conflict, or None to delete it."""
 
 
 class _Target(Struct, frozen=True):
@@ -48,7 +48,10 @@ class _Target(Struct, frozen=True):
 
 
 class _Checked(Struct, frozen=True):
-    """The result of the checks, and the file with the solution, or None if that does not fit."""
+    """The result of the checks; `fitted` is the resolved file.
+
+    `fitted` is None if the solution does not fit into the file in conflict.
+    """
 
     proposed: Proposed
     solution: Solution
@@ -60,8 +63,8 @@ def given(
 ) -> Given:
     """Return a function that reads a resolution from a file, a candidate or standard input.
 
-    `candidate` is a number from 1, for the region whose id starts with `name` or for the only
-    region.
+    `candidate` is the number, from 1, of a candidate for the region whose id starts with `name`, or
+    for the only region.
     """
     if is_deleted:
         return lambda conflict: None
@@ -85,7 +88,7 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
     known = conflict.suggestions[found[0]] if found[0] < len(conflict.suggestions) else ()
     if number > len(known) or (len(regions) > 1 and not regions[found[0]].id.startswith(name)):
         ids = ", ".join(one.id for one in regions)
-        raise UsageError(f"{name} has no candidate {number}; name one of the regions {ids}")
+        raise UsageError(f"{name} has no candidate {number}; give the id of a region: {ids}")
     assert conflict.marked is not None
     return in_place(split_marked(conflict.marked), found[0], known[number - 1].text)
 
@@ -141,7 +144,7 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
 def accept_anyway(
     session: Session, name: str, given: Given, *, by: str, because: str, is_dry_run: bool
 ) -> tuple[Proposed, tuple[Recorded, ...]]:
-    """Record a resolution that a person accepts with a reason, even if it fails checks.
+    """Record a resolution that a person accepts with a reason, even if it fails a check.
 
     Raises PatchmgrError "bad-resolution" if it does not fit into the file in conflict.
     """
@@ -165,7 +168,7 @@ def refused(proposed: Proposed) -> PatchmgrError:
     return PatchmgrError("not-accepted", f"the resolution of {proposed.id} fails a check", *told)
 
 
-def who_types(session: Session) -> str:
+def user_name(session: Session) -> str:
     """Return the user's name from git's configuration, or "a person" if it is not set."""
     for name in sorted(session.workspace.lock().series):
         found = identity(
@@ -178,7 +181,7 @@ def who_types(session: Session) -> str:
 def _target(session: Session, name: str) -> _Target:
     workspace = session.workspace
     if is_finding(workspace, name):
-        hints = ["correct the patch: patchmgr edit, or in a checkout with push and refresh"]
+        hints = ["correct the patch with patchmgr edit or, in a checkout, with push and refresh"]
         findings = [one.finding for one in open_findings(workspace)]
         if all(one.can_be_accepted for one in findings if one.id.startswith(name)):
             hints.append(f"or accept it: patchmgr conflicts accept {name} --because TEXT")
@@ -187,7 +190,7 @@ def _target(session: Session, name: str) -> _Target:
     found, in_progress = require(workspace, memory, name), read_in_progress(workspace)
     item = next(waiting_with(workspace, memory, found), None)
     if in_progress is None or item is None:
-        hint = "patchmgr status lists the files to resolve"
+        hint = "to list the files to resolve: patchmgr status"
         raise UsageError(f"{found.id} is not a conflict of a rebase in progress", hint)
     return _Target(found, item, in_progress)
 
@@ -237,7 +240,7 @@ _LONGEST_NAME = 200
 
 
 def _merge_failures(carried: RepeatedRebase, place: Place, known: set[str]) -> Iterator[Failure]:
-    """Yield conflicts and findings that only a rebase with the solution has."""
+    """Yield the conflicts and findings that a rebase has only because of the solution."""
     left = carried.conflict(place)
     if left is not None:
         yield Failure("merge", left.reason)

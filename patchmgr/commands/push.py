@@ -20,10 +20,12 @@ _KEYS = {"came": "pushed", "went": "popped", "is_dry_run": "dry_run"}
 
 
 class Pushed(Struct, frozen=True, rename=_KEYS):
-    """The result of `push`, `pop` or `goto`: patches pushed, patches popped, and the new top.
+    """The result of `push`, `pop` or `goto`.
 
-    `failure` is the error that stopped the next patch from being pushed. `rejects` are files with
-    hunks of the top that do not apply. `hidden` lists the patches that were skipped.
+    `came` are the patches that were pushed, `went` those that were popped, and `top` is the new
+    top. `failure` is the error that stopped the next patch from being pushed. `rejects` are files
+    with hunks of the top that do not apply. `hidden` lists the hidden patches that were passed
+    over.
     """
 
     series: str
@@ -59,7 +61,7 @@ def push(session: Session, given: str | None, options: CheckoutOptions, *, all_:
 def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
     left = opened.unpushed()
     if name in opened.hidden:
-        hint = "patchmgr push --select SYM includes a guarded patch"
+        hint = "to include a guarded patch: patchmgr push --select SYM"
         why = opened.hidden[name]
         raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {why}", hint)
     if name not in left:

@@ -69,7 +69,7 @@ BRANCHES = "refs/heads/patchmgr/"
 class RebaseRequest(Struct, frozen=True):
     """A request to rebase, and its options.
 
-    `tree` is the checkout with the conflicts, if it exists already.
+    `tree` is the worktree that shows the conflicts, or None if it does not exist yet.
     """
 
     in_progress: InProgress
@@ -78,7 +78,10 @@ class RebaseRequest(Struct, frozen=True):
     tree: LinkedWorktree | None = None
 
     def checkout(self, session: Session) -> RebaseCheckout | None:
-        """Return the checkout for conflicts and for the command of `--exec`, or None."""
+        """Return the checkout that shows conflicts and runs the command of `--exec`.
+
+        Returns None in a dry run, or if neither was requested.
+        """
         asked = self.in_progress
         if self.is_dry_run or not (asked.checkout or asked.command):
             return None
@@ -88,7 +91,7 @@ class RebaseRequest(Struct, frozen=True):
 class ShownIn(Struct, frozen=True):
     """The worktree in which conflicts are shown, its clone, and the command of `--exec`.
 
-    Each field is "" if not given; without a clone, the worktree belongs to the store.
+    A field is "" if it is not given. Without a clone, the worktree belongs to the store.
     """
 
     checkout: str = ""
@@ -170,7 +173,7 @@ def plan_branch(
 class RebaseResult(Struct, frozen=True):
     """The result of a rebase: one outcome for each series.
 
-    If conflicts remain, `work` is the work area, and `waiting` lists the files below it that have
+    If conflicts remain, `work` is the work area, and `waiting` lists the files in it that have
     conflict markers. `replayed` are the conflicts that were resolved by a recorded resolution, and
     `learned` those whose resolution was recorded now. `notes` say what could not be recorded, or
     which formatter is missing. `skipped` are the patches left out, as pairs of series and patch.
@@ -215,9 +218,9 @@ def rebase(
             raise PatchmgrError(
                 "unfinished",
                 f"a rebase of {', '.join(in_progress.series)} onto {there} is in progress",
-                "go on with: patchmgr rebase --continue",
-                "leave out the first patch in conflict with: patchmgr rebase --skip",
-                "or stop it with: patchmgr rebase --abort",
+                "to continue it: patchmgr rebase --continue",
+                "to leave out the first patch in conflict: patchmgr rebase --skip",
+                "to abandon it: patchmgr rebase --abort",
             )
         chosen = whole_stacks(session, names)
         onto = planned_state(session, chosen, onto, options.selected)
@@ -242,9 +245,9 @@ def continue_rebase(
 ) -> RebaseResult:
     """Continue a rebase with the files resolved in the work area or in its checkout.
 
-    `accepted` names files to take although they are deleted or no longer compile. `others` says
-    what to do with edits to files without a conflict. Raises PatchmgrError "unresolved" for a file
-    that is deleted or does not compile and is not accepted, and if a conflict marker is left.
+    `accepted` names files to accept even if they are deleted or do not compile. `others` says what
+    to do with edits to files without a conflict. Raises PatchmgrError "unresolved" if a file still
+    has a conflict marker, or if a file that is not in `accepted` is deleted or does not compile.
     """
     with session.writing():
         in_progress, tree = require_in_progress(session), None
@@ -286,8 +289,8 @@ def skip_patch(
 ) -> RebaseResult:
     """Leave out the first patch in conflict, and continue the rebase.
 
-    The patch file does not change, and its line in the series file becomes a comment. If patches
-    are `named` (pairs of series and patch), these are left out instead. Raises PatchmgrError
+    The patch file does not change, and its line in the series file becomes a comment. If `named`
+    lists patches (as pairs of series and patch), these are left out instead. Raises PatchmgrError
     "usage" if every patch in conflict is resolved.
     """
     with session.writing():
@@ -325,7 +328,7 @@ def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
             root = tree.clone.root
             tree.release()
             session.say(
-                f"{root} stays, because it has edits. To remove it: git worktree remove -f {root}"
+                f"{root} is kept, because it has edits. To remove it: git worktree remove -f {root}"
             )
 
 
@@ -422,7 +425,7 @@ def _leave(
 ) -> RebaseResult:
     """Write the files to resolve to the work area, and record the conflicts."""
     workspace, in_progress = session.workspace, request.in_progress
-    # What a name stands for may move before the rebase goes on.
+    # A branch may move before the rebase is continued, so the commits are saved.
     states = tuple((outcome.name, outcome.onto.commit) for outcome in result.series)
     commits = {commit for _, commit in states}
     if len(commits) == 1 and "/" in in_progress.onto:
@@ -474,7 +477,7 @@ class Span(Struct, frozen=True):
 
 
 def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ...]:
-    """Parse --onto and --every; raise PatchmgrError "usage" if they contradict each other."""
+    """Parse --onto and --every; raise PatchmgrError "usage" if they do not fit together."""
     step: int | None = None
     if every not in (None, RELEASE):
         if not every.isdecimal() or not 0 < int(every) < 1_000_000:
@@ -501,8 +504,8 @@ def rebase_onto_many(
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target without writing anything.
 
-    If a series does not have a target, the result for that target has no outcome of the series.
-    Returns one result for each target.
+    Returns one result for each target. A result has no outcome for a series that does not have that
+    target among its states.
     """
     upstreams = UpstreamStates(session)
     with session.writing():

@@ -42,7 +42,7 @@ from patchmgr.services.session import Session
 
 
 class Changed(Struct, frozen=True):
-    """A patch whose diff changed; `change` says whether only its line numbers did."""
+    """A patch whose diff changed; `change` says whether more than its line numbers changed."""
 
     name: str
     change: Sameness
@@ -54,11 +54,11 @@ _KEYS = {"sameness": "change", "is_rewritten": "rewritten", "is_dry_run": "dry_r
 class Refreshed(Struct, frozen=True, rename=_KEYS):
     """The result of `refresh`; `sameness` says how much the patch changed.
 
-    `is_rewritten` is true if its file was written, perhaps with the same change. `others` are later
-    patches whose positions or context changed.
+    `is_rewritten` is true if the patch file was written, even if the change in it is the same.
+    `others` are later patches in which line numbers or context changed.
 
-    `paths` are the files whose edits the patch took. `untracked` are files that git does not track;
-    the patch did not take these.
+    `paths` are the files whose edits went into the patch. `untracked` are edited files that were
+    left out because git does not track them.
     """
 
     series: str
@@ -74,8 +74,8 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
 class RefreshOptions(Struct, frozen=True):
     """Which patch to refresh (by default the top), and how.
 
-    With `rewrites`, the patch gets git's diff even if the change is the same. `choose` asks the
-    user which hunks to take.
+    With `rewrites`, the diff is written as git writes it, even if the change is the same. `choose`
+    asks the user which hunks to take.
     """
 
     patch: str | None = None
@@ -94,9 +94,9 @@ def refresh(
 ) -> Refreshed:
     """Put edits in the checkout into a pushed patch, by default the top.
 
-    `given` are paths relative to `cwd`; without any, all edits are taken. Raises PatchmgrError
-    "overlap" if a patch above it changes the same lines, and "empty" if the patch would become
-    empty.
+    `given` are paths relative to `cwd`; if there are none, all edits are taken. Raises
+    PatchmgrError "overlap" if a patch above that patch changes the same lines, and "empty" if the
+    patch would become empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -110,7 +110,7 @@ def refresh(
         edits = edited_files(opened, named)
         if how.choose is not None:
             edits = _chosen(opened, edits, how.choose)
-            named = tuple(edits)  # a person saw each of them
+            named = tuple(edits)  # the user has seen the edits of each
         state = {**opened.state, **edits}
         _refuse_put_back(opened, name, {**edited_files(opened), **edits}, named)
         edit = opened.ground.between(name, opened.state, state)
@@ -124,7 +124,7 @@ def refresh(
 
 
 def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entry | None]:
-    """Return, by path, the files with only those hunks of the edits that the user takes."""
+    """Return the edited files, keyed by path, with only the hunks that the user takes."""
     ground, offers = opened.ground, list[Offer]()
     ends = {path: (ground.entry(opened.state, path), after) for path, after in edits.items()}
     for path, (before, after) in ends.items():
@@ -141,7 +141,10 @@ def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entr
 
 
 class LeftEdit(Struct, frozen=True):
-    """An edit that no patch took: the path, the line (from 1; None: the file), and the reason."""
+    """An edit that went into no patch, and the reason.
+
+    `line` counts from 1, and is None if the reason concerns the whole file.
+    """
 
     path: str
     line: int | None
@@ -149,10 +152,10 @@ class LeftEdit(Struct, frozen=True):
 
 
 class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The result of `refresh --auto`: `patches` took edits.
+    """The result of `refresh --auto`; `patches` are those that edits went into.
 
-    `others` are patches of which only positions or context changed, and `left` are the edits that
-    no patch took.
+    `others` are patches in which only line numbers or context changed, and `left` are the edits
+    that went into no patch.
     """
 
     series: str
@@ -204,7 +207,10 @@ def distribute(
 def _owned(
     opened: OpenSeries, edits: State
 ) -> tuple[dict[str, dict[str, Entry | None]], list[LeftEdit]]:
-    """Return, by patch, files with only the edits to its lines, and the edits for no patch."""
+    """Return the edited files for each patch, with only the edits to lines that it wrote.
+
+    Also returns the edits that belong to no patch.
+    """
     owned: dict[str, dict[str, Entry | None]] = {}
     left: list[LeftEdit] = []
     for path, after in edits.items():
@@ -253,7 +259,7 @@ def _whole(opened: OpenSeries, path: str, before: Entry | None, after: Entry | N
 
 
 def _writers(opened: OpenSeries, path: str) -> tuple[str | None, ...]:
-    """Return for each line of a file the pushed patch that wrote it, or None for upstream."""
+    """Return, for each line of a file, the pushed patch that wrote it, or None for upstream."""
     ground = opened.ground
     versions: list[tuple[str | None, bytes]] = [(None, ground.content(ground.entry({}, path)))]
     for name, state in zip(opened.names, opened.states[1:], strict=True):
@@ -277,9 +283,9 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
 
 
 def _states_with(opened: OpenSeries, states: Sequence[State], edit: Layer) -> tuple[State, ...]:
-    """Return the states of the pushed patches with an edit moved into its patch.
+    """Return the states of the pushed patches after an edit is moved into its patch.
 
-    Raises PatchmgrError "overlap" if a patch above that one changes the same lines.
+    Raises PatchmgrError "overlap" if a patch above the patch of the edit changes the same lines.
     """
     at = opened.names.index(edit.name) + 1
     ground = opened.ground
@@ -303,19 +309,16 @@ def _states_with(opened: OpenSeries, states: Sequence[State], edit: Layer) -> tu
 
 def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
     who = ", ".join(others)
-    return PatchmgrError(
-        "overlap",
-        f"the edit to {shown(path)} changes lines of {who}, which is above {name}",
-        f"refresh {others[-1]}" if others else f"patchmgr goto {name}",
-        f"patchmgr goto {name}",
-    )
+    message = f"the edit to {shown(path)} changes lines of {who}, which is above {name}"
+    hints = [f"to put the edit there: patchmgr refresh --patch {each}" for each in others[-1:]]
+    return PatchmgrError("overlap", message, *hints, f"to go down to {name}: patchmgr goto {name}")
 
 
 def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequence[str]) -> None:
-    """Raise PatchmgrError "put-back" if the change of another patch to a file is gone.
+    """Raise PatchmgrError "put-back" if another patch's change to a file is gone.
 
-    A git command may have restored the file by mistake. A file that the user named is not checked;
-    all other edited files are, even those that are not to be taken.
+    A git command may have restored the file by mistake. Files that the user named are not checked.
+    All other edited files are checked, even if their edits are not taken.
     """
     ground, state = opened.ground, {**opened.state, **edits}
     paths = edits.keys() - set(named)

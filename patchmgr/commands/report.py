@@ -57,7 +57,7 @@ def _review(
     sites: Callable[[], tuple[ChangedSite, ...]],
     answers: Answers,
 ) -> Review:
-    """Return the parts of a report for reviewers; `sites` is called last."""
+    """Return the part of a report that is for reviewers; `sites` is called last."""
     loaded, scratch, base = at_pin.loaded, at_pin.scratch, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
     tree, files = scratch.tree(base), Fetching(loaded.upstream, scratch.read)
@@ -74,7 +74,7 @@ def _review(
         found = (
             known_words(loaded.upstream.store, base, words) if kept is None else frozenset(kept[0])
         )
-        if kept is None and found:  # nothing may also mean that one cannot look
+        if kept is None and found:  # nothing may also be found because git could not search
             answers.put(question, sorted(found))
         return found
 
@@ -112,8 +112,8 @@ _GENERAL = "general"
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
     """Return the names of hardware gates for an upstream, from built-in lists and the series' own.
 
-    The built-in lists are the general one and that of the upstream. If there is none for the
-    upstream, all lists are used.
+    The built-in lists are the general list and the list for the upstream. If there is no list for
+    the upstream, all built-in lists are used.
     """
     pages = (page for page in files("patchmgr").joinpath("hardware_gates").iterdir())
     lists = {p.name.removesuffix(".toml"): p for p in pages if p.name.endswith(".toml")}
@@ -125,9 +125,10 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 def judging(
     judge: Judge, texts: Sequence[Texts], answers: Answers
 ) -> Iterator[Callable[[], list[Sites]]]:
-    """Start to classify changed sites in the background; yield a function that returns the sites.
+    """Start to classify changed sites in the background; yield a function that returns them.
 
-    The function waits, and returns the sites of each file in order. Cached results are used.
+    The function waits for the results, and returns the sites of each file in the order of `texts`.
+    Cached results are used.
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
@@ -190,10 +191,10 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
 def compare(
     session: Session, base: str, names: Sequence[str], *, options: CarryOptions
 ) -> tuple[str, tuple[ComparedFootprint, ...]]:
-    """Compare the reports of series at a commit of the workspace's repository and now.
+    """Compare reports of series at a commit of the workspace's repository with reports now.
 
-    Returns the id of the commit, and a comparison for each named series. If none is named, it
-    compares all series that exist in either state.
+    Returns the id of the commit, and a comparison for each named series. If none is named, all
+    series that exist in either state are compared.
     """
     commit, then = workspace_at(session.workspace, base)
     both = replace(session, workspace=then), session
@@ -213,7 +214,7 @@ def compare(
 
 
 def _edits(structure: StructureApart, patch: Patch) -> dict[str, tuple[str, ...]]:
-    """Map paths to the edits of a patch, each as a phrase."""
+    """Map each path to the edits that a patch makes there, each as a phrase."""
     told = ((change.path, structure.edits_of_hunks(change)) for change in patch.files)
     return {path: tuple(map(str, edits)) for path, edits in told}
 

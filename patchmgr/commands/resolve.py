@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct, field
 
 from patchmgr.commands.conflicts import forget_conflict
-from patchmgr.commands.propose import accept_anyway, propose, resolve_if_passed, who_types
+from patchmgr.commands.propose import accept_anyway, propose, resolve_if_passed, user_name
 from patchmgr.commands.rebase import RebaseResult, continue_rebase, skip_patch
 from patchmgr.engines.conflicts.choices import content_of, edited, offered, opened_text, place_of
 from patchmgr.errors import PatchmgrError, UsageError
@@ -29,14 +29,14 @@ _SIDES = {
     "b": (Taken.BOTH, "both"),
     "B": (Taken.BOTH_REVERSED, "both, theirs first"),
 }
-SLOW = {"a": "Checking …", "c": "Carrying the series …"}
-"""The message that is shown while a key's action runs."""
+SLOW = {"a": "Checking …", "c": "Rebasing the series …"}
+"""The messages that are shown while slow actions run, keyed by the key of the action."""
 
 
 class _Kept(Struct, frozen=True):
     """Choices that are not accepted yet, saved for the next run of `resolve`.
 
-    `drafts` maps regions to files that were also edited outside the region.
+    `drafts` maps the ids of regions to edited files in which lines outside the region changed, too.
     """
 
     choices: dict[str, Choice] = field(default_factory=dict)
@@ -45,7 +45,10 @@ class _Kept(Struct, frozen=True):
 
 
 class Keys(Struct, frozen=True):
-    """Keys with one action: `names` are the characters, and `words` describes the action."""
+    """Keys with the same kind of action.
+
+    `names` are the characters of the keys, and `words` describes the action.
+    """
 
     names: str
     words: str
@@ -55,9 +58,9 @@ class Resolver:
     """The state of `resolve`: the conflicts of a rebase in progress, and the action of each key.
 
     `outcomes` are the outcomes of the series with the recorded resolutions. `told` lists messages
-    about the last key. `asks` is a question to the user, or "", whose answer goes to `answer`. At
-    the end, `result` is that of the continued rebase, or None if the user quit. `attend` runs a
-    program that needs the terminal, such as an editor.
+    about the last key. `asks` is a question to the user, or "" if there is none; the reply is
+    passed to `answer`. At the end, `result` is the result of the continued rebase, or None if the
+    user quit. `attend` runs a program that needs the terminal, such as an editor.
     """
 
     def __init__(self, session: Session, series: str | None, *, is_dry_run: bool) -> None:
@@ -121,7 +124,7 @@ class Resolver:
             yield Keys("s", "do not skip the patch" if is_out else "skip the patch")
 
     def offered(self) -> tuple[Choice, ...]:
-        """Return the texts that the user can choose for the current region; a finding has none."""
+        """Return the texts that the user can choose for the current region; none for a finding."""
         file = self.state.conflict.file
         return () if file is None else offered(file, self.state.region)
 
@@ -212,7 +215,7 @@ class Resolver:
     def _accept(self) -> None:
         """Run all checks on the file, and record the resolution if it passes."""
         self._refuse_open()
-        state, name, by = self.state, self.state.conflict.order.id, who_types(self.session)
+        state, name, by = self.state, self.state.conflict.order.id, user_name(self.session)
         given = lambda file: content_of(file, state.choices)  # noqa: E731
         if self.is_dry_run:
             made = propose(self.session, name, given, by=by, runs=False, is_dry_run=True)
@@ -236,7 +239,7 @@ class Resolver:
             else:
                 given = lambda file: content_of(file, state.choices)  # noqa: E731
                 accept_anyway(
-                    self.session, one.order.id, given, by=who_types(self.session), because=text,
+                    self.session, one.order.id, given, by=user_name(self.session), because=text,
                     is_dry_run=self.is_dry_run,
                 )  # fmt: skip
             self._note("is accepted with your reason")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from patchmgr.commands.propose import Given, candidate_of, resolve_if_passed, who_types
+from patchmgr.commands.propose import Given, candidate_of, resolve_if_passed, user_name
 from patchmgr.commands.rebase import RebaseResult, continue_rebase
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.work_order import Failure, WorkOrder
@@ -89,7 +89,7 @@ def _asked(session: Session, name: str, resolver: Resolver) -> Asked:
     try:
         given = _given(resolver.ask(question), order)
         by = resolver.command.split()[0][:_LONGEST_NAME]
-        made = resolve_if_passed(session, name, given, by=by, who=who_types(session))
+        made = resolve_if_passed(session, name, given, by=by, who=user_name(session))
     except PatchmgrError as fault:
         if not fault.kind.startswith(("resolver-", "solved-otherwise")):
             raise
@@ -107,7 +107,7 @@ def _given(raw: bytes, order: WorkOrder) -> Given:
             "resolver-answer", f"the resolver's answer cannot be read: {fault}"
         ) from fault
     if (said.content is not None) + (said.candidate is not None) + said.delete != 1:
-        message = "the resolver must answer with one of content, candidate and delete"
+        message = "the resolver must answer with exactly one of content, candidate and delete"
         raise PatchmgrError("resolver-answer", message)
     number = said.candidate
     if number is None:

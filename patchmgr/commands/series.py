@@ -52,7 +52,10 @@ def new_series(
 def _new_record(
     session: Session, name: str, upstream: str | None, base: str | None, on: str | None
 ) -> SeriesRecord:
-    """Return the record of a new series; on top of another series, it has that one's pin."""
+    """Return the record of a new series.
+
+    A series that is based on another series has the pin of that series.
+    """
     lower = None if on is None else session.workspace.series_record(on)
     if lower is None and (upstream is None or base is None):
         hint = f"patchmgr series new {name} --upstream U --base REF, or --on SERIES"
@@ -104,14 +107,14 @@ def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
 
 
 class Guarded(Struct, frozen=True):
-    """The lines of a series file for some patches, with guards and disabled groups."""
+    """The lines of a series file for some patches, with their guards and groups that are off."""
 
     series: str
     lines: tuple[SeriesLine, ...]
 
 
 def list_guards(session: Session, series: str) -> Guarded:
-    """Return the patches that have a guard or are in a disabled group."""
+    """Return the patches that have a guard or are in a group that is off."""
     lines = session.workspace.series_file(series).lines
     return Guarded(series, tuple(line for line in lines if line.guards or line.off))
 

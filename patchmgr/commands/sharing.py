@@ -55,11 +55,12 @@ class Refused(Struct, frozen=True):
 
 
 class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The result of `conflicts pull`, as ids of conflicts.
+    """The result of `conflicts pull`; conflicts are given by their ids.
 
-    `taken` were pulled now. `new` are new or changed since the last pull, and `gone` are no longer
-    in the source. `known` have the same resolution here, and `otherwise` a different one, which is
-    kept. `trusted_by` lists the series that trust the source.
+    `taken` are the conflicts whose resolutions were pulled. Of these, `new` are new or changed
+    since the last pull. `gone` are no longer in the source. `known` have the same resolution in
+    this workspace, and `otherwise` have a different one, which is kept. `trusted_by` lists the
+    series that trust the source.
     """
 
     source: str
@@ -75,9 +76,10 @@ class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The result of `conflicts push`, as ids of conflicts.
+    """The result of `conflicts push`; conflicts are given by their ids.
 
-    The remote already had the resolutions in `known`, and different ones for those in `otherwise`.
+    The remote already had the resolutions in `known`, and has different resolutions for the
+    conflicts in `otherwise`.
     """
 
     remote: str
@@ -90,7 +92,7 @@ class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pulled:
-    """Fetch the resolutions of another workspace, and drop what was pulled from there before.
+    """Fetch the resolutions of another workspace, in place of those pulled from it before.
 
     `where` is the URL of its git repository.
     """
@@ -129,7 +131,10 @@ def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
 def _changed(
     workspace: Workspace, source: Source, taken: Mapping[str, Recorded], gone: Sequence[str]
 ) -> dict[str, bytes | None]:
-    """Return the files of a source that differ from those in this workspace (None: deleted)."""
+    """Return the files to write in this workspace for a source; None deletes a file.
+
+    Files that would not change are left out.
+    """
     files: dict[str, bytes | None] = {SOURCE: write_source(source)}
     files |= {f"{name}/{file}": None for name in gone for file in FILES}
     for name, recorded in taken.items():
@@ -236,9 +241,7 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
             try:
                 push_refs(upstream.store, url, [RefMove(f"refs/heads/{branch}", commit, old)])
             except PatchmgrError as fault:
-                hint = (
-                    "nothing was pushed; if somebody else pushed meanwhile, run the command again"
-                )
+                hint = "nothing was pushed; if somebody else pushed just now, run the command again"
                 raise PatchmgrError(fault.kind, fault.message, hint) from fault
     place = _PASSWORD.sub(r"\1", url)
     return Pushed(place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run)

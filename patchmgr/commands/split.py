@@ -49,7 +49,7 @@ class PatchPart(Struct, frozen=True):
 def split(
     session: Session, given: str, new: str, options: CheckoutOptions, part: PatchPart
 ) -> Revised:
-    """Move part of a patch into a new patch after it; together they result in the same files."""
+    """Move part of a patch into a new patch after it; the two together have the same effect."""
     with opened_series(session, options) as opened:
         name, added = opened.pick(given), file_name(new)
         opened.refuse_hidden(name)
@@ -76,7 +76,7 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Return the part to split off, with the patch's hunks added that upstream has at `ref`.
+    """Return `part` with the hunks of the patch that upstream already has at `ref`.
 
     Raises PatchmgrError "usage" if upstream has none of the hunks.
     """
@@ -91,7 +91,7 @@ def with_absorbed(
 
 
 def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> State:
-    """Return the state after the patch without the split-off part."""
+    """Return the state after the patch, once the chosen part is split off."""
     at = chain.position(patch.name)
     old, new = chain.states[at], chain.states[at + 1]
     steps = step_patch(opened.ground.overlay(old), patch, opened.scratch)
@@ -117,7 +117,7 @@ def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> 
 def _left_of(
     opened: OpenSeries, steps: Sequence[FileStep], old: State, choose: Chooser
 ) -> dict[str, Entry | None]:
-    """Return, by path, the files without the hunks that the user splits off."""
+    """Return the files, keyed by path, without the hunks that the user splits off."""
     offers = [offer for step in steps for offer in _offers(opened, step)]
     by_path = {step.change.path: step for step in steps}
     found: dict[str, Entry | None] = {}

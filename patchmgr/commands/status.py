@@ -56,8 +56,8 @@ class Distance(Struct, frozen=True):
 class SeriesStatus(Struct, frozen=True):
     """The status of one series: its pin, its number of patches, and how far it is behind upstream.
 
-    `follow_ups` are later upstream commits about its patches that await a decision. `last_sync` is
-    its last sync, or None if no remote has a badge of one.
+    `follow_ups` are later upstream commits that concern its patches and await a decision.
+    `last_sync` is its last sync, or None if no remote has a badge for it.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Status(Struct, frozen=True):
     """The status of a workspace; `in_progress` describes the rebase in progress, if there is one.
 
     `applied` are the known checkouts and packages to which series are applied. `waiting` are the
-    files that this rebase still has in conflict, and `resolved` the others.
+    files of the rebase in progress that are still in conflict, and `resolved` are its other files.
     """
 
     root: Path
@@ -91,7 +91,7 @@ def status(session: Session, now: int) -> Status:
     """
     lock = session.workspace.lock()
     syncs: Mapping[str, LastSync] = {}
-    with suppress(PatchmgrError):  # there is no git, or none that may be asked
+    with suppress(PatchmgrError):  # git is missing, or refuses to read the repository
         syncs = last_syncs(session.workspace.root, now)
     rows = []
     for name, record in sorted(lock.series.items()):
@@ -138,34 +138,34 @@ def _distance(session: Session, record: SeriesRecord) -> Distance:
 
 
 class BuildEnvironment(Struct, frozen=True):
-    """Variables for a build, and a sentence for each variable that is left out."""
+    """Variables for a build, and a sentence about each variable that is left out."""
 
     variables: Mapping[str, str]
     notes: tuple[str, ...]
 
 
-PLACES = ("commit", "head", "version", "sha256", "src_dir")
-_PLACE = re.compile(r"\{([^{}]*)\}")
+PLACEHOLDERS = ("commit", "head", "version", "sha256", "src_dir")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def build_environment(session: Session) -> BuildEnvironment:
     """Return variables for a build, from all series; only missing objects are fetched.
 
-    Each series sets a variable for each of `PLACES` that is known, such as DEEPGEMM_SRC_DIR, and
-    those of `[build-env]` in its series.toml. Raises PatchmgrError "bad-settings" for an unknown
-    place, or for a variable that two series set.
+    Each series sets a variable for each of `PLACEHOLDERS` that is known, such as DEEPGEMM_SRC_DIR,
+    and the variables of `[build-env]` in its series.toml. Raises PatchmgrError "bad-settings" for
+    an unknown placeholder, or for a variable that two series set.
     """
     variables: dict[str, str] = {}
     notes: list[str] = []
     for name, record in sorted(session.workspace.lock().series.items()):
-        known = _places(session, record)
+        known = _values_of(session, record)
         prefix = re.sub(r"^(?=\d)|\W", "_", name.upper(), flags=re.ASCII)
         asked = {f"{prefix}_{place.upper()}": f"{{{place}}}" for place in known}
         asked.update(session.workspace.settings(name).build_env)
         for variable, text in asked.items():
-            pieces = _PLACE.split(text)
+            pieces = _PLACEHOLDER.split(text)
             named = pieces[1::2]
-            wrong = [place for place in named if place not in PLACES]
+            wrong = [place for place in named if place not in PLACEHOLDERS]
             if wrong or variable in variables:
                 fault = (
                     f"has the unknown placeholder {{{shown(wrong[0])}}}"
@@ -173,7 +173,7 @@ def build_environment(session: Session) -> BuildEnvironment:
                     else "is set by two series"
                 )
                 message = f"series/{name}: the variable {variable} {fault}"
-                hint = f"placeholders of [build-env] in series.toml: {', '.join(PLACES)}"
+                hint = f"placeholders of [build-env] in series.toml: {', '.join(PLACEHOLDERS)}"
                 raise PatchmgrError("bad-settings", message, hint)
             unknown = [place for place in named if place not in known]
             if unknown:
@@ -192,8 +192,8 @@ _WITHOUT = {
 }
 
 
-def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
-    """Map each of `PLACES` that is known to its value for a series."""
+def _values_of(session: Session, record: SeriesRecord) -> dict[str, str]:
+    """Map each of `PLACEHOLDERS` that is known for a series to its value."""
     pin = record.pin
     loaded = services.load.load_series(session, record.name)
     with services.load.series_at_pin(session, loaded) as at_pin:
@@ -206,16 +206,16 @@ def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
     applied = [one for one in known_applications(session) if one.series == record.name]
     if len(applied) == 1 and applied[0].is_sound and applied[0].pushed is None:
         known["src_dir"] = str(applied[0].target)
-    return {place: known[place] for place in PLACES if place in known}
+    return {place: known[place] for place in PLACEHOLDERS if place in known}
 
 
 class CommitOrigin(Struct, frozen=True):
     """The origin of a commit; `series` is None if patchmgr did not build the commit.
 
     `is_current` is true if the series, as it is now, results in the same head. `patches` are the
-    subjects of the commits up to this one. `position` is its number in the branch as it is now, or
-    None if it is not in the branch. `version` and `digest` are read from its tag; without a tag
-    they are None.
+    subjects of the commits up to this one. `position` is the commit's number in the present branch,
+    or None if it is not in that branch. `version` and `digest` are read from a tag on the commit,
+    and are None without such a tag.
     """
 
     commit: str
@@ -231,7 +231,10 @@ class CommitOrigin(Struct, frozen=True):
 
 
 def describe_commit(session: Session, name: str, *, repository: Path | None) -> CommitOrigin:
-    """Return the origin of a commit, branch or tag; raise PatchmgrError "unknown-ref"."""
+    """Return the origin of a commit, branch or tag.
+
+    Raises PatchmgrError "unknown-ref" if there is no such commit.
+    """
     lock = session.workspace.lock()
     records = [record for _, record in sorted(lock.series.items())]
     places = [find_git_dir(repository)] if repository is not None else []

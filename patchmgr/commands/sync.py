@@ -61,9 +61,10 @@ from patchmgr.workspace import LOCK
 class SyncRequest(Struct, frozen=True):
     """A request for a sync: the target, and where to publish the results.
 
-    `remote` is a remote of the repository that contains the workspace, or None for a dry run
-    without network. `fork` is the URL to push the built branch to. `forge` names the program that
-    opens the pull request onto the branch `base`. `now` is the time in seconds since 1970.
+    `remote` is a remote of the repository that contains the workspace, or None for a dry run that
+    uses no remote. `fork` is the URL to push the built branch to. `forge` names the program that
+    opens the pull request, whose target is the branch `base`. `now` is the time in seconds since
+    1970.
     """
 
     onto: str
@@ -112,7 +113,7 @@ def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> Pu
 def _proposal(
     run: RebaseRun, stack: tuple[str, ...], upstream: OpenUpstream, end: Resolved
 ) -> Proposal:
-    """Return the clean steps of a plan up to the first breaking one, and the conflicts."""
+    """Return the clean steps before the first breaking commit, and the conflicts after them."""
     session, here = run.session, planned(end)
     if session.workspace.series_record(stack[0]).pin.commit == end.commit:
         return Proposal(Plan(stack, here, here, upstream.step, 0, (), (), ()))
@@ -161,7 +162,10 @@ def _carried(
     ends: tuple[Resolved, Resolved],
     steps: Sequence[Sequence[SeriesOutcome]],
 ) -> Iterator[CarriedSeries]:
-    """Yield, for each series, the note and the reports before and after the clean steps."""
+    """Yield, for each series, the result of the clean steps.
+
+    Each result has a note on these steps, and reports on the series before and after them.
+    """
     both = run.session, after
     for number, name in enumerate(stack if steps else ()):
         outcomes = [step[number] for step in steps]
@@ -198,7 +202,7 @@ class _Publisher(Struct, frozen=True):
             if self.pulls is not None:
                 pull = self._pull_request(self.pulls, pushed, warnings)
                 if pull is not None and pull.done == "refused":
-                    warnings.append(f"the pull request is not written: {pull.reason}. {_ALLOW}")
+                    warnings.append(f"the pull request cannot be written: {pull.reason}. {_ALLOW}")
                 else:
                     told = PullChecks(self.run, self.repository, self.pulls, stack, remote)
                     checks = tuple(told.found())
@@ -262,7 +266,10 @@ class _Publisher(Struct, frozen=True):
     def _written(
         self, pulls: PullRequests, found: Request | None, warnings: Sequence[str], *, closes: bool
     ) -> Request:
-        """Write title and body, and add a comment unless the body has the mark of that comment."""
+        """Write the title and body of the pull request, and a comment.
+
+        The comment is added only if the mark of this comment is not yet in the body.
+        """
         title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
         found = found or pulls.open(title, body)
         comment = comment_markdown(self.proposal)
@@ -278,8 +285,8 @@ def _done(what: str, request: Request) -> PullRequest:
 
 
 _ALLOW = (
-    "On GitHub the workflow needs pull-requests: write, and the repository Settings > Actions >"
-    " General > Allow GitHub Actions to create and approve pull requests"
+    "On GitHub, give the workflow the permission pull-requests: write, and turn on"
+    " Settings > Actions > General > Allow GitHub Actions to create and approve pull requests"
 )
 
 
@@ -287,12 +294,12 @@ def _held(one: PushedBranch) -> str:
     there, commit = str(one.there)[:12], one.commit[:12]
     return (
         f"{one.name} is at {there}, which patchmgr did not push, so {commit} was not pushed to it."
-        " Merge or delete that branch, and the next run pushes again"
+        " Merge or delete that branch; the next run then pushes again"
     )
 
 
 class PullChecks(Struct, frozen=True):
-    """Rebases the stack in each open pull request onto the new pin, and comments on it."""
+    """Rebases the stack in each open pull request onto the new pin, and comments there."""
 
     run: RebaseRun
     repository: PatchRepository
@@ -339,7 +346,10 @@ class PullChecks(Struct, frozen=True):
         yield check
 
     def _carried(self, head: str, ref: str, commit: str) -> tuple[PlannedPatch, ...] | None:
-        """Return the patches that a rebase onto the pin changes, or None if the pin is the same."""
+        """Return the patches that a rebase onto the new pin changes.
+
+        Returns None if the pull request has the new pin already.
+        """
         session = self.run.session
         workspace = workspace_at(session.workspace, head)[1]
         record = workspace.series_record(self.stack[0])

@@ -57,7 +57,10 @@ def read_log(session: Session) -> Logged:
 
 
 def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Operation]]:
-    """Return the operations to undo, newest last, and those to redo, the next one last."""
+    """Return the operations that can be undone, and those that can be redone.
+
+    The next operation to undo or to redo is the last one in its list.
+    """
     by_number = {operation.number: operation for operation in operations}
     done: list[Operation] = []
     undone: list[Operation] = []
@@ -78,8 +81,8 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
 def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> Turn:
     """Undo the last `count` changes that are not undone yet, or all after log entry `to`.
 
-    Raises PatchmgrError "edited" if a file was edited after the change, "nothing-to-undo" if the
-    log has fewer changes, and "usage" if the log has no such entry.
+    Raises PatchmgrError "edited" if a file was edited after such a change, "nothing-to-undo" if the
+    log has fewer changes, and "usage" if the log has no entry `to`.
     """
     with session.writing():
         operations = tuple(session.workspace.log.operations())
@@ -95,7 +98,7 @@ def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> T
         if not chosen:
             raise PatchmgrError("nothing-to-undo", _too_few(0, "undo"))
         chosen.reverse()
-        # A jump goes back over undos, too: it is not an undo of the plain kind that redo knows.
+        # `--to` also takes back undos, which `redo` could not repeat: it is logged as a new change.
         kind = OperationKind.UNDO if to is None else OperationKind.DONE
         return _turn(session, chosen, kind, is_dry_run=is_dry_run)
 
@@ -167,7 +170,7 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
 
 
 def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
-    """Return the moves of branches, except of branches that were moved or deleted since."""
+    """Return the moves of branches; branches that were moved or deleted since are left out."""
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:
         for ref in operation.refs:
@@ -203,7 +206,7 @@ class _Targets:
         old, new = (target.after, target.before) if is_back else (target.before, target.after)
         if self._records[target.root] != old:
             message = f"other patches were pushed or popped in {target.root} since"
-            hint = "patchmgr log lists what this workspace did there"
+            hint = "to see what this workspace did there: patchmgr log"
             raise PatchmgrError("edited", message, hint)
         self._records[target.root] = new
         for file in target.files:
@@ -214,7 +217,7 @@ class _Targets:
             now = self._now[key]
             if not (now is before if before is None else before.is_like(now)):
                 message = f"{shown(file.path)} in {target.root} was edited since"
-                hint = "put the edit into a patch with patchmgr refresh, or put the file back"
+                hint = "put the edit into a patch with patchmgr refresh, or restore the file"
                 raise PatchmgrError("edited", message, hint)
             self._now[key] = after
 

@@ -66,7 +66,7 @@ def add_upstream(
         if known is not None and known != upstream:
             raise UsageError(
                 f"another upstream named {upstream.name} already exists",
-                "patchmgr upstream list shows it",
+                "to see it: patchmgr upstream list",
             )
         if reference is not None:
             objects_of(reference)
@@ -82,7 +82,10 @@ def add_upstream(
 
 
 def _checked_archive(location: str) -> str:
-    """Return a URL unchanged, or an absolute path; raise a "usage" error if it does not exist."""
+    """Return a URL unchanged, and a path as an absolute path.
+
+    Raises PatchmgrError "usage" if there is no file or folder at the path.
+    """
     if location.startswith(("https://", "http://")):
         if location.endswith("/"):
             raise UsageError(f"{shown(location)} is not the URL of a file")
@@ -103,7 +106,7 @@ class Fetched(Struct, frozen=True):
 def fetch_upstreams(
     session: Session, names: Sequence[str], *, refs: Sequence[str]
 ) -> tuple[Fetched, ...]:
-    """Fetch the tracked states, and `refs`, of the named upstreams, or of all."""
+    """Fetch the tracked states and `refs` of the named upstreams; without names, of all."""
     lock = session.workspace.lock()
     for name in names:
         session.workspace.upstream(name)

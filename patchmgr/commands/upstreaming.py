@@ -29,11 +29,11 @@ _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 class Upstreamed(Struct, frozen=True):
     """The upstream status of a patch, from its header and from a rebase onto upstream's tip.
 
-    `since` is a day (YYYY-MM-DD) in the header, or the author date. `verdict` is that of a rebase
-    onto the tip as of the last fetch, or None if that is not possible. `commit` is the upstream
-    commit that contains the patch, or that its header names, and `release` the first release that
-    contains the commit. `pull` is the number of its pull request, and `state` what gh says about
-    the pull request, or None if gh was not asked.
+    `since` is a day (YYYY-MM-DD) in the header, or the author date. `verdict` is the verdict of a
+    rebase onto the tip as of the last fetch, or None if that rebase is not possible. `commit` is
+    the upstream commit that contains the patch, or that the patch header names, and `release` is
+    the first release that contains the commit. `pull` is the number of the pull request, and
+    `state` is what gh says about it, or None if gh was not asked.
     """
 
     series: str
@@ -71,7 +71,8 @@ def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
 def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], PatchOutcome]:
     """Rebase a stack onto the tracked state, as of the last fetch.
 
-    Returns the outcomes by series and patch, or none if the rebase fails, which is printed.
+    Returns the outcomes, keyed by (series, patch). If the rebase fails, the reason is printed, and
+    nothing is returned.
     """
     try:
         loaded = [load_series(session, name) for name in stack]
@@ -90,7 +91,7 @@ def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], 
 
 
 def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | None) -> Upstreamed:
-    """Return the status of a patch, without the facts from upstream's repository and gh."""
+    """Return the status of a patch, without what upstream's repository and gh would add."""
     standing = standing_of(patch)
     evidence = () if outcome is None else outcome.evidence
     pulls = (*(one.pull for one in evidence[-1:]), *(one.pull for one in named_in(patch, git)))
@@ -107,7 +108,7 @@ def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | Non
 
 
 def _since(patch: Patch, detail: str) -> str | None:
-    """Return the day in a header: that of its status, or Last-Update, or the author date."""
+    """Return the day in a header: that of the status, or of Last-Update, or the author date."""
     for text in (detail, patch.says("Last-Update") or ""):
         match = _DATE.search(text)
         if match is not None:
@@ -132,16 +133,16 @@ def next_step(row: Upstreamed) -> str:
     if row.state == "CLOSED":
         return f'closed without a merge; say why: {edit} "Upstream-Status=Denied [REASON]"'
     if row.state == "MERGED":
-        return f"merged, and not found on upstream's tip: patchmgr upstream fetch, {rebase} REF"
+        return f"merged, but not found on upstream's tip: patchmgr upstream fetch; {rebase} REF"
     if row.verdict in (Verdict.CONFLICT, Verdict.BLOCKED):
         return f"in conflict on upstream's tip: {rebase} upstream/main --dry-run"
     if row.stance is Stance.BACKPORT:
-        named = f"it is {row.commit[:12]} ({first})" if row.commit else "it names no commit"
+        named = f"it is {row.commit[:12]} ({first})" if row.commit else "the header names no commit"
         if row.verdict is None:
             return f"{named}: patchmgr upstream fetch"
-        return f"{named}, whose effect upstream's tip has not: {rebase} upstream/main --dry-run"
+        return f"{named}, but upstream's tip lacks its effect: {rebase} upstream/main --dry-run"
     if row.stance is Stance.SUBMITTED:
-        return "wait for upstream" + ("" if row.state else "; whether it was closed: --gh")
+        return "wait for upstream" + ("" if row.state else "; to see whether it was closed: --gh")
     if row.stance is Stance.PENDING:
         sent = f"patchmgr branch {row.series} --only {name} --repo CLONE --push REMOTE"
         return f"send it: {sent}; then {edit} Forwarded=URL"

@@ -46,7 +46,7 @@ _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would 
 class PatchedWheel(Struct, frozen=True):
     """The result of `wheel`; `place` is the patched wheel, or None if conflicts remain.
 
-    `paths` are the files that differ from the original wheel.
+    `paths` are the files that differ from those in the original wheel.
     """
 
     series: str
@@ -58,9 +58,9 @@ class PatchedWheel(Struct, frozen=True):
 
 
 class WheelRequest(Struct, frozen=True):
-    """The wheel to patch, and the folder for the patched one.
+    """The wheel to patch, and the folder for the patched wheel.
 
-    `bill` makes the bill of materials; if it is None, none is added to the wheel.
+    `bill` makes the bill of materials; if it is None, no bill of materials is added.
     """
 
     source: Path
@@ -96,7 +96,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
         if not changes:
             raise PatchmgrError(
                 "nothing-to-do",
-                f"{source.name} already contains all of {name}, or none of its files",
+                f"{source.name} already has all of {name}, or none of the files that it changes",
                 "there is nothing to patch: use the wheel as it is",
             )
         if bill is not None:
@@ -192,11 +192,11 @@ class Wheel(Closing):
         return WorkFile(EXECUTABLE if mode & 0o100 else REGULAR, content, mode & 0o777 or 0o644)
 
     def patched_name(self, version: str) -> str:
-        """Return the file name of this wheel, but with another version."""
+        """Return the file name of this wheel with another version in it."""
         return f"{self.name}-{version}{self._rest}.whl"
 
     def write(self, place: Path, version: str, changes: Mapping[str, bytes | None]) -> None:
-        """Write the wheel with another version and changed files; a file that is None is left out.
+        """Write the wheel with another version and changed files; None removes a file.
 
         The bytes depend only on this wheel, the version and the changes.
         """
@@ -215,7 +215,7 @@ class _Writer:
         self._old = {row.path: row for row in wheel.rows}
 
     def write(self, changes: Mapping[str, bytes | None]) -> None:
-        """Write all members in their order, then new ones, and RECORD last."""
+        """Write all members in their old order, then the new files, and RECORD last."""
         info, left = self._wheel.info, dict(changes)
         record: zipfile.ZipInfo | None = None
         for member in self._source.infolist():

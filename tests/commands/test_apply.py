@@ -417,7 +417,7 @@ def test_unapply_refuses_to_bury_commits_on_top(stage: Stage) -> None:
     head = apply(stage, checkout, "--commit", "--json").json["head"]
     plant(checkout, {"mine.txt": "mine\n"}, "mine")
     answer = unapply(stage, checkout, code=2)
-    assert one_line(answer) == f"{checkout.root} has commits after those of s"
+    assert one_line(answer) == f"{checkout.root} has commits on top of those of s"
     assert f"rebase --onto {stage.base[:12]} {head[:12]}" in answer.err
     assert "already" in apply(stage, checkout, "--commit").out
     checkout.git("rebase", "--quiet", "--onto", stage.base, head)

@@ -41,7 +41,7 @@ def proved(desk: Hands, tree: str) -> None:
 def test_a_branch_of_one_patch_has_what_it_needs(desk: Hands) -> None:
     done = desk.run("branch", "w", "--only", "four", "--name", "upstream-this", "--json")
     assert done.json["commits"] == 2
-    assert done.err == "With one.patch, which four.patch needs: pkg/a.py\n"
+    assert done.err == "Including one.patch, which four.patch needs for pkg/a.py\n"
     assert desk.run("branch", "w", "--only", "three", "--name", "b", "--json").json["commits"] == 1
     refused = desk.run("branch", "w", "--only", "four", "--without", "one", "--name", "c", code=3)
     assert "four.patch does not apply" in refused.err

@@ -195,7 +195,7 @@ def test_a_command_that_fails_without_the_series_accuses_no_patch(scene: Scene) 
     settings(scene, "[check.commands.test]\nrun = ['false']\n")
     (problem,) = check(scene, "--command", "test", code=4)["test"]["problems"]
     assert problem["patch"] is None
-    assert problem["sentence"] == "exit 1, also without the series"
+    assert problem["sentence"] == "exit 1; the command also fails without the series"
     scene.call("check", "s", "--command", "other", code=2)
 
 

@@ -345,7 +345,7 @@ def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
     named = f"patchmgr conflicts accept {only_id(scene)} ours"
     assert named in conflicts(scene, "accept", only_id(scene), code=2).err
     said = conflicts(scene, "accept", only_id(scene), "ours").err
-    assert "go on with: patchmgr rebase --continue" in said
+    assert "To continue it: patchmgr rebase --continue" in said
     assert list(listed(scene).values()) == ["deleted"]
 
 
@@ -360,7 +360,7 @@ def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> No
     scene.rebase("s", "--onto", "upstream/main", code=3)
     assert listed(scene) == {}
     error = conflicts(scene, "show", file_id(scene), code=2).err
-    assert "lines like conflict markers" in error
+    assert "lines that look like conflict markers" in error
     (scene.root / WORK / "a").write_text(text(l10="both\n", **title))
     answer = scene.call("rebase", "--continue")
     assert "the text itself has lines like git's markers" in answer.err

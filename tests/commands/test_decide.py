@@ -199,8 +199,8 @@ def undecided(scene: Scene) -> Scene:
     ("arguments", "code", "words"),
     [
         pytest.param((), 2, "name a patch", id="nothing"),
-        pytest.param((PATCH,), 2, "say absorbed or needed", id="no-verdict"),
-        pytest.param((PATCH, "maybe"), 2, "say absorbed or needed", id="another-verdict"),
+        pytest.param((PATCH,), 2, "'absorbed' or 'needed'", id="no-verdict"),
+        pytest.param((PATCH, "maybe"), 2, "'absorbed' or 'needed'", id="another-verdict"),
         pytest.param((PATCH, "needed", "--forget"), 2, "name a patch", id="both"),
         pytest.param((PATCH, "--list"), 2, "use --list on its own", id="list-and-a-patch"),
         pytest.param(("x.patch", "needed"), 2, "there is no patch x.patch", id="unknown"),

@@ -202,7 +202,7 @@ def test_what_is_on_the_way_is_said(stage: Stage) -> None:
     found = {what: text for what, health, text in doctor(stage) if health == "note"}
     assert set(found) == {str(clone.root), str(gone.root)}
     assert "was interrupted there" in found[str(clone.root)]
-    assert "the folder is gone" in found[str(gone.root)]
+    assert "the folder no longer exists" in found[str(gone.root)]
 
 
 def test_without_git(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,10 @@ def test_what_somebody_else_wrote_is_not_replaced(stage: Stage) -> None:
     before = picture(stage.folder)
     for more in ((), ("--dry-run",)):
         message = one_line(export(stage, "quilt", "--out", out(stage), *more, code=1))
-        assert message == f"series in {out(stage)} is not as an export of s wrote it"
+        assert (
+            message
+            == f"series in {out(stage)} was not written by an export of s, or has been edited"
+        )
         assert changed(before, picture(stage.folder)) == set()
     export(stage, "quilt", "--out", out(stage), "--force")
     assert (out(stage) / "series").read_text() == "fork-one.patch\nfork-two.patch\n"

@@ -140,7 +140,7 @@ def test_what_was_written_in_an_editor_is_kept_where_it_is_no_header(
     answer = desk.run("edit", "fork-one", code=1)
     assert "it would change what the patch does" in one_line(answer)
     kept = desk.stage.root / ".patchmgr/header.txt"
-    assert f"what you wrote is kept in {kept}" in answer.err
+    assert f"your text is kept in {kept}" in answer.err
     assert "Why it is so." in kept.read_text()
     assert desk.raw("fork-one.patch") == before
 

@@ -54,7 +54,7 @@ def test_an_example_is_one_line_that_can_be_pasted(run: Run) -> None:
         ("series nwe", "Did you mean 'new'?", "patchmgr series"),
         ("series new", "Missing argument", "patchmgr series new"),
         ("series new x --bse v1", "Did you mean --base?", "patchmgr series new"),
-        ("rebase --abort --skip", "give one of --onto REF", "patchmgr rebase"),
+        ("rebase --abort --skip", "give exactly one of --onto REF", "patchmgr rebase"),
         ("edit --author me", "--author must be written as", "patchmgr edit"),
     ],
 )

@@ -252,7 +252,7 @@ def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
     answer = take(empty, *clone, f"main..{head}")
     assert order(empty) == "one.patch\ntwo.patch\n"
     one = empty.upstream.git("rev-parse", f"{head}~1")
-    assert f"Left out commit 1 of main..{head}: one.patch is from {one[:12]}." in answer.err
+    assert f"Left out commit 1 of main..{head}: {one[:12]} is already in one.patch." in answer.err
     again = take(empty, *clone, f"main..{head}", code=2)
     assert "s already has all of these patches" in again.err
 

@@ -108,7 +108,7 @@ def test_who_the_user_is_must_be_known(stage: Stage, clone: Repository) -> None:
     assert "does not know who you are" in one_line(
         branch(stage, clone, "--committer", "me", code=1)
     )
-    assert "--committer must be me" in one_line(branch(stage, clone, "--committer", "you", code=2))
+    assert "must be 'me'" in one_line(branch(stage, clone, "--committer", "you", code=2))
 
 
 def test_a_branch_is_pushed_and_replaced_when_it_is_ours(

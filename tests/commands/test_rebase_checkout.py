@@ -218,7 +218,7 @@ def test_abort_takes_the_tree_away_unless_it_has_edits(scene: Scene, is_edited: 
         (tree.root / "scratch").write_text("mine\n")
     answer = scene.call("rebase", "--abort")
     assert tree.root.exists() is is_edited
-    assert ("stays" in answer.err) is is_edited
+    assert ("is kept" in answer.err) is is_edited
     rebase(scene, code=3)
     assert tree.git("status", "--porcelain").splitlines()[:2] == ["UU a", "A  new"]
 

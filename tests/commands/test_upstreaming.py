@@ -115,7 +115,7 @@ def test_where_each_patch_stands_upstream(backports: Backports) -> None:
     backport = by_name["a-be-new-5.patch"]
     assert (backport["stance"], backport["detail"]) == ("Backport", it)
     assert (backport["commit"], backport["release"]) == (it, "v1.1.0")
-    assert backport["next"].startswith(f"it is {it[:12]} (v1.1.0), whose effect upstream's tip has")
+    assert backport["next"].startswith(f"it is {it[:12]} (v1.1.0), but upstream's tip lacks")
     sent = by_name[fix]
     assert (sent["stance"], sent["since"], sent["verdict"]) == (
         "Submitted", "2026-01-02", "absorbed",
@@ -191,16 +191,16 @@ def test_a_gh_in_the_current_folder_is_not_run(
 
 ROW = Upstreamed("s", "p.patch", Stance.SUBMITTED, "", None, Verdict.UNCHANGED, "a1" * 20)
 STEPS = [
-    ({}, "wait for upstream; whether it was closed: --gh"),
+    ({}, "wait for upstream; to see whether it was closed: --gh"),
     ({"state": "OPEN"}, "wait for upstream"),
     ({"state": "CLOSED"}, "closed without a merge; say why: patchmgr edit p.patch --series s"),
-    ({"state": "MERGED"}, "merged, and not found on upstream's tip: patchmgr upstream fetch"),
+    ({"state": "MERGED"}, "merged, but not found on upstream's tip: patchmgr upstream fetch"),
     ({"state": "MERGED", "verdict": Verdict.ABSORBED}, "landed in a1a1a1a1a1a1 (no release yet)"),
     ({"verdict": Verdict.PARTIAL, "release": "v2"}, "landed in part in a1a1a1a1a1a1 (v2); to drop"),
     ({"verdict": Verdict.BLOCKED}, "in conflict on upstream's tip: patchmgr rebase s --onto"),
     ({"stance": Stance.PENDING, "verdict": Verdict.CONFLICT}, "in conflict on upstream's tip"),
     ({"stance": Stance.BACKPORT, "verdict": None}, "it is a1a1a1a1a1a1 (no release yet): patchmgr"),
-    ({"stance": Stance.BACKPORT, "commit": None}, "it names no commit, whose effect"),
+    ({"stance": Stance.BACKPORT, "commit": None}, "the header names no commit, but"),
     ({"stance": Stance.DENIED}, ""),
     ({"stance": Stance.INAPPROPRIATE}, ""),
 ]

@@ -390,7 +390,7 @@ def test_series_are_made_listed_and_shown(stage: Stage) -> None:
     before = lock(stage).read_bytes()
     assert stage.run("series", "show").out == stage.run("series", "show", "s").out
     line = ("series", "new", "t", "--upstream", "up", "--base", stage.base, "--on", "s")
-    assert f"Would make t on {stage.base}" in stage.run(*line, "--dry-run").err
+    assert f"Would make series t on {stage.base}" in stage.run(*line, "--dry-run").err
     assert lock(stage).read_bytes() == before
     stage.run(*line)
     assert "the series t already exists" in refuses(stage, *line, code=2)

@@ -63,11 +63,11 @@ def test_a_file_of_somebody_else_is_refused_unless_forced(place: Path) -> None:
     place.mkdir(parents=True)
     place.joinpath("a").write_text("mine\n")
     before = picture(place)
-    with pytest.raises(PatchmgrError, match=r"a in .* is not as an export of s wrote it") as caught:
+    with pytest.raises(PatchmgrError, match=r"a in .* was not written by an export of s") as caught:
         deliver(place, FILES)
     assert caught.value.kind == "in-the-way"
     assert picture(place) == before
-    with pytest.raises(PatchmgrError, match=r"a in .* is not as an export of s wrote it"):
+    with pytest.raises(PatchmgrError, match=r"a in .* was not written by an export of s"):
         deliver(place, FILES, dry=True)
     deliver(place, FILES, force=True)
     assert place.joinpath("a").read_bytes() == b"A\n"
@@ -83,7 +83,7 @@ def test_the_same_content_is_in_nobodys_way(place: Path) -> None:
 def test_an_exported_file_that_was_edited_is_a_persons(place: Path) -> None:
     deliver(place, FILES)
     place.joinpath("a").write_text("edited\n")
-    with pytest.raises(PatchmgrError, match=r"a in .* is not as an export of s wrote it"):
+    with pytest.raises(PatchmgrError, match=r"a in .* was not written by an export of s"):
         deliver(place, {**FILES, "a": b"new"})
     assert deliver(place, {"series": b""}) == Delivered(("series",), ("sub/b",), ("a",))
     assert place.joinpath("a").read_text() == "edited\n"
@@ -94,7 +94,7 @@ def test_one_file(place: Path) -> None:
     assert place.read_bytes() == b"one"
     assert deliver(place, {"": b"two"}, is_file=True).written == ("out",)
     place.write_bytes(b"mine")
-    with pytest.raises(PatchmgrError, match=r"out in .* is not as an export of s wrote it"):
+    with pytest.raises(PatchmgrError, match=r"out in .* was not written by an export of s"):
         deliver(place, {"": b"three"}, is_file=True)
     assert os.listdir(place.parent) == ["out"]
 
