@@ -27,7 +27,7 @@ _HELP = (
 def chooser(into: str) -> Chooser:
     """Return a function that asks which hunks to put into the patch `into`.
 
-    For each question, it reads one line from standard input.
+    For each question, the function reads one line from standard input.
     """
     from patchmgr.engines.text.hunk_choice import choose
 

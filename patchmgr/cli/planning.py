@@ -139,8 +139,8 @@ def sync(
 ) -> None:
     """Rebase up to the first conflict, and update a pull request.
 
-    This fetches upstream, takes the clean steps of `plan`, and pushes the changed patches as the
-    branch patchmgr/sync-SERIES to the repository that contains the workspace. The workspace itself
+    This fetches upstream, takes the clean steps of `plan`, and pushes the changed patches to the
+    branch patchmgr/sync-SERIES of the repository that contains the workspace. The workspace itself
     does not change. If there are conflicts, their work orders are reported, and the exit code is 3.
     If somebody else pushed to the branch, it is left alone. The command is meant for scheduled
     runs: see docs/syncing.md.

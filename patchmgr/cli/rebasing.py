@@ -195,7 +195,7 @@ def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> 
 
 
 def _asking() -> Callable[[str, Sequence[str]], str] | None:
-    """Return a function that asks the user what becomes of edits, or None without a terminal."""
+    """Return a function that asks the user where edits belong, or None without a terminal."""
     if Given.wants_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 

@@ -62,7 +62,7 @@ ShowConflicts = Annotated[
 ]
 
 
-def the_place(
+def location_of(
     python: str | None, site: Path | None, package: str | None, *, breaks_system: bool = False
 ) -> Location:
     """Return where a package is installed; `python` or `site` must be given, but not both."""
@@ -94,7 +94,7 @@ def overlay(
     if out is None:
         raise UsageError("give the folder of the overlay with --out DIR")
     view = view_of(verbose=verbose, quiet=quiet)
-    where = the_place(python, site, package)
+    where = location_of(python, site, package)
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
     made = commands.overlay.make_overlay(
@@ -163,7 +163,7 @@ def apply(
     if python is not None or site is not None:
         if to is not None or commit:
             raise UsageError("--to and --commit cannot be used with --python or --site")
-        where = the_place(python, site, package, breaks_system=break_system_packages)
+        where = location_of(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
         options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
         into = commands.apply_package.apply_to_package(
@@ -212,7 +212,7 @@ def unapply(
     """
     session, named = open_series(name)
     if python is not None or site is not None:
-        where = the_place(python, site, package, breaks_system=break_system_packages)
+        where = location_of(python, site, package, breaks_system=break_system_packages)
         root, paths = commands.apply_package.unapply_from_package(
             session, named, where, is_dry_run=dry_run
         )
@@ -247,7 +247,7 @@ def verify(
     view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(name)
     if python is not None or site is not None:
-        where = the_place(python, site, package)
+        where = location_of(python, site, package)
         state = services.installed.verify_package(session, named, where, selected=select)
         value = render.applied.state_value(state)
         answer("verify", None, render.applied.state_text(state, view), **value)

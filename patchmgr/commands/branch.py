@@ -149,7 +149,7 @@ def branch(
     if clone is not None and names[0] in clone.checked_out():
         raise UsageError(
             f"{short} is checked out in {clone.root}",
-            "give another name with --name, or use: patchmgr apply --to",
+            f"give another name with --name, or: patchmgr apply {name} --to {clone.root}",
         )
     with series_at_pin(session, loaded, options) as at_pin:
         scratch, carried = at_pin.scratch, at_pin.carried

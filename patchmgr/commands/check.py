@@ -93,13 +93,13 @@ def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str
     line = " ".join(command.run)
     missing = [name for name in command.needs if shutil.which(name) is None]
     if how.names and command.name not in how.names:
-        return "not among the named commands"
+        return "not one of the named commands"
     if not how.runs:
-        return f"runs with --run: {line}"
+        return f"run only with --run: {line}"
     if missing:
         return f"this machine has no {', '.join(missing)}"
     if is_broken:
-        return "no branch can be built to run it on"
+        return "the branch to run it on cannot be built"
     return f"would run: {line}" if how.is_dry_run else None
 
 

@@ -131,7 +131,7 @@ def _stores(*, repairs: bool, prunes: bool, is_dry_run: bool) -> Iterator[Diagno
         try:
             problems = tuple(store_problems(store, has_git=has_git))
         except PatchmgrError as fault:  # git cannot read it at all
-            hint = f"delete {store}; patchmgr upstream fetch creates it again"
+            hint = f"delete {store}; to create it again: patchmgr upstream fetch"
             yield Diagnosis("stores", store.name, Health.BROKEN, fault.message, (hint,))
             continue
         for problem in problems:

@@ -120,7 +120,7 @@ def _check_place(root: Path, place: Path) -> None:
     own = [root / name for name in ("series", "conflicts", PRIVATE)]
     if place == root or any(folder in (place, *place.parents) for folder in own):
         message = f"{place} is where the workspace keeps its own files"
-        raise UsageError(message, "name another --out")
+        raise UsageError(message, "name another place with --out")
 
 
 Made = tuple[tuple[Parcel, ...], tuple[SkippedPatch, ...], Mapping[str, bytes]]
@@ -286,7 +286,7 @@ class Delivery(Target):
                     message = (
                         f"{place} was not written by an export of {series}, or has been edited"
                     )
-                    hints = ("name another --out", "or replace the file: --force")
+                    hints = ("name another place with --out", "or replace the file: --force")
                     raise PatchmgrError("in-the-way", message, *hints)
                 new = content_of(REGULAR, wanted[path])
                 rows.append(Replacement(path, state, new, permissions_for(REGULAR, found)))

@@ -50,7 +50,7 @@ def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
     for name in pages:
         place = folder / name
         if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
-            message = f"{place} already exists and is not a page of patchmgr"
+            message = f"{place} already exists, and is not a man page of patchmgr"
             raise PatchmgrError("in-the-way", message, "name another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)

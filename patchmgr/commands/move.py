@@ -141,7 +141,7 @@ def _check_groups(session: Session, name: str, source: str, into: str) -> None:
         having, other = (source, into) if group in before else (into, source)
         raise UsageError(
             f"{shown(name)} is in {having}'s group {shown(group)}, which is off",
-            f"add it to such a group in series/{other}/series.toml, too, or remove it there",
+            f"add it to a group {shown(group)} that is off in {other}, or remove it in {having}",
         )
 
 

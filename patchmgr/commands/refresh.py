@@ -309,9 +309,12 @@ def _states_with(opened: OpenSeries, states: Sequence[State], edit: Layer) -> tu
 
 def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
     who = ", ".join(others)
-    message = f"the edit to {shown(path)} changes lines of {who}, which is above {name}"
+    be = "is" if len(others) == 1 else "are"
+    message = f"the edit to {shown(path)} changes lines of {who}, which {be} above {name}"
     hints = [f"to put the edit there: patchmgr refresh --patch {each}" for each in others[-1:]]
-    return PatchmgrError("overlap", message, *hints, f"to go down to {name}: patchmgr goto {name}")
+    return PatchmgrError(
+        "overlap", message, *hints, f"to make {name} the top: patchmgr goto {name}"
+    )
 
 
 def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequence[str]) -> None:
