@@ -160,7 +160,7 @@ class PythonGates:
 
 
 def _files(path: str, module: str, name: str) -> Iterator[str]:
-    """Yield the paths where the imported module may be, or `name` if that is itself a module."""
+    """Yield the paths at which the imported module may be, and those of `name` as a submodule."""
     for place in places(path, module):
         for end in ENDS:
             yield place + end
@@ -227,7 +227,7 @@ def _added(file: FilePatch) -> Iterator[tuple[int, bytes]]:
 
 
 def _has_returns(file: FilePatch) -> bool:
-    """Return whether most old lines end with CR LF, or all lines if the file is new."""
+    """Return whether most lines of a file end with CR LF, judged by the old lines, if any."""
     old = [line for hunk in file.hunks for line in hunk.lines if line[:1] != b"+"]
     lines = old or [line for hunk in file.hunks for line in hunk.lines]
     return bool(lines) and sum(line.endswith(b"\r\n") for line in lines) * 2 > len(lines)
@@ -256,7 +256,7 @@ def _blank_end(file: FilePatch) -> int | None:
 
 
 def sign_off_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a problem if a patch is not signed off, or not signed off by its author."""
+    """Yield a problem if a patch is not signed off, or not by its author."""
     signed = [(m[1], m[2]) for m in _SIGN_OFF.finditer(patch.message)]
     if not signed:
         yield Problem("sign-off", "no Signed-off-by in the header", patch.name)

@@ -77,7 +77,7 @@ def test_what_upstream_ensures_is_skipped_and_a_broken_promise_is_a_conflict(sce
     where = f"up upstream/main ({onto[:12]})"
     assert reasons(answer) == [
         f'upstream {where} ensures it: line 11 of a in {where} matches "^(one|eins)$"',
-        f"does not ensure what it says: there is no b in {where} with it",
+        f"does not ensure what it says: there is no b in {where} with the patch",
     ]
     failed = scene.call("branch", "s", code=1)
     assert "Patch fork-change-2.patch does not ensure what it says" in failed.err

@@ -200,7 +200,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return [texts.get(version.entry) not in fine for version in versions]
 
     def _may_have(self, hunk: Hunk, version: Version) -> bool:
-        """Return whether a version may have all old lines of a hunk after earlier patches."""
+        """Return whether a version may have all old lines of a hunk, given earlier patches."""
         ours, brought = self.upstream.text_of(version.entry), self._brought
         if ours is None or brought is None:
             return ours is not None
@@ -271,7 +271,7 @@ def explain(
 ) -> tuple[Judged, ...]:
     """Add evidence or causes to all patches that are not carried unchanged.
 
-    `start` maps the result of `explained_paths` to the entries in the base tree.
+    `start` maps each of the `explained_paths` to its entry in the base tree.
     """
     paths = explained_paths(judged)
     if not paths:
@@ -325,7 +325,7 @@ def _explained_conflict(
     """Add to a conflict the commits that wrote upstream's lines, and past lines similar to a hunk.
 
     Returns the conflict and the upstream commits that brought the past lines. Past lines are
-    searched for only if `asks`. It is false for a patch that upstream landed and reverted.
+    searched for only if `asks` is true, which it is not for a patch that upstream reverted.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(

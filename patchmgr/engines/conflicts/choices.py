@@ -69,7 +69,7 @@ def _id(region: Region) -> str:
 
 
 def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
-    """Return the text chosen for a region (None if not yet), and the text before and after it."""
+    """Return the text before a region, the text chosen for it (or None), and the text after it."""
     if file.marked is None:
         choice = choices.get(conflict_id(file.base, file.ours, file.theirs, None))
         return Place(b"", None if choice is None else text_of(file, 0, choice), b"")

@@ -43,7 +43,7 @@ def finding_of(
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
     """Yield references to the upstream text that each hunk in conflict would change.
 
-    The path is the one in the patch or, if upstream moved the code to another file, that file's.
+    The path is that in the patch or, if upstream moved the code, that of the new file.
     """
     conflict, change = result.conflict, result.step.change
     if conflict is None:
@@ -113,7 +113,7 @@ def _feed(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
-    """Return a reference to consecutive lines of a file: path, number of lines, digest, count."""
+    """Return a reference to consecutive lines of a file, by a digest and how often they occur."""
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)
@@ -130,7 +130,7 @@ def whole_file(path: str, content: bytes | None) -> Passage:
 
 
 def is_there(content: bytes | None, wanted: Passage) -> bool:
-    """Return whether a file has the lines of a decision at least as often as it had them then."""
+    """Return whether a file still has the lines of a decision, as often as when it was made."""
     if not wanted.lines or content is None:
         return whole_file(wanted.path, content) == wanted
     return _times(content, wanted.lines, wanted.digest) >= wanted.times

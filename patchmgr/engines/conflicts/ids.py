@@ -15,7 +15,7 @@ def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
 
 
 def resolved_to_ours(marked: bytes) -> bytes:
-    """Return a text with conflict markers in which every region is replaced by ours."""
+    """Return a text with conflict markers in which every region is replaced with ours."""
     found = split_marked(marked)
     return found.with_each(tuple(one.region.ours for one in found.regions))
 

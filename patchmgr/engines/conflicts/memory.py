@@ -97,7 +97,7 @@ class Lesson(Struct, frozen=True):
 
 
 class Missed(Struct, frozen=True):
-    """A region of a conflict whose resolution cannot be read from a resolved file, and why."""
+    """A region whose resolution cannot be read from a resolved file, and the reason."""
 
     id: str
     region: Region

@@ -181,7 +181,7 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Return a work order with its texts cut at ends of statements, so that its size is `most`.
+    """Cut the texts of a work order, at ends of statements, until its size is at most `most`.
 
     If that is not possible, the shortest possible work order is returned.
     """

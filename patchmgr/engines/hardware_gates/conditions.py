@@ -211,7 +211,7 @@ class Conditions(Struct, frozen=True):
         return True if isinstance(sign, (ast.NotEq, ast.NotIn)) and is_literal else None
 
     def _is_usual(self, node: ast.expr) -> bool:
-        """Return whether a value is the usual one: a default, zero, None, a plain number format."""
+        """Return whether a value is a usual one: a default, zero, None, a common number format."""
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             return any(map(self._is_usual, node.elts))
         if isinstance(node, ast.Constant) and not isinstance(node.value, str):
@@ -220,7 +220,7 @@ class Conditions(Struct, frozen=True):
         return str(text).lower() in self.words.usual
 
     def is_harmless(self, node: ast.expr) -> bool:
-        """Return whether the evaluation of an expression has no side effect and raises no error."""
+        """Return whether evaluating an expression has no side effect and raises no error."""
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):

@@ -146,7 +146,7 @@ def _side(content: bytes, conditions: Conditions) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return the text of a declaration outside of symbols, or None if lines are not one."""
+        """Return the text of lines outside of symbols if it ends as a declaration, or None."""
         text = "".join(lines[line - 1].strip() for line in own)
         is_declared = all(unit(line) is None for line in own) and text.endswith(
             (";", '"', ">", "}")

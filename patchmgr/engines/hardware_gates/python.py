@@ -331,7 +331,7 @@ def _answers(body: Sequence[ast.stmt]) -> list[ast.expr]:
 
 
 def _tests(node: ast.stmt, changed: Container[int]) -> Iterator[ast.expr]:
-    """Yield the conditions in a statement's head, and changed conditions inside its values."""
+    """Yield the conditions of a statement, and the changed conditions inside its expressions."""
     if isinstance(node, ast.Assert):
         return
     for name, value in ast.iter_fields(node):
@@ -383,9 +383,9 @@ def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> 
 
 
 def _bound(node: ast.AST) -> Sequence[str]:
-    """Return the names that a node itself binds. Names declared `global` are returned twice.
+    """Return the names that a node itself binds.
 
-    A name that is returned twice does not count as assigned once.
+    Names declared `global` are returned twice, so that they never count as assigned only once.
     """
     if isinstance(node, ast.Name):
         return () if isinstance(node.ctx, ast.Load) else (node.id,)

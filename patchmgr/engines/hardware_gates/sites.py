@@ -89,7 +89,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Map lines of `other` to the definitions around them, if this version lacks these."""
+        """Map lines of `other` to the definition around the line, if this version lacks it."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
@@ -146,7 +146,7 @@ def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the numbers that lines have in the other version, without those of changed lines."""
+    """Return the numbers of lines in the other version. Changed lines are left out."""
     found = set()
     for line in lines:
         shift = 0
@@ -227,7 +227,7 @@ class _Comparison(Struct, frozen=True):
         return self._made(new, run, reach, gates, why)
 
     def _asked(self, side: Side, unit: str | None, lines: Sequence[int]) -> tuple[Gate, ...]:
-        """Return the gates that a unit tests, if none of the lines runs with all gates off."""
+        """Return the gates that a unit tests, if none of `lines` runs with all gates off."""
         is_kept = keys(side.kept.get(unit, ()), lines)
         return () if is_kept else tuple(side.asked.get(unit, ()))
 

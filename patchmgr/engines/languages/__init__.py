@@ -1,1 +1,1 @@
-"""Facts about single programming languages, for several engines."""
+"""Facts about programming languages that several engines need."""

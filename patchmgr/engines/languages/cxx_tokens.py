@@ -112,8 +112,8 @@ def _shown(found: re.Match[str]) -> str:
 def match_brackets(texts: Iterable[str]) -> dict[int, int]:
     """Map the index of each opening bracket to the index of its closing bracket.
 
-    Each branch of an `#if` starts with the brackets that were open before the `#if`. After the
-    `#endif`, the brackets are open that were open at the end of the first branch. Raises
+    Each branch of an `#if` starts with the brackets that were open before the `#if`. The code after
+    the `#endif` starts with those that were open at the end of the first branch. Raises
     UnclearSource if brackets or `#if`s do not match.
     """
     ends: dict[int, int] = {}

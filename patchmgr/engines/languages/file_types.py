@@ -1,4 +1,4 @@
-"""Tell by the path of a file in which language it is, and whether it is a test or vendored."""
+"""Determine the language of a file from its path, and whether the file is a test or vendored."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Modules(Struct):
         return self._module(entry.blob).bound if entry.mode in FILE_MODES else None
 
     def imports(self, entry: Entry | None) -> Imports:
-        """Return the module and name of each import in a file, except those inside a `try`."""
+        """Return the module and name of each import in a file, except imports inside a `try`."""
         if entry is None or entry.mode not in FILE_MODES:
             return frozenset()
         return self._module(entry.blob).imports

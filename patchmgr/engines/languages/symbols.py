@@ -101,7 +101,11 @@ class Braces(Struct, frozen=True):
 
 
 class _Open(Struct, frozen=True):
-    """An open block: its first line and full name, whether it has a name, and is in brackets."""
+    """An open block: its first line and full name.
+
+    `is_named` says whether the block has a name of its own, and `is_within` whether it is inside
+    brackets.
+    """
 
     first: int
     path: str
@@ -177,7 +181,7 @@ def python_symbols(content: bytes) -> tuple[str | None, ...]:
 
 
 def _blank(found: re.Match[bytes]) -> bytes:
-    """Replace a comment with `#`, and a string with zeros and its line breaks, escaped."""
+    """Replace a comment with `#`, and a string with zeros that keep its line breaks."""
     atom = found[0]
     if atom[:1] == b"#":
         return b"#"

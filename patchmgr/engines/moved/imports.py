@@ -64,7 +64,7 @@ def import_lines(outline: Outline) -> frozenset[int]:
 
 
 def added_imports(run: Run) -> frozenset[bytes]:
-    """Return the names that a change adds to Python imports. Return none if it does more."""
+    """Return the names that a change adds to Python imports, or none if it does anything else."""
     before, after = (_imported(lines) for lines in (run.removed, run.added))
     if before is None or after is None or not before <= after:
         return frozenset()
@@ -164,7 +164,7 @@ def _line_runs(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Run]:
 def missing_imports(
     base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
 ) -> bytes | None:
-    """Return a merged file with the imports added that it lacks for the names in `names`, or None.
+    """Add to a merged file the imports that it lacks for `names`, and return the new content.
 
     `base` and `home` are the paths of the file before and after the rebase, and `names` are the
     names that the patch's lines may use. The imports are taken from the patched file, `theirs`.
@@ -201,7 +201,7 @@ def with_import(base: str, source: Source, home: str, content: bytes, *, name: s
     sorted order. Raises Unsure if the import cannot be added with certainty.
     """
     if source.statement.startswith("from .") and _folder(base) != _folder(home):
-        raise Unsure(f"the patch uses {name}, which is imported by a relative name")
+        raise Unsure(f"the patch uses {name}, which a relative import binds")
     tree = _parsed(content)
     end = b"\r\n" if b"\r\n" in content else b"\n"
     lines = split_lines(content)
@@ -356,7 +356,8 @@ def _end(node: ast.stmt) -> int:
 def _place(tree: ast.Module, statement: str) -> int:
     """Return the line after which to insert an import.
 
-    It is the last import of the same kind and package that sorts before it, or else the last one.
+    It is the line of the last import of the same kind and package that sorts before the new import.
+    If there is none, it is the line of the last import.
     """
     word, module = statement.split(" ")[:2]
     at: int | None = None

@@ -25,7 +25,7 @@ from patchmgr.engines.text.differences import Run
 class Part(PatchedFile, frozen=True):
     """The three sides of the merge of one file that gets some hunks of a patch.
 
-    `numbers` holds, for each hunk of the merge, the number of the patch's hunk that it is part of.
+    `numbers` holds, for each hunk of the merge, the number of the patch's hunk it comes from.
     """
 
     ours: bytes
@@ -229,7 +229,7 @@ def _reordered(
 
 
 def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
-    """Return the lines of a unit, and those of the blank lines after it (or else before it)."""
+    """Return the lines of a unit, and the blank lines after it or, if there are none, before it."""
     end = unit.end
     while end < len(base.lines) and is_blank(base.lines[end]):
         end += 1

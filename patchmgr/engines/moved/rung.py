@@ -132,7 +132,7 @@ class _Finder:
         return around[0] if around else None
 
     def _follow_neighbours(self, change: Change) -> None:
-        """Move new symbols to another file if the symbols beside them both moved to that file."""
+        """Move new symbols to another file if the symbols beside them moved to that file."""
         before, behind = self._beside(change)
         homes = [self._search.home(unit) for unit in (*before, *behind)]
         found = [home for home in homes if isinstance(home, Home)]
@@ -324,7 +324,7 @@ class _Work:
         """Return the reason why the changes cannot be applied in the new file, or None."""
         regions = sorted((home.unit.start, home.unit.end) for _, home in removal.moves)
         if any(one[1] > other[0] for one, other in pairwise(regions)):
-            return "upstream put several symbols into one"
+            return "upstream merged several symbols into one"
         for unit, home in removal.moves:
             old, new = self._base.text_of(unit), home.outline.text_of(home.unit)
             if (b"\r\n" in b"".join(old)) != (b"\r\n" in b"".join(new)):

@@ -39,7 +39,7 @@ class Change(Struct, frozen=True):
 def changes_of(
     base: Outline, theirs: Outline, hunks: Sequence[Hunk], positions: Sequence[int]
 ) -> tuple[Change, ...]:
-    """Split the hunks of a file into runs of changed lines, and find what symbol each run edits."""
+    """Split the hunks of a file into runs of changed lines; find the symbol that each run edits."""
     found: list[Change] = []
     shift = 0
     for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
@@ -73,7 +73,7 @@ def _placed(base: Outline, theirs: Outline, change: Change, shift: int) -> Chang
 
 
 def _reach(base: Outline, unit: Unit) -> int:
-    """Return the last line before which a line can be inserted that belongs to a unit."""
+    """Return the last line before which an inserted line may still belong to a unit."""
     end = unit.end
     while unit.name is not None and end < len(base.lines) and is_blank(base.lines[end]):
         end += 1

@@ -36,9 +36,9 @@ class Elsewhere(Protocol):
 
 
 class Home(Struct, frozen=True):
-    """A symbol or paragraph of upstream's, where another one may have moved, and their similarity.
+    """A unit of an upstream file that a moved unit may have become, and the similarity of the two.
 
-    `likeness` is the share of the old symbol's distinctive lines that are found in the new one.
+    `likeness` is the share of the old unit's distinctive lines that the new unit has.
     """
 
     outline: Outline
@@ -93,7 +93,7 @@ class Search:
         return None if is_there else self._gone(unit)
 
     def _gone(self, unit: Unit) -> Lost:
-        """Return a reason: the unit is gone from its file, and these files have its name."""
+        """Return why a unit is not found, and name the files that have a unit of the same name."""
         called = _called(unit)
         own = self._own
         reason = f"upstream deleted the file with {called}"
@@ -141,7 +141,7 @@ class Search:
                     yield home
 
     def _files(self, unit: Unit, text: Sequence[bytes]) -> list[Outline]:
-        """Return the files that contain enough of a unit's lines that few other files contain."""
+        """Return the files with many lines of a unit, among them lines that few files have."""
         telling = {line.strip() for line in text if is_telling(bare(line))}
         needles = sorted(telling, key=lambda line: (-len(line), line))[:NEEDLES]
         found: dict[str, frozenset[bytes]] = {}
@@ -264,7 +264,7 @@ def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
 
 
 def _places(outline: Outline) -> dict[object, int]:
-    """Map the name or text of each unit to its start, without those that several units have."""
+    """Map the name (or text) of each unit to its start, unless several units share the name."""
     found: dict[object, list[int]] = {}
     for unit in outline.units:
         key = unit.name or tuple(_chomped(outline.text_of(unit)))

@@ -168,7 +168,7 @@ def indent_of(lines: Sequence[bytes]) -> bytes:
 
 
 def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
-    """Return lines in which those that start with the indentation `old` have `new` instead."""
+    """Replace the indentation `old` of lines with `new`. Lines without it stay as they are."""
     return [
         new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
         for line in lines

@@ -102,7 +102,7 @@ def is_edit(step: FileStep) -> bool:
 
 
 def paths_of(step: FileStep) -> tuple[str, ...]:
-    """Return the old and the new path of a changed file, without the one that does not exist."""
+    """Return the paths that a change names: the old path, the new path, or both."""
     paths = (step.change.old_path, step.change.new_path)
     return tuple(path for path in paths if path is not None)
 
@@ -168,7 +168,7 @@ def block_whole(left: Left, paths: Collection[str]) -> Left:
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict, updated for a later change to the same file that it does not block."""
+    """Return a conflict, updated after a change to its file that the conflict does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -185,7 +185,10 @@ def _verdicts(result: FileResult) -> tuple[Verdict, ...]:
 
 
 def _places(conflict: FileConflict | None) -> object:
-    """Return the regions of a conflict, to compare. Without certain regions, none are equal."""
+    """Return the regions of a conflict, to compare them with those of another conflict.
+
+    If the regions are not certain, the result equals no other.
+    """
     if conflict is None:
         return None
     if resolved_both_ways(conflict) is None:

@@ -1,4 +1,4 @@
-"""Apply the changes of one patch to upstream's new files, all files together."""
+"""Apply all changes of one patch to upstream's new files."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def carry_files(
 ) -> tuple[FileResult, ...]:
     """Apply a patch to upstream's files, and return the result for each file of the patch.
 
-    `side` is not changed. A path that the patch deletes or renames is free for its other files,
-    unless that deletion or rename is in conflict.
+    `side` is not changed. A path that the patch deletes or renames is free for other files of the
+    patch, unless that deletion or rename is in conflict.
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
@@ -134,7 +134,7 @@ def carry_rest(
 
 
 def _left(change: FilePatch, side: NewSide) -> tuple[str, ...]:
-    """Return the path that a deletion or rename leaves free. For other changes, return none."""
+    """Return the path that a deletion or rename leaves free; the result has at most one path."""
     homes = (side.home(path) for path in left_path(change))
     return tuple(home for home in homes if home != change.new_path)
 
@@ -180,7 +180,7 @@ def _create_file(work: Work, step: FileStep) -> FileResult:
     if obstacle is None:
         merged = work.merge(sides)
     else:
-        reason = f"{obstacle} is in the way upstream"
+        reason = f"upstream has {obstacle}, which is in the way"
         merged = sides.collided(reason)
     if isinstance(merged, Collided) and (work.patch, step.change.path) not in work.tools.solved:
         merged = _climb_on(sides, merged, work.tools)
@@ -230,9 +230,10 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
 
 
 def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
-    """Return a file whose patch has the line ending to which upstream converted the file, or None.
+    """Return the sides of a file, with base and theirs converted to upstream's line ending.
 
-    The result is None if upstream did not convert it. Git has a conflict in every line if it did.
+    Returns None if upstream did not convert the file to another line ending. If it did, git's merge
+    would have a conflict in every line.
     """
     texts = sides.texts(blobs) if sides.ours != sides.base else None
     found = None if texts is None else converted(*texts)
@@ -252,7 +253,7 @@ def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
 
 
 def _converted(answer: Answer) -> Answer:
-    """Return the verdict of a hunk whose line endings were converted."""
+    """Return the verdict of a hunk after its line endings were converted."""
     if answer == ABSORBED_EXACT:
         return Verdict.ABSORBED, How.WHITESPACE
     return FORMATTED if answer in (CARRIED_IDENTICAL, CARRIED_TEXT, DRIFTED_TEXT) else answer
@@ -407,11 +408,11 @@ def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
     if home == target:
         return None
     if home != source:
-        return f"upstream moved the file to {home}, the patch to {target}"
+        return f"upstream moved the file to {home}, and the patch moves it to {target}"
     if target not in work.leaving and files.entry(target) is not None:
         return f"upstream already has a file at {target}"
     obstacle = files.obstacle(target, {*work.leaving, home})
-    return None if obstacle is None else f"{obstacle} is in the way upstream"
+    return None if obstacle is None else f"upstream has {obstacle}, which is in the way"
 
 
 # The pattern starts with a line feed, because a search for `^` takes twice as long.
@@ -425,7 +426,7 @@ _WORD = re.compile(rb"[^\W\d]\w*")
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
     """Return a merged Python file, with the imports added that the patch's lines need there.
 
-    Lines that upstream already has do not count. The imports are those of the patched file.
+    The imports are taken from the patched file. Hunks that upstream already has are ignored.
     """
     entry, theirs = merged.entry, step.theirs
     if not home.endswith(PYTHON) or entry in (None, sides.ours, theirs):

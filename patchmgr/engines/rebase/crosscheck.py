@@ -106,7 +106,7 @@ def _is_about(sentence: str, symbols: Collection[str]) -> bool:
 
 
 def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
-    """Return a warning as a finding, with a line number if it quotes exactly one line."""
+    """Return a warning as a finding, with a line number if only one line is the one it quotes."""
     quoted = next(iter(_QUOTED.findall(sentence)), None)
     said = merged.split("\n")
     lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
@@ -117,7 +117,7 @@ def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
 def _merged_texts(
     paths: Sequence[str], sides: Sequence[Files], after: Files
 ) -> tuple[dict[str, str], dict[str, Texts]]:
-    """Return the merged files that both sides changed, and their texts on those sides."""
+    """Return the merged files that both sides changed, and the texts of their three sides."""
     merges: dict[str, str] = {}
     texts: dict[str, Texts] = {}
     for path in paths:
@@ -173,7 +173,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether the merge has a use that `other` changed everywhere, but keeps its name."""
+    """Return whether the merge uses a name in a form that `other`, which has it, gave up."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False

@@ -88,7 +88,7 @@ def _python(text: str) -> tuple[bytes, Counter[str]] | None:
 
 
 def _simplify(tree: ast.AST) -> None:
-    """Remove what formatters may change: `u""`, `del (a, b)`, and all but words of docstrings."""
+    """Remove what formatters may change, such as the `u` of `u""` and punctuation in docstrings."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):
             node.kind = None
@@ -157,11 +157,11 @@ def merge_formatted(
     formatter: Formatter,
     text: TextMerge,
 ) -> bytes | None:
-    """Merge a file as text after formatting base and fork, but not upstream, as upstream does.
+    """Merge a file as text after formatting base and fork with upstream's formatter.
 
-    Returns None if there is a conflict or any doubt. The merge must differ from upstream's text,
-    consist of lines of its sides, and pass the checks of the language. Formatting the merge again
-    must change no line of the patch.
+    Upstream's own text is not formatted. Returns None if there is a conflict or any doubt. The
+    merge must differ from upstream's text, consist of lines of its sides, and pass the checks of
+    the language. Formatting the merge again must change no line of the patch.
     """
     notation = notation_of(path)
     if notation is None:

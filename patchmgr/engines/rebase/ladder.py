@@ -73,8 +73,8 @@ class Sides(Struct, frozen=True):
 class Merged(Struct, frozen=True):
     """The merged file (None if deleted), and the verdict of each hunk or of the whole change.
 
-    If there are hunks, `answers` has only their verdicts, without one for a change of mode.
-    `reliability` is the measured reliability of a structural merge, for each region.
+    If there are hunks, a change of mode has no verdict of its own in `answers`. `reliability` holds
+    the measured reliability of a structural merge for each region.
     """
 
     entry: Entry | None

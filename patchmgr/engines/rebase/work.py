@@ -26,7 +26,7 @@ SymbolAt = Callable[[str, bytes, int], "str | None"]
 """A function that returns the symbol at a line (from 1) of a file, given its path and content."""
 
 SeenSides = tuple["bytes | None", "bytes | None"]
-"""Ours and theirs of a file as a person saw them, each None if it is not known."""
+"""The content of ours and theirs as a person saw them. A side is None if it is not known."""
 
 Structure = Callable[["Texts", str, bytes], "Resolved | None"]
 """A function that merges three texts by structure, given also the path and the marked text."""
@@ -103,8 +103,9 @@ class FileResult(Struct, frozen=True):
 class UpstreamRange(Struct, frozen=True):
     """Two states of upstream, and the new paths of files that upstream moved between them.
 
-    `renames` maps the old path of a moved file to its path in `onto`. `arrivals` maps the path of
-    each file that the series creates in a moved folder to the path in the folder's new position.
+    `renames` maps the old path of a moved file to its path in `onto`. If the series creates a file
+    in a folder that upstream moved, `arrivals` maps the path of the file to its path in the moved
+    folder.
     """
 
     base: Tree

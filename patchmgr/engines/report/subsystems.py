@@ -12,7 +12,7 @@ _ANY = "**"
 
 
 class _Glob(Struct, frozen=True):
-    """The components of a glob, as regular expressions. None stands for any number of folders."""
+    """The components of a glob, as regular expressions. `**` is represented by None."""
 
     parts: tuple[re.Pattern[str] | None, ...]
     is_folder: bool
@@ -67,7 +67,7 @@ def _matches(glob: _Glob, names: Sequence[str]) -> bool:
 
 
 def _through(glob: _Glob, reached: set[int]) -> set[int]:
-    """Add to `reached` the numbers that it has if a following `**` matches no folder."""
+    """Add to `reached` each number after a `**`, because `**` may match no folder at all."""
     for number in sorted(reached):
         while number < len(glob.parts) and glob.parts[number] is None:
             number += 1
@@ -90,7 +90,7 @@ _KEYS = (
 
 
 def read_codeowners(content: bytes) -> Rules:
-    """Return a name and a glob for each line of CODEOWNERS; of several that match, the last counts.
+    """Return a name and a glob for each line of CODEOWNERS. The last match of a path counts.
 
     The name is that of the section or, outside of sections, the path at the start of the glob.
     """

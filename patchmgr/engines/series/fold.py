@@ -73,7 +73,7 @@ class Overlay:
         self._changed[path] = entry
 
     def changes(self) -> Mapping[str, Entry | None]:
-        """Return the changed files by path, where None stands for a deleted file."""
+        """Return the changed files, keyed by path. None stands for a deleted file."""
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:

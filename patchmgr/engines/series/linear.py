@@ -189,7 +189,7 @@ class Closest(Struct, frozen=True):
 def closest(
     steps: Sequence[tuple[str, Mapping[str, Entry | None]]], start: Tree, tree: Tree
 ) -> Closest | None:
-    """Return the upstream commit most similar to a tree, or None if no commit beats `start`."""
+    """Return the upstream commit most similar to a tree, or None if `start` is as similar to it."""
     best, best_at, score = 0, -1, 0
     now: dict[str, Entry | None] = {}
     for at, (_, changes) in enumerate(steps):

@@ -102,7 +102,7 @@ def _told_of(patch: Patch, question: Question, state: State, states: States) -> 
 
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
-    """Raise PatchmgrError "bad-predicate" if a patch's `Ensures` is false once it is applied."""
+    """Raise PatchmgrError "bad-predicate" if `Ensures` is false after the patch is applied."""
     broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch or its Ensures field"
@@ -126,7 +126,7 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
-    """Return the patches of a rebase, with those marked that their conditions leave out.
+    """Return the patches of a rebase, and mark those that their conditions leave out.
 
     If any patch has a condition, the changes of the patches to the base are computed as well.
     Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.
@@ -174,7 +174,7 @@ def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) ->
     try:
         return replace(item, steps=_steps_on_named(item.patch, old, blobs))
     except PatchmgrError:
-        reason = f"{problem.message}; on {base.label} it is {missing}"
+        reason = f"{problem.message}; on {base.label} the patch is {missing}"
         return replace(item, refusal=reason, refused_as=Verdict.CONFLICT)
 
 

@@ -58,8 +58,8 @@ def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
     """Apply all hunks without fuzz: every context line and removed line must match.
 
     Each hunk is expected to be off by as many lines as the hunk before it. If a hunk does not fit
-    there, it is applied at the only other position, after the hunk before it, where it fits. A hunk
-    with less context on one side fits only at the start or end of the file.
+    at the expected line, it is applied at the only other position, after the hunk before it, where
+    it fits. A hunk with less context on one side fits only at the start or end of the file.
     """
     lines = split_lines(content)
     out: list[bytes] = []

@@ -86,14 +86,14 @@ def broken_promise(conditions: Conditions, own: State, states: States) -> str | 
     """Return why `Ensures` is false on a state that has the patch, or None if it is true."""
     if conditions.ensures is None:
         return None
-    found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)
+    found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with the patch"), states)
     return None if found.holds else f"does not ensure what it says: {found.why}"
 
 
 def failure(conditions: Conditions, own: State, states: States) -> str | None:
     """Return why a patch's `Valid-While` is false on an upstream state, or None if it is true.
 
-    The reason does not contain the ref of the state, and so does not depend on it.
+    The reason does not contain the ref of the state, so it is the same for every ref.
     """
     if conditions.valid_while is None:
         return None

@@ -41,7 +41,7 @@ class Run(Struct, frozen=True):
         return self.start + len(self.removed)
 
     def gap(self, block: Block) -> int:
-        """Return the number of base lines between the changed lines and a block, or 0."""
+        """Return the number of base lines between the changed lines and a block."""
         return max(0, block.old_start - self.end, self.start - block.old_end)
 
     @property

@@ -20,7 +20,7 @@ class Offer(Struct, frozen=True):
     """A hunk that a person can choose: both texts of the file, and the changed lines of the hunk.
 
     If a file can be chosen only as a whole, `whole` says why, such as `new file` or `binary file`.
-    It is empty for a hunk.
+    Otherwise, `whole` is empty.
     """
 
     path: str

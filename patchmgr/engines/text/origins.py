@@ -33,7 +33,7 @@ def _carried(
 
 
 def _common_ends(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[int, int]:
-    """Count the equal lines at the start of two texts, and those at the end of the rest."""
+    """Count the equal lines at the start of two texts, and then those at the end of the rest."""
     most = min(len(before), len(after))
     start = 0
     while start < most and before[start] == after[start]:

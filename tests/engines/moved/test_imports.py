@@ -138,7 +138,7 @@ def test_a_relative_import_does_not_change_its_folder() -> None:
     patched = START + b"from .tools import clamp\n" + FIXED + b"\n\n" + REST
     played = play(old, patched, new, path="x/a.py")
     assert played.homes() == []
-    reason = "the patch uses clamp, which is imported by a relative name"
+    reason = "the patch uses clamp, which a relative import binds"
     assert f"{reason} -> y/b.py" in played.reasons()
 
 

@@ -444,7 +444,7 @@ def test_two_functions_that_became_one_have_no_home() -> None:
     new = {"b.py": b"import os\n\n\n" + joined + inner}
     patched = old["a.py"].replace(b"level_4", b"level_44").replace(b"speed_6", b"speed_66")
     played = play(old, patched, new, path="a.py")
-    reason = "upstream put several symbols into one -> b.py"
+    reason = "upstream merged several symbols into one -> b.py"
     assert (played.homes(), played.reasons()) == ([], [reason, reason])
 
 

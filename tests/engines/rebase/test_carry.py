@@ -308,7 +308,7 @@ def test_a_file_that_cannot_leave_is_in_the_way_of_the_others() -> None:
     result = Run({"f": BASE}, {"f": LATE}).rebase(patch)
     assert result.reasons() == [
         "upstream changed the file that the patch deletes",
-        "f is in the way upstream",
+        "upstream has f, which is in the way",
     ]
     assert result.files == {"f": LATE, "n": NEW}
 

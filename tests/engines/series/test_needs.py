@@ -183,7 +183,7 @@ def test_a_patch_that_cannot_be_brought_back_is_a_conflict(names: bytes | None) 
     assert done.verdicts == ["conflict", "unchanged"]
     assert done.reasons[0] == (
         "p does not apply: f: hunk 1 at line 1: its lines were not found; "
-        "on up v1 it is not needed: there is no new in up v1"
+        "on up v1 the patch is not needed: there is no new in up v1"
     )
     stopped = carry({"f": BASE}, {"f": BASE, "new": b""}, [patch, other], blobs=Blobs(), stops=True)
     assert stopped.verdicts == ["conflict", "blocked"]
@@ -227,7 +227,9 @@ def test_a_kept_promise_changes_nothing() -> None:
 def test_a_broken_promise_is_a_conflict_and_later_patches_go_on(onto: bytes) -> None:
     done = carry({"f": BASE}, {"f": onto}, two(ensures="path d/new"))
     assert done.verdicts == ["conflict", "unchanged"]
-    assert done.reasons[0] == "does not ensure what it says: there is no d/new in up v2 with it"
+    assert (
+        done.reasons[0] == "does not ensure what it says: there is no d/new in up v2 with the patch"
+    )
     assert done.files["f"] == BOTH
 
 

@@ -226,7 +226,7 @@ def test_a_patch_is_carried_unless_its_header_says_no(
         (conditions(None, "path d"), None),
         (
             conditions(None, "path x"),
-            "does not ensure what it says: there is no x in up v1 with it",
+            "does not ensure what it says: there is no x in up v1 with the patch",
         ),
     ],
 )
