@@ -94,7 +94,7 @@ RULES = (
         "in a step that brings mostly this series, half of a patch may be rewritten",
         Series,
         "is_own",
-        lambda series, number: False,
+        lambda series, patch, number: False,
     ),
     Rule(
         "left out",

@@ -23,7 +23,7 @@ from patchmgr.engines.absorption.thresholds import (
     MOST_OPEN,
 )
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.absorption.weave import CARRIED, Count, Fate, HunkId
+from patchmgr.engines.absorption.weave import CARRIED, Fate, HunkId
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.series.follow_ups import is_same, names_of
 from patchmgr.engines.text.distinctive import bare, is_telling
@@ -137,7 +137,7 @@ def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
             wrong.add(number)
         else:
             rest += found[number]
-        if rest >= enough and series.is_own(landed):
+        if rest >= enough and series.is_own(patch, landed):
             return set()
     return wrong
 
@@ -190,13 +190,12 @@ def _landings(series: Series) -> Landings:
     touching = [series.touching(patch) for patch in every] if candidates else []
     found: dict[int, list[int]] = {}
     for number in candidates:
-        is_own = series.is_own(number)
         counts = {p: series.count_patch(p, number) for p in every if number in touching[p]}
         landed = {
             patch
             for patch, count in counts.items()
-            if _is_landed(count, is_own=is_own)
-            and not _is_landed(series.count_patch(patch, number - 1), is_own=is_own)
+            if _is_landed(series, patch, number, at=number)
+            and not _is_landed(series, patch, number, at=number - 1)
         }
         if not landed:
             continue
@@ -216,12 +215,14 @@ def _landings(series: Series) -> Landings:
     return found
 
 
-def _is_landed(count: Count, *, is_own: bool) -> bool:
+def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
+    """Return whether a patch is there after commit `at`, if commit `number` landed it."""
+    count = series.count_patch(patch, at)
     if count.adds and not count.came:
         return False  # upstream lacks what the patch removes: it may have deleted all of that code
     if count.found == count.total:
         return count.total > 0
-    fewest = MOST if is_own else 1 - MOST_OPEN
+    fewest = MOST if series.is_own(patch, number) else 1 - MOST_OPEN
     return count.found >= max(FEWEST_LINES, fewest * count.total)
 
 
@@ -323,7 +324,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
         return Fate.TAKEN not in new or Fate.FOUND in new
     whole = series.count_patch(hunk[0], landed)
     is_small = whole.open <= MOST_OPEN * whole.total
-    return before != after and is_small and series.is_own(landed)
+    return before != after and is_small and series.is_own(hunk[0], landed)
 
 
 def _all_there(series: Series, hunks: Iterable[HunkId], number: int) -> set[HunkId]:

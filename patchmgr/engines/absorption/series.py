@@ -321,10 +321,11 @@ class Series:
                 found[other].add(one)
         return found
 
-    def is_own(self, number: int) -> bool:
-        """Return whether most lines that an upstream commit adds to the files are the series'."""
+    def is_own(self, patch: int, number: int) -> bool:
+        """Return whether most lines that a commit adds to a patch's files are the series'."""
+        paths = {self.path(hunk) for hunk in self.hunks(patch)}
         for adds in (True, False):
-            if brought := self.news(number, adds=adds):
+            if brought := {line for line in self.news(number, adds=adds) if line[0] in paths}:
                 own = sum(line in self.wanted(path)[adds] for path, line in brought)
                 return own >= MOST * len(brought)
         return False

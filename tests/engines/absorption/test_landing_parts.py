@@ -12,6 +12,7 @@ from tests.engines.absorption.test_landing import (
     LATE,
     MUCH,
     OTHERWISE,
+    RELEASE,
     REPLACED,
     a,
     on_a,
@@ -94,6 +95,17 @@ def test_one_line_in_other_words_that_comes_with_much_else(count: int, verdict: 
     release = " ".join(f"release_{number}x" for number in range(2 * count))
     came = swap(inserted(*pieces[1:], "piece_other"), ("stay_28", f"stay_28 {release}"))
     assert tale(a(inserted(*pieces)), *on_a(came, subject="Release")).verdicts() == [verdict]
+
+
+def test_what_the_landing_brings_to_the_file_of_another_patch_does_not_matter() -> None:
+    tested = swap(BASE, ("stay_05", "stay_05 test_mine"))
+    release = swap(BASE, ("stay_28", f"stay_28 {RELEASE}"))
+    told = tale(
+        [{"a": inserted(*PIECES[:6])}, {"tests": tested}],
+        ("Land it", {"a": inserted(*PIECES[:5], "piece_other"), "tests": release}),
+        base={"a": BASE, "tests": BASE},
+    )
+    assert told.verdicts() == ["landed c0 history", "-"]
 
 
 def test_a_large_patch_is_judged_as_a_small_one() -> None:
