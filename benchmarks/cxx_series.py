@@ -7,14 +7,15 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from benchmarks.clones import Clone, make_clone, output
-from benchmarks.patch_folders import FOLDER, UPSTREAM, Move, folder_moves, series_of
+from benchmarks.patch_folders import FOLDERS, Move, series_of
 from benchmarks.stand_in import StandIn
 from benchmarks.timing import Tool
 
-NEEDED = (FOLDER, UPSTREAM)
+FOLDER = FOLDERS[0]
+NEEDED = (FOLDER.repository, FOLDER.upstream)
 MOVES = {
-    410: ("ollama-ef00199fb", "ollama-ef00199fb"),
-    1393: ("ollama-1a19df1f3", "ollama-4987f13d3"),
+    410: ("llama.cpp-ef00199fb", "llama.cpp-ef00199fb"),
+    1393: ("llama.cpp-1a19df1f3", "llama.cpp-4987f13d3"),
 }
 """By the number of upstream commits: the move whose patches these are, and the one to go to."""
 _NO_MODELS = ("/*", "!/models/")  # what a mirror may lack is large, and no patch touches it
@@ -26,7 +27,7 @@ class CxxSeries:
     def __init__(self, stand_in: StandIn, mirrors: Path, commits: int) -> None:
         self._place, self._environment = stand_in.place / f"cxx-{commits}", stand_in.environment
         self._program = stand_in.program
-        moves = {move.name: move for move in folder_moves(mirrors)}
+        moves = {move.name: move for move in FOLDER.moves(mirrors)}
         start, end = (moves[name] for name in MOVES[commits])
         self._move: Move = replace(start, target=end.target)
         count = len(self._move.patches)

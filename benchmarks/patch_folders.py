@@ -2,10 +2,13 @@
 
     PATCHMGR_MIRRORS=<folder> python -m benchmarks.patch_folders [--only REGEX] [--out FILE]
 
-Two kinds: a folder of patches against a pinned git commit (ollama, against llama.cpp), and recipes
-that patch releases of a package (pyodide). A patch that a maintainer dropped was found where it is
-called absorbed, or proposed; one that they kept is settled where it is carried. Beside it for the
-first kind: `git am -3`, where what fails is skipped.
+Two kinds: a folder of patches against a pinned git commit, and recipes that patch releases of a
+package (pyodide). A patch that a maintainer dropped was found where it is called absorbed, or
+proposed; one that they kept is settled where it is carried. Beside it for the first kind:
+`git am -3`, where what fails is skipped.
+
+`--out FILE` keeps one JSON line for each patch; moves that it has are not run again. `--write` puts
+the table of all moves in it into docs/benchmarks.md. Repositories that are missing are left out.
 """
 
 from __future__ import annotations
@@ -15,26 +18,32 @@ import json
 import re
 import subprocess
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchmarks.clones import output, quiet_environment
 from benchmarks.mirrored import mirrors_of
-from benchmarks.pages import program, tell
+from benchmarks.pages import Section, program, tell, write
 from patchmgr.render.escape import share
 
-FOLDER, UPSTREAM = "ollama+ollama", "unslothai+llama.cpp"
-PATCHES, PIN_FILE, PIN = "llama/patches/", "Makefile.sync", r"^FETCH_HEAD=(\w+)"
+SECTION = Section(
+    __doc__ or "", "", "<!-- begin: python -m benchmarks.patch_folders -->",
+    "<!-- end: patch folders -->", 1,
+)  # fmt: skip
 RECIPES = ("pyodide+pyodide", "pyodide+pyodide-recipes")
+SETTLING = 14 * 24 * 3600  # seconds in which maintainers drop what they left at the move
 _NUMBERED = re.compile(r"^(?:patches/)?\d+-")
 
 
 class Move(Struct, frozen=True):
     """A series on one state of an upstream, and what its maintainers have on the next."""
 
+    kind: str
     name: str
     upstream: tuple[str, ...]
     base: str
@@ -44,19 +53,21 @@ class Move(Struct, frozen=True):
     mirror: Path | None = None
 
     def kept(self) -> Sequence[bool]:
-        """Say by patch whether it is there after the move: by name, or by most of what it adds."""
-        names = {bare(name) for name in self.after}
-        added = [_added(content) for content in self.after.values()]
+        """Say by patch whether it is there after the move: by name, or by most of its lines."""
+        names = [bare(name) for name in self.after]
+        changed = [_changed(content) for content in self.after.values()]
         return [
-            bare(name) in names or any(2 * len(mine & other) > len(mine) for other in added)
+            any(bare(name).endswith(other) or other.endswith(bare(name)) for other in names)
+            or any(2 * len(mine & other) > len(mine) for other in changed)
             for name, content in self.patches.items()
-            for mine in [_added(content)]
+            for mine in [_changed(content)]
         ]
 
 
-def _added(patch: bytes) -> frozenset[bytes]:
-    lines = (line[1:].strip() for line in patch.splitlines() if re.match(rb"\+(?!\+\+)", line))
-    return frozenset(line for line in lines if len(line) > 3)
+def _changed(patch: bytes) -> frozenset[bytes]:
+    lines = re.findall(rb"^[+-](?!\+\+ |-- |-$).*", patch, re.MULTILINE)
+    found = (line[:1] + line[1:].strip() for line in lines)
+    return frozenset(line for line in found if len(line) > 4)
 
 
 class History:
@@ -74,30 +85,112 @@ class History:
         """Return a file of a commit, empty where there is none."""
         return self.run("cat-file", "blob", f"{commit}:{path}")
 
+    def commit(self, name: str) -> str:
+        """Return the id of a commit, empty where there is none."""
+        return self.run("rev-parse", "--verify", "-q", f"{name}^{{commit}}").decode().strip()
 
-def folder_moves(mirrors: Path) -> Iterator[Move]:
-    """Yield the moves of the pin of a patch folder, newest first."""
-    history, mirror = History(mirrors / FOLDER / "repo"), mirrors / UPSTREAM / "repo"
-    upstream = History(mirror)
-    log = history.run("log", "--first-parent", "--format=%H", "-GFETCH_HEAD=", "--", PIN_FILE)
-    for commit in log.decode().split():
-        pins = []
-        for at in (f"{commit}^", commit):
-            found = re.search(PIN, history.file(at, PIN_FILE).decode(), re.MULTILINE)
-            full = upstream.run("rev-parse", "--verify", f"{found[1]}^{{commit}}") if found else b""
-            pins.append(full.decode().strip())
-        old, new = (
-            history.run("ls-tree", "--name-only", at, PATCHES).decode().split()
-            for at in (f"{commit}^", commit)
-        )
-        ahead = f"{pins[0]}..{pins[1]}"
-        if all(pins) and int(upstream.run("rev-list", "--count", ahead) or 0) and old and new:
-            before, after = (
-                {Path(p).name: history.file(at, p) for p in sorted(paths) if p.endswith(".patch")}
-                for at, paths in ((f"{commit}^", old), (commit, new))
+
+Names = Callable[[History, str], Sequence[str]]
+"""Return the paths of the patches in a commit, in the order of the series."""
+
+
+def in_folder(folder: str) -> Names:
+    """Return a reader of all patches of a folder, by name."""
+
+    def names(history: History, commit: str) -> Sequence[str]:
+        paths = history.run("ls-tree", "--name-only", commit, f"{folder}/").decode().split()
+        return [path for path in sorted(paths) if path.endswith(".patch")]
+
+    return names
+
+
+def listed(path: str, pattern: str) -> Names:
+    """Return a reader of the patches that a file beside them lists."""
+
+    def names(history: History, commit: str) -> Sequence[str]:
+        found = re.findall(pattern, history.file(commit, path).decode(), re.MULTILINE)
+        return [str(PurePosixPath(path).parent / name) for name in found]
+
+    return names
+
+
+class Folder(Struct, frozen=True):
+    """A folder of patches against a pinned commit of a git upstream.
+
+    `pin` is found in `pin_file` and put into `form`; without it the file is a submodule.
+    """
+
+    kind: str
+    repository: str
+    upstream: str
+    pin_file: str
+    names: Names
+    pin: str = ""
+    form: str = "{}"
+
+    def moves(self, mirrors: Path) -> Iterator[Move]:
+        """Yield the moves of the pin, newest first."""
+        history, mirror = (History(mirrors / n / "repo") for n in (self.repository, self.upstream))
+        log = history.run("log", "--first-parent", "--format=%H", "--", self.pin_file)
+        where = ("--git", str(mirror.git_dir), "--reference", str(mirror.git_dir))
+        newest = "HEAD"
+        for commit in log.decode().split():
+            after = self._settled(history, commit, newest)
+            base, target = (
+                mirror.commit(pin) if (pin := self._pinned(history, at)) else ""
+                for at in (f"{commit}^", commit)
             )
-            where, name = ("--git", str(mirror), "--reference", str(mirror)), f"ollama-{commit[:9]}"
-            yield Move(name, where, pins[0], pins[1], before, after, mirror)
+            newest = f"{commit}^"
+            ahead = mirror.run("rev-list", "--count", f"{base}..{target}") if base and target else 0
+            old, new = (self._patches(history, at) for at in (f"{commit}^", after))
+            if int(ahead or 0) and old and new:
+                name = f"{self.upstream.partition('+')[2]}-{commit[:9]}"
+                yield Move(self.kind, name, where, base, target, old, new, mirror.git_dir)
+
+    def _pinned(self, history: History, commit: str) -> str:
+        """Return what a commit pins, empty where it pins nothing."""
+        if not self.pin:
+            return history.run("rev-parse", "-q", "--verify", f"{commit}:{self.pin_file}").decode()[
+                :40
+            ]
+        text = history.file(commit, self.pin_file).decode()
+        found = re.search(self.pin, text, re.MULTILINE)
+        return self.form.format(found[1]) if found else ""
+
+    def _patches(self, history: History, commit: str) -> Mapping[str, bytes]:
+        paths = self.names(history, commit)
+        return {PurePosixPath(path).name: history.file(commit, path) for path in paths}
+
+    def _settled(self, history: History, commit: str, newest: str) -> str:
+        """Return the last commit before the next move, two weeks later at most."""
+        end = int(history.run("log", "-1", "--format=%ct", commit)) + SETTLING
+        log = history.run("log", "--first-parent", "--format=%ct %H", f"{commit}..{newest}")
+        later = [line.split() for line in log.decode().splitlines()]
+        return next((one for time, one in later if int(time) <= end), commit)
+
+
+FOLDERS = (
+    Folder(
+        "ollama: llama.cpp", "ollama+ollama", "unslothai+llama.cpp", "Makefile.sync",
+        in_folder("llama/patches"), r"^FETCH_HEAD=(\w+)",
+    ),
+    Folder(
+        "SONiC: FRR", "sonic-net+sonic-buildimage", "FRRouting+frr", "src/sonic-frr/frr",
+        listed("src/sonic-frr/patch/series", r"^(\S+\.patch)"),
+    ),
+    Folder(
+        "Qubes OS: Xen", "QubesOS+qubes-vmm-xen", "xen-project+xen", "version",
+        listed("xen.spec.in", r"^Patch\d+:\s*(\S+)"), r"(\S+)", "RELEASE-{}",
+    ),
+    *(
+        Folder(
+            f"EKS Anywhere: {name}", "aws+eks-anywhere-build-tooling", f"kubernetes-sigs+{name}",
+            f"projects/kubernetes-sigs/{name}/GIT_TAG",
+            in_folder(f"projects/kubernetes-sigs/{name}/patches"), r"(\S+)",
+        )
+        for name in ("image-builder", "cluster-api")
+    ),
+)  # fmt: skip
 
 
 def recipe_moves(mirrors: Path) -> Iterator[Move]:
@@ -137,7 +230,8 @@ def _recipe_move(history: History, commit: str, path: str) -> Move | None:
     if base == target or not all(before.values()):
         return None
     name = f"{package}-{base}-{target}"
-    return Move(name, ("--package", package), base, target, before, after)
+    where = ("--package", package)
+    return Move("pyodide: packages", name, where, base, target, before, after)
 
 
 def bare(name: str) -> str:
@@ -163,117 +257,206 @@ def series_of(move: Move, place: Path, environment: Mapping[str, str]) -> Path:
     return root
 
 
-def carry(move: Move, place: Path, environment: Mapping[str, str]) -> list[Mapping[str, str]]:
-    """Rebase a series and return by patch the verdict; raise SystemExit where a command fails."""
+class Outcome(Struct, frozen=True):
+    """What became of one patch: with its maintainers, with patchmgr, and with `git am -3`."""
+
+    kind: str
+    move: str
+    patch: str
+    is_kept: bool
+    verdict: str
+    is_likely: bool
+    how: str
+    commits: tuple[str, ...]
+    am: str = ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Say whether patchmgr did what the maintainers did."""
+        is_carried = self.verdict in ("unchanged", "modified", "partial")
+        return is_carried if self.is_kept else self.verdict == "absorbed"
+
+    @property
+    def is_settled_by_am(self) -> bool:
+        """Say whether git did: it says nothing of a patch whose whole change is there."""
+        return self.am == ("applied" if self.is_kept else "empty")
+
+
+def carry(move: Move, place: Path, environment: Mapping[str, str]) -> list[Outcome]:
+    """Rebase a series and return what became of each patch; raise SystemExit if a command fails."""
     root = series_of(move, place, environment)
     onto = ("rebase", "s", "--onto", move.target, "--dry-run", "--json")
     told = json.loads(output([*program(), *onto], root, environment, good=False))
     if "error" in told:
         raise SystemExit(f"error: {told['error']['message']}")
     return [
-        {
-            "patch": patch["name"],
-            "verdict": patch["verdict"],
-            "likely": "likely" if patch.get("likely") else "",
-            "how": ",".join(sorted({hunk["how"] or "" for hunk in patch.get("hunks", ())})),
-        }
-        for patch in told["series"][0]["patches"]
+        Outcome(
+            move.kind,
+            move.name,
+            patch["name"],
+            is_kept,
+            patch["verdict"],
+            bool(patch.get("likely")),
+            ",".join(sorted({hunk["how"] or "" for hunk in patch.get("hunks", ())})),
+            tuple(one["commit"] or "" for one in patch.get("evidence", ())),
+        )
+        for patch, is_kept in zip(told["series"][0]["patches"], move.kept(), strict=True)
     ]
 
 
-def am(move: Move, place: Path, environment: Mapping[str, str]) -> Sequence[bool]:
-    """Say by patch whether `git am -3` puts it onto the target; what fails is skipped."""
-    clone = place / "clone"
-    output(["git", "clone", "-qsn", str(move.mirror), str(clone)], place, environment)
+class WorkTree:
+    """A clone of a mirror, without the large files that the mirror lacks."""
 
-    def git(*arguments: str) -> str:
-        who = ("-c", "user.name=x", "-c", "user.email=x@x")
-        return output(["git", "-C", str(clone), *who, *arguments], place, environment).strip()
+    def __init__(self, mirror: Path, place: Path, environment: Mapping[str, str]) -> None:
+        self.folder, self.environment = place / "clone", environment
+        output(["git", "clone", "-qsn", str(mirror), str(self.folder)], place, environment)
 
-    # What a mirror may lack is large, and none of the patches touches it: it is left out.
-    git("read-tree", move.target)
-    git("rm", "-rq", "--cached", "--ignore-unmatch", "models")
-    git("checkout", "-q", "-f", git("commit-tree", "-m", "target", git("write-tree")))
-    done = []
-    for content in move.patches.values():
-        line = ["git", "-C", str(clone), "-c", "user.name=x", "-c", "user.email=x@x", "am"]
-        run = subprocess.run(
-            [*line, "-q3"], input=content, capture_output=True, env=environment, check=False
-        )
-        done.append(run.returncode == 0)
-        if run.returncode:
-            output([*line, "--skip"], place, environment, good=False)
-    return done
+    def run(self, *line: str, stdin: bytes = b"") -> bytes | None:
+        """Run a command in the work tree and return what it prints, None where it fails."""
+        done = subprocess.run(
+            line, cwd=self.folder, input=stdin, capture_output=True, env=self.environment,
+            check=False,
+        )  # fmt: skip
+        return None if done.returncode else done.stdout
+
+    def git(self, *arguments: str, stdin: bytes = b"") -> bytes | None:
+        """Run git, with a name to commit with."""
+        return self.run("git", "-c", "user.name=x", "-c", "user.email=x@x", *arguments, stdin=stdin)
+
+    def check_out(self, commit: str) -> None:
+        """Put the files of a commit into the work tree, as a commit without parents."""
+        files = (self.git("ls-tree", "-r", "-z", commit) or b"").split(b"\0")[:-1]
+        ids = b"".join(line.split()[2] + b"\n" for line in files)
+        known = (self.git("cat-file", "--batch-check", stdin=ids) or b"").splitlines()
+        there = (f for f, one in zip(files, known, strict=True) if not one.endswith(b"missing"))
+        self.git("read-tree", "--empty")
+        self.git("update-index", "-z", "--index-info", stdin=b"\0".join((*there, b"")))
+        tree = (self.git("write-tree") or b"").decode().strip()
+        made = (self.git("commit-tree", "-m", "upstream", tree) or b"").decode().strip()
+        self.git("checkout", "-q", "-f", made)
+        self.git("clean", "-qfdx")
+
+    def as_git_writes(self, move: Move) -> Move:
+        """Return a move with the patches in git's form; raise SystemExit if one does not apply."""
+        self.check_out(move.base)
+        found = dict[str, bytes]()
+        for name, content in move.patches.items():
+            if self.git("apply", "--index", stdin=content) is None:
+                self.git("reset", "-q", "--hard")
+                line = ("patch", "-p1", "-fs", "--no-backup-if-mismatch")
+                if self.run(*line, stdin=content) is None:
+                    raise SystemExit(f"error: {name} does not apply")
+                self.git("add", "-A")
+            self.git("commit", "-qm", name)
+            written = ("format-patch", "-1", "--stdout", "--full-index", "--binary", "--no-renames")
+            found[name] = self.git(*written) or b""
+        return replace(move, patches=found)
+
+    def am(self, move: Move) -> Iterator[str]:
+        """Yield by patch what `git am -3` does on the target; what fails is skipped."""
+        self.check_out(move.target)
+        head = self.git("rev-parse", "HEAD")
+        for content in move.patches.values():
+            before, done = head, self.git("am", "-q3", stdin=content)
+            if done is None:
+                self.git("am", "--skip")
+            head = self.git("rev-parse", "HEAD")
+            yield "failed" if done is None else "empty" if head == before else "applied"
+
+
+def moves_of(mirrors: Path) -> Iterator[Move]:
+    """Yield the moves of all projects whose repositories are there."""
+    for folder in FOLDERS:
+        if mirrors_of((folder.repository, folder.upstream)):
+            yield from folder.moves(mirrors)
+    if mirrors_of(RECIPES):
+        yield from recipe_moves(mirrors)
+
+
+def outcomes(move: Move, place: Path, environment: Mapping[str, str]) -> list[Outcome]:
+    """Carry the patches of a move in both ways."""
+    if move.mirror is None:
+        return carry(move, place, environment)
+    clone = WorkTree(move.mirror, place, environment)
+    kept, move = move.kept(), clone.as_git_writes(move)
+    told = carry(move, place, environment)
+    each = zip(told, kept, clone.am(move), strict=True)
+    return [replace(one, is_kept=is_kept, am=am) for one, is_kept, am in each]
 
 
 def main() -> None:
     """Carry every move and count what became of the patches."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--only", default="", help="moves whose name has this pattern")
-    parser.add_argument("--count", type=int, default=10**6, help="moves at most")
-    parser.add_argument("--out", type=Path, help="write one JSON line for each patch")
+    parser.add_argument("--count", type=int, default=10**6, help="moves of each project at most")
+    parser.add_argument("--out", type=Path, help="one JSON line for each patch, to go on from")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args()
-    mirrors = mirrors_of((FOLDER, UPSTREAM, *RECIPES))
-    if mirrors is None:
-        return
-    counts: dict[str, Counter[str]] = {}
-    moves = (m for kind in (folder_moves, recipe_moves) for m in kind(mirrors))
-    some = [m for m in moves if re.search(options.only, m.name)][: options.count]
-    lines: list[str] = []
+    mirrors = mirrors_of(())
+    assert mirrors is not None
+    kept = options.out.read_bytes().splitlines() if options.out and options.out.exists() else []
+    done = [msgspec.json.decode(line, type=Outcome) for line in kept]
+    known, counts = {one.move for one in done}, defaultdict[str, int](int)
     with tempfile.TemporaryDirectory(prefix="patchmgr-bench-") as folder:
         environment = quiet_environment(Path(folder) / "home")
-        for number, move in enumerate(some):
-            place = Path(folder) / str(number)
-            place.mkdir()
-            try:
-                told = carry(move, place, environment)
-                plain = am(move, place, environment) if move.mirror else None
-            except SystemExit as fault:
-                tell(f"{move.name}: left out: {_error(str(fault))}")
+        for move in (m for m in moves_of(mirrors) if re.search(options.only, m.name)):
+            counts[move.kind] += 1
+            if move.name in known or counts[move.kind] > options.count:
                 continue
-            kind = counts.setdefault("folder" if move.mirror else "recipes", Counter())
-            _count(kind, move, told, plain)
-            lines += [json.dumps({"move": move.name, **one}) for one in told]
-            tell(f"{move.name}: {dict(kind)}")
-    if options.out:
-        options.out.write_text("\n".join(lines) + "\n")
-    for kind_name, kind in counts.items():
-        print(_sentence(kind_name, kind))
+            with tempfile.TemporaryDirectory(dir=folder) as place:
+                try:
+                    found = outcomes(move, Path(place), environment)
+                except SystemExit as fault:
+                    tell(f"{move.name}: left out: {_error(str(fault))}")
+                    continue
+            done += found
+            tell(f"{move.name}: {row(found)}")
+            for one in found:
+                if (one.verdict == "absorbed") == one.is_kept:
+                    tell(f"  {'false?' if one.is_kept else 'not found:'} {one.patch} {one.verdict}")
+            if options.out:
+                with options.out.open("ab") as file:
+                    file.writelines(msgspec.json.encode(one) + b"\n" for one in found)
+    text = "\n".join(table(done))
+    print(text)
+    if options.write:
+        write(SECTION, text)
 
 
-def _error(output: str) -> str:
-    found = re.search(r"(?:error|fatal):[^\n]*", output)
-    return found[0] if found else output.strip()[-150:]
+def _error(said: str) -> str:
+    found = re.search(r"(?:error|fatal):[^\n]*", said)
+    return found[0] if found else said.strip()[-150:]
 
 
-def _count(
-    kind: Counter[str], move: Move, told: Sequence[Mapping[str, str]], plain: Sequence[bool] | None
-) -> None:
-    for number, (is_kept, one) in enumerate(zip(move.kept(), told, strict=True)):
-        name = one["patch"]
-        verdict = one["verdict"]
-        kind["patches"] += 1
-        kind["dropped"] += not is_kept
-        if verdict == "absorbed":
-            kind["found" if not is_kept else "false"] += 1
-            if is_kept:
-                tell(f"  false? {move.name} {name} {one['how']}")
-        elif not is_kept:
-            kind["proposed"] += bool(one["likely"])
-            tell(f"  not found: {move.name} {name} {verdict} {one['likely']}")
-        is_carried = verdict in ("unchanged", "modified", "partial")
-        kind["settled"] += is_carried if is_kept else verdict == "absorbed"
-        if plain is not None:
-            kind["am"] += plain[number] if is_kept else 0
-
-
-def _sentence(name: str, kind: Counter[str]) -> str:
-    return (
-        f"{name}: {kind['patches']} patches, {kind['dropped']} dropped by their maintainers: "
-        f"{kind['found']} found ({share(kind['found'], kind['dropped'])}), {kind['proposed']} more"
-        f" proposed; {kind['false']} called absorbed that were kept; settled "
-        f"{share(kind['settled'], kind['patches'])}, git am -3 {kind['am']}"
+def table(done: Sequence[Outcome]) -> Iterator[str]:
+    """Yield a row for each project."""
+    yield (
+        "| project: upstream | moves | patches | dropped by their maintainers | of these absorbed "
+        "| proposed | absorbed, though kept | settled | `git am -3` |"
     )
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for kind in dict.fromkeys(one.kind for one in done):
+        some = [one for one in done if one.kind == kind]
+        yield f"| {kind} | {len({one.move for one in some})} | {row(some)} |"
+    yield f"| all | {len({one.move for one in done})} | {row(done)} |"
+
+
+def row(some: Sequence[Outcome]) -> str:
+    """Return the counts of some patches, as cells of the table."""
+    dropped = [one for one in some if not one.is_kept]
+    found = sum(one.verdict == "absorbed" for one in dropped)
+    likely = sum(one.is_likely and one.verdict != "absorbed" for one in dropped)
+    is_asked = all(one.am for one in some)
+    cells: Iterable[object] = (
+        len(some),
+        len(dropped),
+        f"{found} ({share(found, len(dropped))})" if dropped else 0,
+        likely,
+        sum(one.is_kept and one.verdict == "absorbed" for one in some),
+        share(sum(one.is_settled for one in some), len(some)),
+        share(sum(one.is_settled_by_am for one in some), len(some)) if is_asked else "not run",
+    )
+    return " | ".join(map(str, cells))
 
 
 if __name__ == "__main__":
