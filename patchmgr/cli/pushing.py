@@ -38,6 +38,9 @@ Paths = Annotated[list[str] | None, argument("[PATH]...", "Files or folders; def
 MaybePatch = Annotated[
     str | None, argument("[PATCH]", "A patch: its name, the start of its name, or its number.")
 ]
+PatchOrCount = Annotated[
+    str | None, argument("[PATCH]", "A patch (its name, or the start of its name), or N.")
+]
 
 
 def new(
@@ -64,7 +67,7 @@ def new(
 
 
 def push(
-    patch: MaybePatch = None,
+    patch: PatchOrCount = None,
     all_: Annotated[bool, option("--all -a", "Push all patches.")] = False,
     force: Annotated[
         bool, option("--force", "Push even if hunks fail; write those to .rej files.")
@@ -77,8 +80,6 @@ def push(
 ) -> None:
     """Push the next patch, the next N, all up to PATCH, or all.
 
-    A number means the next N patches.
-
     Example: patchmgr push fix-allow-list --to ~/src/vllm
     """
     _refuse_both(patch, all_)
@@ -89,7 +90,7 @@ def push(
 
 
 def pop(
-    patch: MaybePatch = None,
+    patch: PatchOrCount = None,
     all_: Annotated[bool, option("--all -a", "Pop all patches.")] = False,
     force: Annotated[
         bool, option("--force", "Discard edits to the patched files; `undo` restores them.")
@@ -100,8 +101,6 @@ def pop(
     json: Json = False,
 ) -> None:
     """Pop the top patch, the top N, all above PATCH, or all.
-
-    A number means the top N patches.
 
     Example: patchmgr pop --all
     """

@@ -131,7 +131,7 @@ def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
 def open_checkout_series(
     to: Path | None, series: str | None, *, begins: bool = False, **how: Any
 ) -> tuple[Session, CheckoutOptions]:
-    """Open the workspace for a command on a checkout; return the session and its options.
+    """Open the workspace for a command on a checkout; return the session and the options.
 
     `to` is the checkout; by default, it is the one around the current folder. If patches are pushed
     in the checkout, its record names the workspace. With `begins`, the checkout may have no record

@@ -92,7 +92,7 @@ def upstream_add(
 ) -> None:
     """Add an upstream: a git repository, a package, or an archive.
 
-    An archive or a folder has no versions: `upstream fetch` reads its present content, and `--onto
+    An archive or a folder has no versions: `upstream fetch` reads its current content, and `--onto
     upstream/main` means the content that was read last.
 
     Example: patchmgr upstream add vllm --package vllm

@@ -63,7 +63,7 @@ def apply_to_package(
     """Apply a series to an installed package of any release, completely or not at all.
 
     If an older state of the series is applied to the package, the files of that state are replaced
-    in the same step. Files that an installer has replaced since then are patched in their present
+    in the same step. Files that an installer has replaced since then are patched in their current
     state. `warns_at_start` turns the check at Python's startup on or off; None leaves the check as
     it is. Raises PatchmgrError "edited-package" if somebody else edited a file of the series.
     """

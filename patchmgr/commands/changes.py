@@ -26,7 +26,7 @@ class DiffRange(Struct, frozen=True):
     """The range of a diff: from the state before one pushed patch to the state after another.
 
     If `since` is None, the diff starts after the top patch. If `until` is None, it ends with the
-    present files of the checkout. `is_reversed` swaps the two ends.
+    current files of the checkout. `is_reversed` swaps the two ends.
     """
 
     since: str | None = None
@@ -73,5 +73,5 @@ def _behind(opened: OpenSeries, until: str | None, paths: Sequence[str]) -> Stat
 
 
 def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:
-    """Return those files of `state` that `old` or `new` has at or below the given paths."""
+    """Return the part of `state` at or below the given paths, for files in `old` or `new`."""
     return {p: opened.ground.entry(state, p) for p in (*old, *new) if is_in(p, paths)}

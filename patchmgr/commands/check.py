@@ -416,7 +416,7 @@ def check_ledger(
 def _files(
     clone: Clone, branch: str | None, paths: Collection[str], below: StoredTree, read: Read
 ) -> Iterator[tuple[str | None, State]]:
-    """Yield the commit and the files of a branch, or None and the files of the work tree."""
+    """Yield (commit, files) of a branch or, without a branch, (None, files) of the work tree."""
     if branch is None and not clone.is_bare:
         yield None, _WorkFiles(clone, paths, below, read)
         return

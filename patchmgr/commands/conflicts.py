@@ -95,7 +95,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches of the rebase in progress with this conflict or one of its regions."""
+    """Return the patches that have a conflict, or one of its regions, in the rebase in progress."""
     items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
@@ -275,7 +275,7 @@ def _lessons(
 
 
 def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[bytes]:
-    """Yield the content, with markers, of each file of the rebase in progress with the conflict."""
+    """Yield, with its markers, each file of the rebase in progress that has the given conflict."""
     marked = (original(workspace, item) for item in waiting_with(workspace, memory, found))
     yield from (content for content in marked if content is not None)
 

@@ -55,10 +55,9 @@ class Imported(Struct, frozen=True):
 
 
 class Import(Struct, frozen=True):
-    """The imported patches.
+    """The imported patches, and the fork that they come from.
 
-    `fork` is the fork that they come from, or None if they are not from a fork whose merges were
-    converted.
+    `fork` is None unless the merges of a fork were converted to patches.
     """
 
     patches: tuple[Imported, ...]

@@ -19,7 +19,10 @@ from patchmgr.workspace import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files that this run resolved, and the files still in conflict; paths in the work area."""
+    """The files that this run resolved, and the files still in conflict.
+
+    Both are given as paths in the work area.
+    """
 
     solved: tuple[str, ...]
     left: tuple[str, ...]

@@ -48,7 +48,7 @@ _PASSWORD = re.compile(r"(https?://)[^/@]*@")
 
 
 class Refused(Struct, frozen=True):
-    """A conflict in a source that was not pulled, and the reason."""
+    """A conflict that was not pulled from a source, and the reason."""
 
     id: str
     reason: str

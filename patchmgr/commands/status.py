@@ -213,9 +213,9 @@ class CommitOrigin(Struct, frozen=True):
     """The origin of a commit; `series` is None if patchmgr did not build the commit.
 
     `is_current` is true if the series, as it is now, results in the same head. `patches` are the
-    subjects of the commits up to this one. `position` is the commit's number in the present branch,
-    or None if it is not in that branch. `version` and `digest` are read from a tag on the commit,
-    and are None without such a tag.
+    subjects of the commits up to this one. `position` is the commit's number in the branch as it is
+    now, or None if it is not in that branch. `version` and `digest` are read from a tag on the
+    commit, and are None without such a tag.
     """
 
     commit: str
