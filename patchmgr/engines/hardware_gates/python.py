@@ -395,7 +395,7 @@ def _bound(node: ast.AST) -> Sequence[str]:
         return (node.asname or node.name.partition(".")[0],)
     if isinstance(node, ast.arg):
         return (node.arg,)
-    name = getattr(node, "name", None)  # of a definition, a handler, a pattern
+    name = getattr(node, "name", None)  # of a definition, an exception handler or a pattern
     return (name,) if isinstance(name, str) else ()
 
 

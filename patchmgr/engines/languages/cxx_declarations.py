@@ -191,7 +191,7 @@ class _Bodies:
     """Tells which tokens are in the body of a function: in the braces after a parameter list."""
 
     def __init__(self) -> None:
-        self._depth = 0  # open braces of a body, and inside it
+        self._depth = 0  # open braces, counted from the one that opens a body
         self._parentheses = 0  # open parentheses outside of bodies
         self._before = ""
         self._is_function = self._is_template = False

@@ -56,7 +56,7 @@ class Braces(Struct, frozen=True):
         symbols: list[str | None] = [None] * (text.count("\n") + 1)
         found = None if _ENDLESS.search(bare) else list(self._blocks(bare))
         if found and None not in found:
-            for first, last, name in filter(None, found):  # an inner block comes before its outer
+            for first, last, name in filter(None, found):  # inner blocks come first
                 symbols[first:last] = [old or name for old in symbols[first:last]]
         return tuple(symbols)
 
@@ -67,7 +67,7 @@ class Braces(Struct, frozen=True):
         """
         open_: list[_Open] = []
         start = line = done = 0
-        depths = [0, 0]  # of parentheses and of brackets since the start of the statement
+        depths = [0, 0]  # open parentheses and brackets since the start of the statement
         for sign in _BOUNDARY.finditer(bare):
             at = sign.start()
             line += bare.count("\n", done, at)

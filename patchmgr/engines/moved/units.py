@@ -129,7 +129,6 @@ class Outline:
         return start
 
     def _paragraphs(self, named: Sequence[Unit]) -> Iterator[Unit]:
-        """Yield the paragraphs outside of symbols."""
         taken = {n for unit in named for n in range(unit.start, unit.end)}
         start: int | None = None
         for number, line in enumerate((*self.lines, b"")):

@@ -121,8 +121,8 @@ def _known(
 ) -> tuple[Content] | Conflicted | None:
     """Return a person's resolution of a file in a tuple of one, or None if there is none.
 
-    If a side has changed since then, because the person resolved an earlier conflict or edited the
-    patch, that change is merged into the resolution. This can give a new conflict.
+    If a side has changed after the person resolved the file, because of an earlier conflict or an
+    edit of the patch, that change is merged into the resolution. This can give a new conflict.
     """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:

@@ -142,7 +142,7 @@ _ARGUMENT = re.compile(
 )
 _PLAIN = frozenset({"None", "True", "False", "nullptr"})
 _KEYWORDS = frozenset({*kwlist, "case", "catch", "delete", "new", "sizeof", "switch", "throw"})
-_FEWEST = 2  # uses in base, other than calls, below which a change of each use is no evidence
+_FEWEST = 2  # least number of uses in base, other than calls, for a change of all to be evidence
 _LONGEST = 2000  # tokens of a call: after an unbalanced bracket in a comment, no call ends
 
 Use = tuple[str, str]

@@ -219,7 +219,7 @@ def _meet(one: Layer, other: Layer) -> bool:
 def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: State) -> str | None:
     """Return a file that keeps `other` from being moved above the layers `carried`, or None.
 
-    It can be moved if both orders apply and give the same files.
+    `other` can be moved there if both orders apply and give the same files.
     """
     above = lay_all(ground, [other, *carried], start)
     below = lay_all(ground, [*carried, other], start)

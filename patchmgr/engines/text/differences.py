@@ -13,7 +13,7 @@ from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, 
 from patchmgr.model.patch import Hunk
 
 LARGEST_GAP = 100_000  # most pairs of lines that are compared where no line is unique
-DEEPEST = 30  # most nested parts of a text that are compared
+DEEPEST = 30  # most levels of parts within parts that are compared
 
 T = TypeVar("T")
 _Run = tuple[int, int, int]
@@ -90,7 +90,7 @@ def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], 
 
 
 def matched_runs(old: Sequence[T], new: Sequence[T]) -> Iterator[_Run]:
-    """Yield the runs of equal lines in two texts: start in each text, and number of lines."""
+    """Yield (old start, new start, number of lines) for each run of equal lines in two texts."""
     return _runs(old, new, (0, 0), 0)
 
 
