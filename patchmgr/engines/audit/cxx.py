@@ -132,7 +132,7 @@ class CxxUse(Struct, frozen=True):
             return None
         if ("using", "enum") in pairwise(token.text for token in self.code.tokens):
             return None
-        text = f"`{self.use.name}` is only known as `{new[0].owners[-1]}::{self.use.name}` now"
+        text = f"`{self.use.name}` has to be `{new[0].owners[-1]}::{self.use.name}` now"
         return self._removed(text, old[0], lambda now: any(one.is_scoped for one in now))
 
     def _call(self, old: Declared, new: Declared) -> Found:
@@ -168,11 +168,11 @@ class CxxUse(Struct, frozen=True):
         if {True} in (was, now) and was != now and len(was | now) == 2:
             if (given is None) != (now == {False}) or not self._is_named():
                 return None
-            text = f"`{name}` is {'a template' if given is None else 'no template'} now"
+            text = f"`{name}` is {'now' if given is None else 'no longer'} a template"
             return self._changed(text, lambda some: {one.parameters is None for one in some} == now)
         if given is None or not _takes(old, given, given) or _takes(new, given, given):
             return None
-        text = f"`{name}` has {_counted(given)} here; its template takes {_wanted(new)}"
+        text = f"`{name}` has {_counted(given)} here, but its template takes {_wanted(new)}"
         return self._changed(text, lambda now: not _takes(now, given, given))
 
     def _is_named(self) -> bool:
@@ -193,7 +193,7 @@ class CxxUse(Struct, frozen=True):
             return None
         if not _takes(was, made, made) or _takes(now, made, made):
             return None
-        text = f"`{name}` is made with {_counted(made)} here; it takes {_wanted(now)}"
+        text = f"`{name}` is made with {_counted(made)} here, but takes {_wanted(now)}"
         return self._changed(text, lambda some: not _takes(some, made, made))
 
     def _abstract(self, old: Declared, new: Declared) -> Found:

@@ -167,7 +167,7 @@ def _renamed(names: set[str], aliases: Iterable[tuple[str, set[str]]]) -> set[st
 
 
 def words(text: str) -> set[str]:
-    """Return the set of words in a string, without numbers."""
+    """Return the set of words in a string, leaving out numbers."""
     return set(_WORD.findall(text))
 
 

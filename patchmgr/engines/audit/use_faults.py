@@ -259,7 +259,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
 
 
 def _decorates(node: ast.AST | None) -> set[str]:
-    """Return how a decorator can be written: "bare", "called" or both; nothing if unsure."""
+    """Return how a decorator can be written: "bare", "called", both, or no way if unsure."""
     if not isinstance(node, Function):
         return set()
     inner = {child.name: child for child in node.body if isinstance(child, Function)}

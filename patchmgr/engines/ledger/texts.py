@@ -180,10 +180,10 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield each three lines that are consecutive in a merge, but not on either side.
+    """Yield every three lines that are consecutive in a merge, but not on either side.
 
-    Three lines where one side meets the other are left out: the first two are consecutive on one
-    side, and the last two on the other side.
+    Lines where one side meets the other are left out: the first two of the three are consecutive on
+    one side, and the last two on the other side.
     """
     pairs = [set(pairs_of(lines)) for lines in (ours, theirs)]
     threes = {*_threes(ours), *_threes(theirs)}

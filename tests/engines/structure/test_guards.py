@@ -27,7 +27,7 @@ def at_end(text: str) -> str:
             "x = {'a': 1, 'b': 2}\n",
             "x = {'b': 3, 'a': 1}\n",
             "x = {'b': 3, 'a': 1, 'b': 2}\n",
-            "`b` is defined twice, which it is not on either side.",
+            "`b` is defined twice here, but on neither side.",
             id="key twice",
         ),
         pytest.param(
@@ -35,7 +35,7 @@ def at_end(text: str) -> str:
             "import re\nre.x()\n",
             "re.x()\nimport re\n",
             "import re\nimport re\nre.x()\n",
-            "`re` is defined twice, which it is not on either side.",
+            "`re` is defined twice here, but on neither side.",
             id="import twice",
         ),
         pytest.param(
