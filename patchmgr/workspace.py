@@ -326,9 +326,8 @@ class Workspace:
     def make(self, change: Change, *, told: Told | None = None, is_dry_run: bool = False) -> None:
         """Make a change, completely or not at all, and log what it replaces.
 
-        A dry run does nothing.
-
-        `told` is the log entry, by default one that names the workspace's command.
+        A dry run does nothing. `told` is the log entry, by default one that names the workspace's
+        command.
         """
         if is_dry_run:
             return

@@ -349,7 +349,7 @@ def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 
 def _files(file: BinaryIO, limits: Limits, place: _Place) -> Iterator[ArchiveFile]:
-    """Yield each file with the path that `place` returns; leave out those with the path None."""
+    """Yield each file with the path that `place` returns, unless that path is None."""
     kinds: dict[str, Kind] = {}
     links: dict[str, list[str]] = {}
     for member, path in _placed(file, limits, place):

@@ -362,7 +362,7 @@ def _package(pinned: Pinned) -> PackagePatch | None:
 def _came_as(item: Item) -> PackagePatch | None:
     """Return the package that a patch's file name gives.
 
-    Returns None if there is none, or if the diff changes files outside the package's folder.
+    Returns None if the name gives none, or if the diff changes files outside the package's folder.
     """
     name = read_name(item.patch.name)
     if name is None or item.line.is_reversed:

@@ -30,7 +30,7 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 
 
 def split_mbox(raw: bytes) -> list[bytes]:
-    """Split a mailbox into its mails; joined, these give the same bytes.
+    """Split a mailbox into its mails; joined again, the mails give the same bytes.
 
     Each "From " line as git writes it starts a new mail. A "From " line of another mail program
     does so only between a blank line and a header, in a file that begins with such a line.
@@ -48,7 +48,7 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return for each mail whether `split_mbox` could split it off from a mailbox of all mails.
+    """Return for each mail whether `split_mbox` could separate it from a mailbox of all mails.
 
     None stands for a mail that will be rewritten; its result is False. If the mails cannot all be
     separated by their "From " lines, the result is True only for mails with git's "From " line.

@@ -81,7 +81,7 @@ def _common_name(reader: PatchReader, title: bytes, at: int) -> str:
 
 
 def _check_title(reader: PatchReader, title: bytes, names: Names, at: int) -> None:
-    """Raise unless a "diff --git" line can be read as these names."""
+    """Raise an error unless a "diff --git" line can be read as these names."""
     old, new = names
     wanted = [encode_path(path or "") for path in (old or new, new or old)]
     for pair in _splits(title):
@@ -477,7 +477,10 @@ def _index(reader: PatchReader, found: _Lines) -> tuple[str | None, str | None, 
 
 
 def _moved(reader: PatchReader, found: _Lines) -> Names | None:
-    """Return both paths of a rename or copy, or None; they are written without `a/` and `b/`."""
+    """Return both paths of a rename or copy, or None for any other change.
+
+    The header lines give these paths without `a/` and `b/`.
+    """
     for verb in ("rename", "copy"):
         if f"{verb} from" in found:
             lines = (found[f"{verb} from"], found[f"{verb} to"])

@@ -166,10 +166,9 @@ def suse_fields(
 ) -> Mapping[str, str]:
     """Return new values for SUSE's header fields, or {} if the present values are valid.
 
-    The value "" removes a field.
-
-    `landed` maps an upstream commit to the first release that contains it, or to None if no release
-    does. Raises a "not-exportable" error for an unknown status, or a commit not in `landed`.
+    The value "" removes a field. `landed` maps an upstream commit to the first release that
+    contains it, or to None if no release does. Raises a "not-exportable" error for an unknown
+    status, or a commit not in `landed`.
     """
     text = patch.says(MAINLINE)
     if text is not None and not any(stance_problems(patch, MAINLINE)):

@@ -21,15 +21,15 @@ _DAY = 24 * 60 * 60
 _UNUSED = 30 * _DAY
 _MOST_BYTES = 256 << 20
 _SWEPT = "swept"
-_PARTS = ("patchmgr", "pyflakes")  # the first with all that is below it
+_PARTS = ("patchmgr", "pyflakes")  # the subfolders of the first one count, too
 
 
 class Answers:
-    """The cache of answers; each version of patchmgr and of Python has its own.
+    """A cache of answers, separate for each version of patchmgr and of Python.
 
     An answer is any value that JSON can represent. An answer that cannot be read or written is
-    computed again. Answers that were not used for a month are deleted, and so are the oldest ones
-    when the cache exceeds its size limit.
+    computed again. Answers that were not used for a month are deleted, and so are the least
+    recently used ones when the cache exceeds its size limit.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -67,7 +67,7 @@ class Answers:
         return self._folder / name[:2] / name[2:]
 
     def _sweep(self) -> None:
-        """Delete, once a day, answers not used for a month and the oldest above the size limit."""
+        """Delete the answers that are too old or exceed the size limit, but only once a day."""
         mark, now = self._folder / _SWEPT, time.time()
         if mark.exists() and now - mark.stat().st_mtime < _DAY:
             return
@@ -81,7 +81,7 @@ class Answers:
 
 
 def _program() -> Iterator[str]:
-    """Yield what an answer depends on besides its question: versions, and the program itself."""
+    """Yield what an answer depends on besides its question: versions, and the program's files."""
     yield f"{__version__} {sys.version}"
     for name in _PARTS:
         spec = find_spec(name)
@@ -89,6 +89,6 @@ def _program() -> Iterator[str]:
         for folder, below, files in os.walk(root):
             below[:] = sorted(below) if name == _PARTS[0] else ()
             for file in sorted(name for name in files if name.endswith(".py")):
-                with suppress(FileNotFoundError):  # an editor's, gone by now
+                with suppress(FileNotFoundError):  # a temporary file of an editor, already deleted
                     facts = os.stat(os.path.join(folder, file))
                     yield f"{folder}/{file} {facts.st_size} {facts.st_mtime_ns}"

@@ -29,7 +29,7 @@ def state_of(mode: str, content: bytes) -> FileState:
 
 
 class Content(Struct, frozen=True):
-    """A file to write: its git mode and blob id, and its content, as in git or in the checkout."""
+    """A file to write: its git mode and blob id, and its content, as in git or as on disk."""
 
     entry: Entry
     content: bytes
@@ -54,9 +54,9 @@ class AppliedFile(Struct, frozen=True):
     """A file that patches changed in a checkout or package.
 
     `before` and `after` are the states of the file; a state is None if the file does not exist
-    then. `original` is the name under which the old content is kept, or None. `permissions` are the
-    permission bits of the old file. `blob` is git's id of the new content, which may have other
-    line ends in the checkout.
+    then. `original` is the name under which the old content is kept, and `permissions` are the
+    permission bits of the old file; both are None without an old file. `blob` is git's id of the
+    new content, which may have other line ends in the checkout.
     """
 
     path: str
@@ -68,7 +68,7 @@ class AppliedFile(Struct, frozen=True):
 
 
 class PushedPatch(Struct, frozen=True):
-    """A pushed patch: its name, and the sha256 of its diff at that time.
+    """A pushed patch: its name, and the sha256 of the diff that was pushed.
 
     `is_forced` is true if it was pushed although some of its hunks did not apply.
     """

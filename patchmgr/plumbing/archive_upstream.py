@@ -58,7 +58,7 @@ class ArchiveUpstream(OpenUpstream):
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Import the present content, and return its commit.
 
-        Raises PatchmgrError "unknown-ref" if one of the wanted states is not in the store.
+        Raises PatchmgrError "unknown-ref" if a state in `wanted` is not in the store.
         """
         found = self._take()
         for ref in wanted:
@@ -186,7 +186,7 @@ class ArchiveUpstream(OpenUpstream):
 
 
 def _files_below(root: Path) -> Iterator[ArchiveFile]:
-    """Yield the files of a folder by name, except git's own; all have the same time."""
+    """Yield the files of a folder, sorted by name and without `.git`; all get the same time."""
     for folder, below, names in os.walk(root):
         below[:] = sorted(name for name in below if name != ".git")
         links = [name for name in below if os.path.islink(os.path.join(folder, name))]

@@ -1,4 +1,4 @@
-"""Run a function in a second thread while git works, or in a process of its own."""
+"""Run a function in a second thread while git works, or in a separate process."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from patchmgr.plumbing.closing import Closing
 
 T = TypeVar("T")
 FEW = 8
-"""Up to this many values are not worth a process."""
+"""If there are fewer values than this, starting processes does not pay."""
 
 
 class Ahead(Closing, Generic[T]):
     """A function that runs in its own thread.
 
     `result` and the end of the `with` block wait for the function. The function should mostly wait
-    for git, as two threads cannot compute at the same time. It must share no data with the thread
-    that starts it.
+    for git, as two threads cannot compute at the same time. The function must share no data with
+    the thread that starts it.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -37,7 +37,7 @@ class Ahead(Closing, Generic[T]):
     def _run(self) -> None:
         try:
             self._done.append(self._work())
-        except BaseException as fault:  # told to who asks for the result
+        except BaseException as fault:  # `result` raises it again
             self._fault = fault
 
     def result(self) -> T:
@@ -55,9 +55,9 @@ class Ahead(Closing, Generic[T]):
 def beside(find: Callable[[], T]) -> Callable[[], T]:
     """Start computing a value in a forked process, and return a function that waits for the value.
 
-    The value must be picklable. If another thread is running, or there is only one core, the value
-    is computed in this process when it is requested, and also if the forked process fails. If this
-    process ends before, so does the other.
+    The value must be picklable. It is computed in this process, when it is requested, if another
+    thread is running, if there is only one core, or if the forked process fails. If this process
+    ends first, it ends the forked process.
     """
     if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
         return find
@@ -84,7 +84,7 @@ def beside(find: Callable[[], T]) -> Callable[[], T]:
 
 
 def _send(find: Callable[[], object], sink: int) -> NoReturn:
-    """Write what is found, and end this process. If it fails, the one that waits will, too."""
+    """Write the result of `find` to the pipe, and end this process, with exit code 1 on failure."""
     gc.disable()
     code = 1
     with suppress(BaseException), open(sink, "wb") as file:

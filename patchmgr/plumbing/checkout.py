@@ -71,7 +71,7 @@ def finish_step(place: Path, token: str) -> None:
             return
         try:
             checkout = Checkout(open_clone(place))
-        except PatchmgrError:  # no repository any more
+        except PatchmgrError:  # the repository is gone
             return
         if checkout.is_interrupted:
             with checkout.held():
@@ -98,7 +98,7 @@ __all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
 
 
 class Standing(str, Enum):
-    """Whether a file of a checkout is patched, original, or edited since."""
+    """Whether a file of a checkout is patched, original, or was edited since."""
 
     PATCHED = "patched"
     ORIGINAL = "original"
@@ -128,14 +128,14 @@ class Checkout(Target):
         stands = {file.path: self._standing(file) for file in files}
         edited = [f for f in files if f.after and stands[f.path] is Standing.EDITED]
         if edited:
-            with suppress(PatchmgrError):  # what git cannot convert is as a person left it
+            with suppress(PatchmgrError):  # a file that git cannot convert counts as edited
                 stands |= self._standings_as_git(edited)
         return tuple(stands[file.path] for file in files)
 
     def _standing(self, file: AppliedFile) -> Standing:
         try:
             found = self.tree.read(file.path)
-        except PatchmgrError:  # a folder is in its place, or a file or a link in that of a parent
+        except PatchmgrError:  # a folder is at the path, or a parent of the path is not a folder
             return Standing.EDITED if file.after is not None else Standing.PATCHED
         state = found_state(found)
         if state == file.after:
@@ -143,7 +143,7 @@ class Checkout(Target):
         return Standing.ORIGINAL if state == file.before else Standing.EDITED
 
     def _standings_as_git(self, files: Sequence[AppliedFile]) -> dict[str, Standing]:
-        """Return the standing of existing files, compared in the form in which git stores them."""
+        """Return the standing of existing files, comparing the contents that git would store."""
         found = {f.path: there for f in files if (there := self.tree.read(f.path)) is not None}
         kept = {
             f.path: WorkFile(f.before.mode, self.original(f.original), 0)
@@ -170,13 +170,13 @@ class Checkout(Target):
         present, staged = self.clone.private / "index", self._staging / "index"
         self.clone.refuse_locked()
         if present.exists():
-            shutil.copy2(present, staged)  # with its time, by which git tells what is racy
+            shutil.copy2(present, staged)  # with its time, from which git sees which files changed
         self.clone.write_index(exchange.index, exchange.hidden, staged)
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
         staged = self._staging / "index"
         if not is_fresh:
-            # Somebody may have staged something since: what was prepared then is out of date.
+            # Somebody may have staged files since then, so the prepared index is out of date.
             entries = {path: e and Entry(*e) for path, e in journal["index"].items()}
             self.clone.write_index(entries, journal["hidden"], None)
         elif staged.exists():

@@ -31,11 +31,11 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
 class Move(Struct, frozen=True):
-    """A change to a file, with its content in three states: without patches, as pushed, as wanted.
+    """A change to a file: its content without patches (`below`), as pushed (`old`), and as wanted.
 
     The contents are those that git stores. `is_kept` is true if the checkout already has the wanted
-    state, `is_apart` is true if the wanted state does not come from a patch, and `is_given_up` is
-    true if an edit of the file may be overwritten.
+    state (`new`), `is_apart` is true if the wanted state does not come from a patch, and
+    `is_given_up` is true if an edit of the file may be overwritten.
     """
 
     path: str
@@ -55,7 +55,9 @@ def plan_shift(
     *,
     head: str,
 ) -> Exchange:
-    """Plan the change that brings every path to its wanted state, with the new record.
+    """Plan the change that gives every file in `moves` its wanted content.
+
+    `record` is the new record, without its files.
 
     Raises PatchmgrError "edited" if a file to be changed was edited since the patches were pushed.
     """
@@ -86,7 +88,10 @@ def plan_shift(
 def _to_work_tree(
     checkout: Checkout, moves: Collection[Move], name: str
 ) -> dict[str, Content | None]:
-    """Return the wanted files as git writes them; a file that no patch made keeps its content."""
+    """Return the `name` state of each move, "below" or "new", as git would write the file.
+
+    The state of a move with `is_apart` is not converted.
+    """
     contents = {move.path: getattr(move, name) for move in moves}
     ours = {move.path: contents[move.path] for move in moves if not move.is_apart}
     return {**contents, **checkout.clone.conversion.to_work_tree(ours)}
@@ -98,7 +103,7 @@ def _as_git(
     moves: Collection[Move],
     leaving: Collection[str],
 ) -> dict[str, Content | None]:
-    """Return the present files that change, in the form in which git stores them."""
+    """Return the files that will change, as they are now, in the form in which git stores them."""
     moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
     apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
     found = {m.path: found_file(checkout, m.path, leaving) for m in moved if not m.is_apart}
@@ -121,7 +126,7 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Return a file that was read from the checkout as a file to write; None stays None."""
+    """Convert a file that was read from the checkout to a file to write; None stays None."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -156,7 +161,7 @@ def _shifted_row(
     found: WorkFile | None,
     originals: dict[str, bytes],
 ) -> AppliedFile:
-    """Return the new record of a path, and save in `originals` its content without patches."""
+    """Return a path's row in the new record, and add its content without patches to `originals`."""
     name, bits = None, None
     if move.below is not None:
         name = str(len(originals))
@@ -176,9 +181,9 @@ def refuse_same_names(
 ) -> None:
     """Raise PatchmgrError "same-name" if the file system cannot hold all the planned files.
 
-    On some file systems, names that differ only in case are one file, for example. The files of the
-    tree `below` that are not in `leaving` are checked as well. The file system is tested with two
-    empty files, and only if there are similar names.
+    For example, some file systems cannot hold two files whose names differ only in case. The files
+    of the tree `below` that are not in `leaving` are checked as well. The file system is tested
+    with two empty files, and only if there are similar names.
     """
     for one, other in _alike(there, leaving, below):
         if not _holds_apart(root, one, other):
@@ -193,7 +198,7 @@ def refuse_same_names(
 def _alike(
     there: Collection[str], leaving: Collection[str], below: StoredTree | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield pairs of paths with similar names, folder by folder."""
+    """Yield pairs of paths that some file systems would treat as the same path."""
     known: dict[str, str] = {}
     for path in sorted(there):
         other = known.setdefault(_folded(path), path)
@@ -211,7 +216,7 @@ def _folded(name: str) -> str:
 
 
 def _holds_apart(root: Path, one: str, other: str) -> bool:
-    """Return whether the file system of a folder treats two names as two files."""
+    """Return whether the file system of a folder can hold both paths as different files."""
     pairs = zip(one.split("/"), other.split("/"), strict=True)
     first, second = next(pair for pair in pairs if pair[0] != pair[1])
     with suppress(OSError), tempfile.TemporaryDirectory(prefix=".patchmgr-", dir=root) as folder:
@@ -231,7 +236,7 @@ class Goal(Struct, frozen=True):
 
 
 class _Row(Struct, frozen=True):
-    """One path: its present file, its file before any series, and its wanted file."""
+    """A path with its present file, its original file without patches, and its wanted file."""
 
     path: str
     found: WorkFile | None
@@ -267,7 +272,7 @@ def plan_exchange(
     """
     index = checkout.clone.index()
     old = {file.path: file for file in applied.files} if applied is not None else {}
-    # The .gitattributes files that go back to what they were count as well.
+    # The .gitattributes files that are restored affect the conversion as well.
     back = (file for path, file in old.items() if path not in wanted and is_attributes(path))
     around = {file.path: as_content(checkout.original_file(file)) for file in back}
     wanted = checkout.clone.conversion.to_work_tree(wanted, around=around)
@@ -408,9 +413,10 @@ def _index_after(
     goal: Goal,
     index: Mapping[str, Indexed],
 ) -> dict[str, Entry | None]:
-    """Return the index entries to change: all of them if HEAD moves.
+    """Return the index entries to change.
 
-    Otherwise, only those of restored files that somebody staged as the series had left them.
+    If HEAD does not move, these are only entries of restored files that somebody had staged with
+    the content that the series gave them.
     """
     entries: dict[str, Entry | None] = {}
     for row in rows:
@@ -434,7 +440,7 @@ def _is_staged(checkout: Checkout, row: _Row, entry: Entry | None) -> bool:
 
 
 def _has_blob(checkout: Checkout, path: str, found: WorkFile, blob: str) -> bool:
-    """Return whether a file has the content of a blob, on disk or after conversion by git."""
+    """Return whether a file has the content of a blob, as it is or after git's conversion."""
     if blob_id(found.content) == blob:
         return True
     return blob_id(checkout.clone.conversion.to_git({path: found})[path]) == blob

@@ -83,7 +83,7 @@ class Clone(Struct, frozen=True, dict=True):
         return git_process.text(found).strip() or None
 
     def unfinished(self) -> str | None:
-        """Return the git operation in progress in this work tree, such as "a merge", or None."""
+        """Return the git operation that is in progress, such as "a merge", or None."""
         for name, what in _UNFINISHED.items():
             if (self.private / name).exists():
                 return what
@@ -133,7 +133,7 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(filter(None, git_process.text(printed).split("\0")))
 
     def author(self) -> Author | None:
-        """Return the user's name and email from git's configuration, with the date, or None."""
+        """Return the user's name and email, with the date, or None if git does not know them."""
         return author_of(self.private)
 
     def write_index(
@@ -163,14 +163,14 @@ class Clone(Struct, frozen=True, dict=True):
         self._look("update-index", "-q", "--refresh")
 
     def take(self, scratch: Path, head: str, base: str) -> None:
-        """Copy the commits from base to head, with their objects, into the clone.
+        """Copy the commits from `base` to `head`, with their objects, into the clone.
 
-        The commits are read from `scratch`. If the clone contains base, only objects that are not
-        reachable from base are sent. Otherwise the objects of base are sent too, and the store must
-        have all of them.
+        The commits are read from `scratch`. If the clone contains `base`, only objects that are not
+        reachable from `base` are sent. Otherwise the objects of `base` are sent too, and the store
+        must have all of them.
         """
         wanted = f"{head}\n^{base}\n" if self.can_take(scratch, base) else f"{head}\n"
-        # Whole objects, no deltas on what the clone has: a partial clone may lack their bases.
+        # No deltas against objects of the clone: a partial clone may lack these objects.
         packed = git_process.output(
             ["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"],
             git_dir=scratch,
@@ -179,9 +179,9 @@ class Clone(Struct, frozen=True, dict=True):
         git_process.output(["index-pack", "--stdin"], git_dir=self.git_dir, data=packed)
 
     def can_take(self, scratch: Path, base: str) -> bool:
-        """Return whether the clone contains the commit base.
+        """Return whether the clone contains the commit `base`.
 
-        Raises PatchmgrError "missing-object" if it does not and base has parents: such a commit
+        Raises PatchmgrError "missing-object" if it does not and `base` has parents: such a commit
         cannot be sent without its history.
         """
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
@@ -234,7 +234,10 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
 
 
 def author_of(git_dir: Path) -> Author | None:
-    """Return the user's name and email for commits in a repository, with the date, or None."""
+    """Return the user's name and email for commits in a repository, with the date.
+
+    Returns None if git does not know them.
+    """
     known = _IDENTITY.fullmatch(identity(git_dir) or "")
     return None if known is None else Author(known[1], known[2], known[3])
 
@@ -280,10 +283,10 @@ def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
 
 @cache
 def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
-    """Ask git about a folder; the answer is cached, as a command asks several times."""
+    """Ask git about a folder; the answer is cached, because commands ask the same several times."""
     arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
-        # The network's environment is the one that has the user's configuration in it.
+        # The user's configuration lists the repositories of others that are trusted.
         _, printed = git_process.run(arguments, cwd=folder, env=git_process.user_environment())
     except PatchmgrError as fault:
         if "not a git repository" in fault.message:

@@ -51,14 +51,17 @@ def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str
 
 
 def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
-    """Fetch the objects of a remote's ref and update no ref; a shallow clone stays shallow."""
+    """Fetch the objects of a remote's ref without updating a ref; a shallow clone stays shallow."""
     arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
     arguments += ["--depth=1"] * (git_dir / "shallow").exists()
     _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "fetch from")
 
 
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
-    """Update all refs on a remote, or none; raise a "push" error if one has changed meanwhile."""
+    """Update all refs on a remote, or none.
+
+    Raises PatchmgrError "push" if a ref on the remote no longer has its old id.
+    """
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
     atomic = ["--atomic"] if len(moves) > 1 else []
@@ -72,7 +75,7 @@ def _ask(
     env = git_process.user_environment()
     asked = ["config", "--get", f"remote.{remote}.url"]
     is_named = git_process.run(asked, git_dir=git_dir, good=(0, 1), env=env)[0] == 0
-    # The path of a named remote may be relative to the work tree; a path that is typed is not.
+    # The URL of a configured remote may be a path relative to the work tree.
     cwd = git_dir.parent if is_named and git_dir.name == ".git" else None
     try:
         return git_process.run(arguments, git_dir=git_dir, cwd=cwd, env=env)[1]
@@ -86,7 +89,7 @@ def _ask(
         ) from fault
 
 
-# What GnuPG needs to find its agent, and that to ask for the passphrase.
+# GnuPG needs these to find its agent, and the agent needs them to ask for the passphrase.
 _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
 
 
@@ -157,7 +160,10 @@ def _edited(scratch: Scratch, commit: str, parent: str, who: str, mine: Mine) ->
 
 
 def _key(config: Path, who: str) -> str:
-    """Return the user's signing key, which git would otherwise look up for the committer."""
+    """Return the key for git's option -S: the user's email, or "" if git's settings name a key.
+
+    Without an email, git would look for a key of the committer, which is patchmgr.
+    """
     for setting, ssh in (("user.signingkey", None), ("gpg.format", b"ssh")):
         arguments = ["config", "--get", setting]
         _, printed = git_process.run(

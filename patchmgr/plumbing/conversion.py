@@ -62,7 +62,7 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
     for scope, (key, equals, value) in zip(
         fields[::2], (field.partition("\n") for field in fields[1::2]), strict=True
     ):
-        if scope == "command":  # what we pin ourselves
+        if scope == "command":  # the settings that patchmgr pins
             continue
         if key.startswith("filter."):
             filters[key.rpartition(".")[0]] = None
@@ -116,7 +116,7 @@ class Conversion:
     ) -> dict[str, Content | None]:
         """Return files as git would write them to the checkout, given their contents in git.
 
-        `around` are other files of the same state, whose attributes also count. Raises
+        `around` has other files of the same state, whose .gitattributes files count as well. Raises
         PatchmgrError "unsupported" if a file needs a filter.
         """
         files = {p: c.content for p, c in state.items() if c and c.entry.mode in FILE_MODES}
@@ -174,9 +174,9 @@ class Conversion:
     ) -> dict[str, Content | None]:
         """Return files of the checkout as git stores them.
 
-        A file gets its content in `state` if git would write exactly this file for that content, or
-        if the file has not changed since it was `applied`, even if converting the file back gives
-        different content. `state` is called only if something may be converted.
+        If git would write exactly this file for the file's content in `state`, or if the file has
+        not changed since it was `applied`, the content in `state` is returned. Otherwise, git
+        converts the file. `state` is called only if something may be converted.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)
@@ -218,7 +218,7 @@ class Conversion:
     ) -> dict[str, bytes]:
         """Return the .gitattributes files in the folders that contain the paths.
 
-        If `is_found`, files on disk come before those of the state.
+        If `is_found`, files on disk take precedence over those of the state.
         """
         folders = dict.fromkeys(above for path in paths for above in ("", *parents_of(path)))
         places = [f"{folder}/{_FILE}".removeprefix("/") for folder in folders]
@@ -238,12 +238,12 @@ class Conversion:
     def _on_disk(self, place: str) -> bytes | None:
         try:
             file = self._tree.read(place)
-        except PatchmgrError:  # a folder, or a link above: git reads none, either
+        except PatchmgrError:  # it is a folder, or below a link: git does not read it, either
             return None
         return file.content if file is not None and file.mode in FILE_MODES else None
 
     def _at_head(self, places: Collection[str]) -> dict[str, bytes]:
-        """Return HEAD's .gitattributes files, except those that also exist on disk."""
+        """Return those .gitattributes files at the given paths that HEAD contains."""
         unknown = [place for place in places if place not in self._committed]
         if unknown:
             with ObjectReader(self._private) as reader:
@@ -257,14 +257,17 @@ class Conversion:
     @contextmanager
     def _scratch(
         self, paths: Collection[str], attributes: Mapping[str, bytes], *, refuses: bool = True
-    ) -> Iterator[_Bench | None]:
-        """Open a temporary repository with the attributes, or None if there are none."""
+    ) -> Iterator[_AttributesRepository | None]:
+        """Yield a temporary repository with the attributes, or None if nothing can be converted.
+
+        If `refuses`, a file that needs a filter is an "unsupported" error.
+        """
         if not paths or (not attributes and self.settings.is_plain):
             yield None
             return
         with (
             tempfile.TemporaryDirectory(prefix="patchmgr-") as folder,
-            _Bench(Path(folder), self.settings.options) as scratch,
+            _AttributesRepository(Path(folder), self.settings.options) as scratch,
         ):
             scratch.take(self._git_dir / "info" / "attributes")
             for place, content in attributes.items():
@@ -279,11 +282,11 @@ class Conversion:
             yield scratch
 
 
-class _Bench(Scratch):
-    """A repository with attributes and a work tree, and without filters.
+class _AttributesRepository(Scratch):
+    """A temporary repository with attributes and a work tree, but without filters.
 
-    `converting` are the paths that git may convert. `writing` are those of them whose files may
-    differ from git's content (the others are only cleaned). `filtered` maps paths to their filter.
+    `converting` lists the paths that git may convert. `writing` lists those among them whose files
+    on disk may differ from git's content. `filtered` maps paths to the names of their filters.
     """
 
     def __init__(self, folder: Path, options: tuple[str, ...]) -> None:
@@ -302,7 +305,7 @@ class _Bench(Scratch):
         return git_process.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
 
     def take(self, attributes: Path) -> None:
-        """Copy the attributes that are not committed."""
+        """Copy the file info/attributes, which is not committed."""
         if attributes.is_file():
             (self.git_dir / "info").mkdir()
             (self.git_dir / "info" / "attributes").write_bytes(attributes.read_bytes())
@@ -314,7 +317,7 @@ class _Bench(Scratch):
             file.write(content)
 
     def ask(self, paths: Collection[str]) -> None:
-        """Ask git for the attributes of paths."""
+        """Ask git for the attributes of paths, and record which paths git may convert."""
         names = ("filter", *_CONVERTING)
         line = ["check-attr", "-z", "--stdin", *names]
         words = git_process.text(

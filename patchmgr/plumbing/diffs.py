@@ -1,4 +1,4 @@
-"""Differences between states of a repository, and searches in a state, both made by git."""
+"""Differences between states of a repository, and searches in a state, as git finds them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Versions = Mapping[str, tuple["Entry | None", Entry]]
 
 
 def changed_files(git_dir: Path, old: str, new: str) -> Versions:
-    """Map the paths of new and changed regular files to their entries before and after.
+    """Map the path of each new or changed regular file to its old and new entry.
 
-    The entry before is None if the path did not exist or was not a regular file.
+    The old entry is None if the path did not exist or was not a regular file.
     """
     arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     printed = git_process.ask(git_dir, *arguments, "--diff-filter=AMT", old, new)
@@ -49,10 +49,10 @@ def readable_files(
     is_wanted: Callable[[str], bool],
     bring: Callable[[set[str]], None] = lambda blobs: None,
 ) -> Versions:
-    """Return the wanted files that changed between two states and whose contents can be read.
+    """Return the changed files for which `is_wanted` is true and whose contents can be read.
 
-    Contents are read from the temporary repository `scratch`. `bring` fetches, where possible, the
-    blobs with these ids that the store lacks.
+    The contents are read from the temporary repository `scratch`. `bring` fetches blobs that the
+    store lacks, where that is possible.
     """
     files = {p: v for p, v in changed_files(scratch.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
@@ -79,7 +79,7 @@ def importing_files(
     if not all(wanted):
         return ()
     either = [rf"\b({'|'.join(words)})\b" for words in wanted]
-    # The name of a package is often left out inside of it: `from . import name`.
+    # Inside a package, the name of the package is often left out: `from . import name`.
     lines = rf"(from|import).*{either[0]}|from +\.+ +import"
     arguments = ["grep", "-l", "-z", "-I", "--no-color", "--all-match", "-E", "-e", lines]
     arguments += ["-e", either[1], commit, "--", "*.py", "*.pyi"]
@@ -91,7 +91,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return the words that occur in a commit's files, or none if git cannot search."""
+    """Return the words that occur in a commit's files; none if git cannot search the files."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
@@ -138,7 +138,7 @@ _RECORD = "\x01"
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 
 Changes = Sequence[tuple[str, str, str]]
-"""Commit, path, and the heading of a hunk."""
+"""The changed hunks, each as (commit, path, heading of the hunk)."""
 
 
 _LOOK = (
@@ -150,10 +150,10 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many steps from release to release were examined, and the hunks they change.
+    """Return how many releases were compared with the previous one, and the hunks that changed.
 
-    `commits` are the releases in the store, oldest first; only the last 20 steps are examined, and
-    only the given paths. Returns None if there is no step.
+    `commits` are the releases in the store, oldest first. At most the last 20 are compared, and
+    only the given paths. Returns None if there are fewer than two releases.
     """
     last = commits[-RELEASES - 1 :]
     if len(last) < 2:
@@ -175,9 +175,9 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many commits were examined, and the hunks that they change.
+    """Return how many commits were examined, and the hunks that they change in the given paths.
 
-    Up to 300 commits before the given one are examined, for the given paths. Returns None if
+    The given commit and its first-parent ancestors are examined, up to 300 commits. Returns None if
     history or contents are missing, as in a partial clone.
     """
     try:
@@ -199,7 +199,10 @@ def _headed(printed: str) -> Changes:
 
 
 def _hunks(printed: str) -> Iterator[tuple[str, str, re.Match[str]]]:
-    """Yield for each hunk the commit, if one is named, the new path, and the first line."""
+    """Yield (commit, new path, match of the hunk's first line) for each hunk.
+
+    The commit is "" if git printed no commit.
+    """
     commit = path = ""
     for line in printed.split("\n"):
         if line.startswith(_RECORD):
@@ -212,7 +215,7 @@ def _hunks(printed: str) -> Iterator[tuple[str, str, re.Match[str]]]:
             yield commit, path, match
 
 
-# --unified asks for the text of a diff, too.
+# --unified would make git print the text of the diff as well.
 _WITHOUT_TEXT = [option for option in DIFF_FORM if not option.startswith("--unified")]
 
 
@@ -224,7 +227,7 @@ def commit_diffs(
     folder: str = "",
     scratch: Path | None = None,
 ) -> dict[str, bytes]:
-    """Return the diff of each commit against its parent, by commit id, from a single git process.
+    """Map each commit id to the diff of the commit against its parent, with one git process.
 
     `folder` is inserted before each path, after `a/` and `b/`. If `scratch` is given, git's output
     goes through a file in that folder.
@@ -250,7 +253,7 @@ def commit_diffs(
     found: dict[str, bytes] = {}
     for commit in reversed(commits):
         printed, end, diff = printed.rpartition(b"\n" + commit.encode() + b"\n")
-        printed += end[:1]  # it ends the line before, which may be the id of an empty commit
+        printed += end[:1]  # the newline of the line before, which may be an empty commit's id
         found[commit] = diff.removeprefix(b"\n")
     return found
 
@@ -293,10 +296,10 @@ def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] |
 def changed_lines(
     git_dir: Path, old: str, new: str
 ) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
-    """Return the hunks of each changed file between two trees, without context, by new path.
+    """Map the new path of each file that differs between two trees to its hunks without context.
 
-    A hunk is four numbers: its first line and its number of lines in the old text, then both in the
-    new text.
+    A hunk is given as four numbers: its first line and its number of lines in the old text, then
+    both in the new text.
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
@@ -307,10 +310,10 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return who last wrote the lines that a commit changes in these files.
+    """Return the authors who last changed the lines that differ between two commits.
 
-    The author of the most lines comes first. Raises PatchmgrError if contents are missing, as in a
-    partial clone.
+    Only files in `paths` are examined. The author of the most lines comes first. Raises
+    PatchmgrError if contents are missing, as in a partial clone.
     """
     names: Counter[str] = Counter()
     for path, hunks in changed_lines(git_dir, old, new).items():

@@ -1,4 +1,4 @@
-"""Downloads of archives into the cache, which can be resumed and whose digest is checked."""
+"""Download archives into the cache; downloads can be resumed, and digests are checked."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class _RangeError(Exception):
 def download(
     archive: Archive, folder: Path, settings: IndexSettings, *, progress: Progress
 ) -> Path:
-    """Return the path of the archive in the folder, after downloading it if it is missing.
+    """Return the path of an archive in `folder`, and download the archive if it is missing there.
 
-    The file appears there only when it is complete and has the right sha256. A download that broke
-    off is resumed if the index gives a sha256. Raises PatchmgrError "bad-archive", "offline",
+    The file gets its name only when it is complete and has the right sha256. An interrupted
+    download is resumed if the index gives a sha256. Raises PatchmgrError "bad-archive", "offline",
     "unreachable-upstream", "checksum-mismatch" or, if the folder cannot be written, "cache".
     """
     if not FILENAME.fullmatch(archive.filename):
@@ -52,7 +52,7 @@ def download(
         )
     path = folder / f"{archive.filename}.{(archive.sha256 or 'unchecked')[:12]}.part"
     with writing(), _locked(path) as part:
-        if _is_right(target, archive):  # another run brought it while this one waited
+        if _is_right(target, archive):  # another run downloaded it while this one waited
             path.unlink()
             return target
         try:
@@ -66,7 +66,7 @@ def download(
 
 
 def _is_right(path: Path, archive: Archive) -> bool:
-    """Return whether the file exists and matches what the index says about the archive."""
+    """Return whether the file exists and has the archive's sha256, if the index gives one."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -90,7 +90,7 @@ def _size(part: BinaryIO) -> int:
 def writing(what: str = "the cache") -> Iterator[None]:
     """Turn an OSError in the `with` block into a PatchmgrError "cache".
 
-    `what` names in the message what could not be written.
+    The message says that `what` cannot be written.
     """
     try:
         yield
@@ -118,7 +118,7 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
 def _bring(
     part: BinaryIO, archive: Archive, settings: IndexSettings, *, progress: Progress
 ) -> None:
-    """Complete a partial download; what an earlier run left is tried once, then discarded."""
+    """Complete a partial download; if its digest is then wrong, download the whole file again."""
     if not archive.sha256:
         part.truncate(0)
     while archive.sha256 is None or sha256_of(part) != archive.sha256:
@@ -156,7 +156,7 @@ def _copy(source: Path, part: BinaryIO, archive: Archive, *, progress: Progress)
 def _fetch(
     part: BinaryIO, archive: Archive, settings: IndexSettings, *, progress: Progress
 ) -> None:
-    """Request the rest from the index, again and again as long as answers make progress."""
+    """Request the missing bytes from the index, and retry as long as each answer adds some."""
     with open_session() as session:
         while True:
             before = _size(part)
@@ -196,7 +196,7 @@ def _fetch_once(
         part.truncate()
         length = response.headers.get("Content-Length", "")
         total = start + int(length) if length.isdecimal() else archive.size
-        # As pip does: some servers call a .tar.gz file an encoding of a .tar file.
+        # Do not decode, as in pip: some servers declare a .tar.gz file as an encoded .tar file.
         chunks = response.raw.stream(_CHUNK, decode_content=False)
         _write(part, chunks, archive, (start, total), progress)
     if total is not None and _size(part) < total:

@@ -15,7 +15,7 @@ from pathlib import Path
 from patchmgr.errors import PatchmgrError
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-BESIDE = ".new"  # behind the name of a file that is being written
+BESIDE = ".new"  # the suffix of a file that is being written
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -36,7 +36,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def written_beside(place: Path) -> Iterator[str]:
-    """Yield the name of a temporary file that replaces the real file if no error is raised.
+    """Yield the name of a temporary file, which replaces `place` if the block raises no error.
 
     Raises PatchmgrError "unwritable" or "no-space".
     """
@@ -96,9 +96,9 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
     """Hold a lock on a folder during the `with` block, and make the folder if needed.
 
     The lock is a file in the folder. The lock file is removed at the end, and so is the folder if
-    it is empty: a command that only reads, or is refused, leaves nothing behind. Raises
-    PatchmgrError "busy" at once if another process holds the lock. A killed process no longer holds
-    its lock.
+    it is then empty: a command that only reads, or that is refused, leaves nothing behind. Raises
+    PatchmgrError "busy" at once if another process holds the lock. When a process is killed, its
+    lock is released.
     """
     try:
         folder.mkdir(exist_ok=True)
@@ -125,7 +125,7 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
-    """Hold a lock as `held` does; also make the folder's parent, and remove it if empty."""
+    """Hold a lock as `held` does; also make the folder's parent, and remove it again if empty."""
     try:
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
@@ -142,9 +142,9 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the `with` block ends; git processes started in it never receive it.
+    """Delay Ctrl-C until the `with` block ends, unless the block raises an error.
 
-    The interrupt takes effect afterwards, unless the block raises an error.
+    Git processes that are started in the block never receive the signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -180,9 +180,9 @@ def _take(descriptor: int, what: str) -> None:
             f"another patchmgr (process {owner}) is running in {what}",
             "wait until it ends, then run the command again",
         ) from fault
-    if os.fstat(descriptor).st_nlink == 0:  # its holder removed it while we opened it
+    if os.fstat(descriptor).st_nlink == 0:  # another process removed it just before
         raise _was_busy(what)
-    with suppress(OSError):  # the number is for people only
+    with suppress(OSError):  # the process id is only for error messages
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
 

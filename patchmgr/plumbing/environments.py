@@ -94,7 +94,7 @@ def ask_environment(python: str) -> Environment:
     marker = stdlib / "EXTERNALLY-MANAGED"
     owner = marker if managed and marker.exists() else None
     each: dict[Path, Path] = {}
-    for site in sites:  # of which two may be one, as `a/../b/lib` and `b/lib`
+    for site in sites:  # two paths may be the same folder, such as `a/../b/lib` and `b/lib`
         each.setdefault(site.resolve(), site)
     return Environment(tuple(each.values()), owner, python, frozenset(managed))
 
@@ -187,7 +187,7 @@ def _read(info: Path, package: str) -> Distribution:
 
 
 def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> None:
-    """Raise PatchmgrError if the package's installed files are somebody's checkout."""
+    """Raise PatchmgrError if the package is an editable install, whose files are in a checkout."""
     place = ""
     try:
         origin = parse_json((info / "direct_url.json").read_bytes())

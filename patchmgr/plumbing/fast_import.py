@@ -59,10 +59,11 @@ def commits_writer(
         stream.writelines(_stream(scratch, parent, drafts))
         stream.seek(0)
     except BaseException:
-        with suppress(OSError):  # what could not be written cannot be written now
+        with suppress(OSError):  # closing tries to write the rest once more
             stream.close()
         raise
-    # In a commit without a parent there is nothing to be a delta of, and to look takes a third.
+    # Without a parent there are no older versions to make deltas from, and git would take a third
+    # of the time to look for some.
     return partial(_import, scratch.git_dir, stream, len(drafts), 50 if parent else 0)
 
 

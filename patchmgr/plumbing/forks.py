@@ -25,7 +25,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 
 
 class PastMerge(Struct, frozen=True):
-    """Two commits that somebody merged in the past, and `made`, the merge commit as committed.
+    """Two commits that somebody merged in the past, and `made`, the resulting commit.
 
     `base` is the merge base, or None to let git find it.
     """
@@ -40,7 +40,7 @@ class Clash(Struct, frozen=True):
     """A path that conflicts when a past merge is repeated.
 
     `base`, `ours` and `theirs` are the three sides, each None if it does not contain the file.
-    `made` is the file in the commit with the person's result, or None if it is missing there.
+    `made` is the file as the person committed it, or None if that commit does not contain it.
     """
 
     path: str
@@ -103,7 +103,10 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
 def _by_author(
     git_dir: Path, revisions: Sequence[str], repository: Path
 ) -> dict[bytes, tuple[str, str]]:
-    """Map author, author date and subject to commit and parent; merges are left out."""
+    """Map author, author date and subject to (commit, parent); merges are left out.
+
+    So are commits that agree in author, author date and subject.
+    """
     form = "--format=tformat:%H%x09%P%x09%an%x09%ae%x09%at%x09%s"
     code, printed = git_process.run(
         ["log", "--no-merges", "--reverse", "-z", form, "--end-of-options", *revisions, "--"],
@@ -129,12 +132,12 @@ def _by_author(
 
 
 def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:
-    """Merge two commits as git does, and yield the paths in conflict."""
+    """Repeat a past merge with git, and yield the paths that conflict."""
     git_process.require_git("merging again")
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
     if past.base is not None:
-        # git 2.39 has no --merge-base: a commit of the same tree on top of the base has it.
+        # git 2.39 has no --merge-base, so merge commits of the same trees whose parent is the base.
         ours = _on(scratch, past.ours, past.base)
         theirs = _on(scratch, past.theirs, past.base)
     else:
@@ -168,12 +171,12 @@ def _on(scratch: Scratch, commit: str, base: str) -> str:
 
 
 def is_plain(clash: Clash) -> bool:
-    """Return whether the path is a regular file, not a link or submodule, wherever it exists."""
+    """Return whether the path is a regular file in every commit that contains it."""
     entries = (clash.base, clash.ours, clash.theirs, clash.made)
     return all(entry is None or entry.mode in FILE_MODES for entry in entries)
 
 
-# All that the repository's own configuration (format.*, i18n.*) could change.
+# Options for everything that the repository's configuration (format.*, i18n.*) could change.
 _FORM = (
     "--stdout", "--keep-subject", "--no-stat", "--no-signature", "--no-zero-commit",
     "--binary", "--no-encode-email-headers", "--no-thread", "--no-attach", "--no-cover-letter",
@@ -181,7 +184,7 @@ _FORM = (
     "--no-add-header", "--no-signoff", "--encoding=UTF-8", "-O/dev/null", "--suffix=.patch",
     "--pretty=mboxrd", *DIFF_FORM,
 )  # fmt: skip
-_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins so
+_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins like this
 
 
 def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str, str]]:
@@ -200,9 +203,9 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
     """Return commits as mails, oldest first, without merges and empty commits.
 
     The first line of each mail contains the commit id. A line of a message that would be read as
-    the message's end or as a part of the diff begins with `> `.
+    the message's end or as a part of the diff is quoted with `> `.
     """
-    # Away from the current directory, which git would take for the work tree, attributes and all.
+    # Not in the current folder, which git would take for the work tree, with its attributes.
     line = ["format-patch", *_FORM, *revisions, "--"]
     box = git_process.output(line, git_dir=git_dir, cwd=git_dir)
     mails = [_QUOTED.sub(rb"\1", mail) for mail in split_mbox(box) if mail.strip()]
@@ -213,7 +216,10 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
 
 
 def _with_quoted_text(mail: bytes, text: bytes) -> bytes:
-    """Return a mail without lines of a diff in the commit's message, which has this text."""
+    """Quote the lines of a mail's message that would be read as a part of the diff.
+
+    `text` is the body of the commit's message.
+    """
     size = len(text.rstrip().split(b"\n")) if text.strip() else 0
     head, gap, rest = mail.partition(b"\n\n")
     lines = rest.split(b"\n")
@@ -231,7 +237,7 @@ def range_ends(commits: str) -> tuple[str, str]:
 
 def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
     """Map commit ids to committer dates in the form `2024-01-31 12:00:00 +0100`."""
-    # --no-walk is for single commits: git walks a range all the same.
+    # --no-walk applies to single commits only; git still walks a range.
     arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ci", "--stdin"]
     data = git_process.raw("".join(f"{revision}\n" for revision in revisions))
     printed = git_process.ask(git_dir, *arguments, data=data)
@@ -287,9 +293,9 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return the remote's URL and branch that a branch or remote-tracking branch follows.
+    """Return the remote's URL and the remote's branch that the branch `name` follows.
 
-    Each is None if it is unknown.
+    `name` may also be a remote-tracking branch. Each result is None if it is unknown.
     """
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
     full = git_process.answer(git_dir, *arguments, good=(0, 1, 128)) or ""
@@ -314,7 +320,7 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the commits reachable from `head` but not from `excluded`, with their parents.
+    """Map each commit that is reachable from `head` but not from `excluded` to its parents.
 
     The commits are in topological order, oldest first.
     """
@@ -346,7 +352,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
     have no common history.
     """
     other = tip
-    if is_ancestor(git_dir, head, tip):  # else no merge need be looked for, which takes long
+    if is_ancestor(git_dir, head, tip):  # only then is there a merge, and finding it takes long
         arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
         merges = git_process.ask(git_dir, *arguments, f"{head}..{tip}").split()
         other = f"{merges[0]}^1" if merges else tip
@@ -358,7 +364,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return the paths that differ between the two trees of each pair, with both entries.
+    """Return a map for each pair of trees: from each path that differs to its old and new entry.
 
     A single git process is used, and contents are not read.
     """
@@ -368,7 +374,7 @@ def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Chang
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []
     fields = printed.split("\0")
     for at in range(0, len(fields), 2):
-        found.extend({} for _ in range(fields[at].count("\n")))  # a line for each two trees
+        found.extend({} for _ in range(fields[at].count("\n")))  # git prints a line for each pair
         meta = fields[at].rpartition("\n")[2]
         for path, before, after in raw_changes("\0".join([meta, *fields[at + 1 : at + 2]])):
             found[-1][path] = before, after

@@ -54,7 +54,7 @@ class SettingsFiles(Struct, frozen=True):
         found = [*self._ruff(path, hooks), *self._black_or_yapf(path, hooks)]
         names = list(hooks)
         order = {tool: place for place, tool in enumerate(names)}
-        # What runs before each commit comes first, what may only check style comes last.
+        # Formatters that run before each commit come first, those that may only check style last.
         return tuple(sorted(found, key=lambda c: (order.get(c.tool, len(names)), not c.is_sure)))
 
     def _clang(self, path: str) -> Iterator[Chosen]:
@@ -105,7 +105,10 @@ class SettingsFiles(Struct, frozen=True):
                 yield Chosen(tool, settings)
 
     def _section(self, path: str, places: tuple[tuple[str, str], ...]) -> Table | None:
-        """Return the nearest section for a formatter; in TOML, it is below `tool`."""
+        """Return a formatter's section in the nearest settings file that has one, or None.
+
+        In TOML files, the section is below `tool`.
+        """
         for folder in folders_around(path):
             for name, section in places:
                 content = self.read(folder + name)

@@ -24,7 +24,7 @@ LARGEST_TEXT = 1 << 20  # bytes
 _MOST_MEMORY = 4 << 30
 _MOST_KEPT = 256  # formatted texts
 _NOT_A_PROGRAM = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR)
-_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # a script tells it of its tool
+_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # the second from a script that ran the tool
 _HINTS = ("nothing was changed; run the command again",)
 
 _SETTINGS = {
@@ -35,7 +35,7 @@ _SETTINGS = {
 }
 
 
-# Nothing of the user's but what finds programs.
+# Of the user's environment, a formatter gets only PATH.
 _HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "BLACK_CACHE_DIR")
 _ENVIRONMENT = {
     "RUFF_NO_CACHE": "true",
@@ -63,7 +63,10 @@ class Toolbox(Closing):
             home.cleanup()
 
     def find(self, tool: str) -> Path | None:
-        """Return the path of a formatter, next to the running interpreter or on PATH, or None."""
+        """Return the path of a formatter, or None if it is not installed.
+
+        The formatter must be next to the running interpreter or on PATH.
+        """
         if tool not in self._paths:
             beside = str(Path(sys.executable).parent)
             found = shutil.which(tool, path=os.pathsep.join((beside, search_path())))
@@ -71,11 +74,11 @@ class Toolbox(Closing):
         return self._paths[tool]
 
     def miss(self, tool: str, path: str) -> None:
-        """Record that a formatter is not installed, and the path of a file to be formatted."""
+        """Record that the formatter for the file at a path is not installed."""
         self._missed.setdefault(tool, set()).add(path)
 
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:
-        """Return a sentence on how to install each formatter that is missing for these paths."""
+        """Return, for each formatter missing for these paths, a sentence on how to install it."""
         return tuple(
             f"upstream formats its files with {tool}, which is not on PATH: pip install {tool}"
             for tool, missed in sorted(self._missed.items())
@@ -132,7 +135,7 @@ class Toolbox(Closing):
                 code = process.wait(self._patience)
             except subprocess.TimeoutExpired as fault:
                 raise TimeoutError(f"no answer within {self._patience:.0f} seconds") from fault
-            finally:  # with all that it started
+            finally:  # end the formatter, and the processes that it started
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

@@ -1,4 +1,4 @@
-"""The only module that runs git: clean environment, checked exit codes, bytes for data."""
+"""Run git with a clean environment and pinned configuration, and check its exit code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import IO
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import decode_path, encode_path
 
-# What merges, and what asks a checkout, needs 2.39; these have what makes it safe to read others'
-# repositories: they know GIT_NO_LAZY_FETCH.
+# Merges, and questions to a checkout, need git 2.39. The versions in _SAFE know GIT_NO_LAZY_FETCH,
+# which makes it safe to read the repositories of others.
 MINIMUM_GIT = (2, 39)
 _SAFE = {39: 4, 40: 2, 41: 1, 42: 2, 43: 4, 44: 1}
 _VERSION = re.compile(r"git version (\d+)\.(\d+)(?:\.(\d+))?")
@@ -39,7 +39,7 @@ _PINNED = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
-    # Nothing is fetched that nobody asked for: older git does not know GIT_NO_LAZY_FETCH.
+    # Keeps versions of git that do not know GIT_NO_LAZY_FETCH from fetching missing objects.
     "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
     "TZ": "UTC",
@@ -55,12 +55,12 @@ _CONFIG = (
     "protocol.ext.allow=never",
     "gc.auto=0",
     "maintenance.auto=0",
-    "fastimport.unpackLimit=0",  # git loosens what is not above the limit; we move packs
+    "fastimport.unpackLimit=0",  # git would unpack small packs, but only packs move to a store
     "advice.detachedHead=false",
 )
 
 
-# The form of every diff, which nobody's configuration (diff.*) changes.
+# The form of every diff, whatever the user's configuration (diff.*) says.
 DIFF_FORM = (
     "--full-index", "--find-renames=50%", "-l0", "--no-ext-diff", "--no-textconv",
     "--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
@@ -96,8 +96,8 @@ def clean_environment(
 def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment for git that keeps the user's own configuration.
 
-    The system's configuration counts too, as it lists the foreign repositories that are trusted
-    (safe.directory).
+    The system's configuration counts too, as it may list the repositories of others that are
+    trusted (safe.directory).
     """
     return clean_environment({"GIT_CONFIG_NOSYSTEM": "0", **(extra or {})}, for_network=True)
 
@@ -127,14 +127,14 @@ def require_git(what: str) -> None:
         wanted = ".".join(map(str, MINIMUM_GIT))
         message = f"{what} needs git {wanted} or newer, but this is git {shown}"
         raise PatchmgrError(
-            "git", message, _INSTALL, "patchmgr doctor says what works with this git"
+            "git", message, _INSTALL, "to see what works with this git: patchmgr doctor"
         )
 
 
 def is_safe_git(version: tuple[int, int, int]) -> bool:
-    """Return whether this git can be stopped from fetching on behalf of a foreign repository.
+    """Return whether this version knows GIT_NO_LAZY_FETCH.
 
-    Older versions do not know GIT_NO_LAZY_FETCH.
+    Older versions fetch the missing objects of a partial clone as that clone's configuration says.
     """
     major, minor, patch = version
     return (major, minor) >= (2, 45) or (major == 2 and patch >= _SAFE.get(minor, 1 << 30))
@@ -200,7 +200,10 @@ def ask(git_dir: Path, *arguments: str, data: bytes = b"") -> str:
 
 
 def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> str | None:
-    """Return what git says about a repository, or None if it ends with another code of `good`."""
+    """Return git's output without white space around it, or None if the exit code is not 0.
+
+    Raises PatchmgrError if the exit code is not in `good`.
+    """
     code, printed = run(arguments, git_dir=git_dir, good=good)
     return None if code else text(printed).strip()
 

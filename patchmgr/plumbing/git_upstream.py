@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
-    """Return the tag and commit of each final release after `start` and up to `end`, by version.
+    """Return (tag, commit) of each final release after `start` and up to `end`, in version order.
 
-    The order and the limits depend on versions, because a release is often tagged on a branch of
-    its own. A commit without a release tag counts as the highest version among its ancestors.
+    Versions are compared, not commits, because a release is often tagged on a branch of its own. A
+    commit without a release tag counts as the highest version among its ancestors.
     """
     tags = {name: commit for name, commit in references(store, TAGS).items() if tag_version(name)}
     low, high = _bound(store, start, tags), _bound(store, end, tags)
@@ -82,7 +82,7 @@ def _names(repository: Path, prefix: str, which: str) -> list[str]:
 
 
 def tag_version(name: str) -> Version | None:
-    """Return the version that the name of a tag stands for, or None."""
+    """Return the version that the name of a tag stands for, or None if it is not a version."""
     try:
         return Version(name)
     except InvalidVersion:
@@ -101,15 +101,15 @@ HEADS = f"{_ALL}heads/"
 TAGS = f"{_ALL}tags/"
 HEAD = f"{_ALL}HEAD"
 _HEX = re.compile(r"[0-9a-f]{4,40}")
-# Words of a server that answers, and has no such object.
+# What a server says if it does not have an object.
 _NO_OBJECT = ("not our ref", "unadvertised object", "did not send all necessary objects")
 _LACKING = re.compile(r"not our ref ([0-9a-f]{40})")
 _MOST_LACKING = 8  # objects that a server turns out to lack, one by one
 _PULLS = ("refs/pull/*/head", "refs/pull/*/merge", "refs/merge-requests/*/head",
           "refs/merge-requests/*/merge")  # fmt: skip
-# A server that sends nothing at all for that many seconds does not answer.
+# git gives up on a server that sends nothing for 60 seconds.
 _PATIENCE = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
-# What the other side of a local path must be told to lend single objects and to leave out blobs.
+# Lets git fetch single objects from a local repository, and leave out blobs.
 _UPLOAD_PACK = (
     "git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack"
 )
@@ -186,16 +186,16 @@ class GitUpstream(OpenUpstream):
         wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
         wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
         known = {name: target or commit for name, commit, target in listed(self.store, _ALL)}
-        # What is gone from there is forgotten: it may stand where a new one goes.
+        # Delete the refs that the remote no longer has: their names may be in the way of new ones.
         offered = {HEADS + name for name in remote.heads} | {TAGS + name for name in remote.tags}
         gone = set(known) - offered - {HEAD}
         move_refs(self.store, [RefMove(name, None) for name in sorted(gone)])
-        # Where nothing is known of upstream, and nobody lends it, no part of it counts as present.
+        # In a new store without borrowed objects, no object counts as present.
         is_new = not known and not lenders(self.store)
         ids = set() if is_new else {*wants.values(), *remote.heads.values()}
         present = set(self.reader.kinds(ids))
         wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
-        # First the name: one that leads nowhere, after a crash, only makes the next run ask again.
+        # Set HEAD first: if a crash leaves it without a target, the next run only fetches again.
         if known.get(HEAD) != HEADS + branch:
             git_process.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
         missing = {name: commit for name, commit in wants.items() if commit not in present}
@@ -224,8 +224,8 @@ class GitUpstream(OpenUpstream):
     def fetch_commit(self, commit: str) -> None:
         """Fetch a single commit, without its history and contents.
 
-        No ref is created for it. If git knew the commit to be shallow, a server would not send its
-        contents later.
+        No ref is created for the commit. Git must not record the commit as shallow, because a
+        server would then not send its contents.
         """
         self._transfer([commit], "--depth=1")
 
@@ -254,7 +254,7 @@ class GitUpstream(OpenUpstream):
         )
 
     def _offered(self, names: Sequence[str], *options: str) -> str:
-        """Return the output of `git ls-remote` for some refs, or for all."""
+        """Return the output of `git ls-remote` for the refs in `names`, or for all refs."""
         arguments = ["ls-remote", *options, *self._upload_pack(), "--", self.url, *names]
         try:
             return git_process.text(git_process.output(arguments, env=_for_network()))
@@ -282,8 +282,9 @@ class GitUpstream(OpenUpstream):
     def try_fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
         """Fetch objects as `fetch_objects` does, and ignore errors.
 
-        A server that lacks one object sends none: it is asked again without those that it names. An
-        object that is still missing raises an error when it is read.
+        A server that lacks one of the objects sends none of them, so the request is repeated
+        without the objects that the server says it lacks. An object that is still missing raises an
+        error when it is read.
         """
         wanted = set(ids)
         for _ in range(_MOST_LACKING):
@@ -297,7 +298,7 @@ class GitUpstream(OpenUpstream):
         return None
 
     def tip(self) -> str | None:
-        """Return the tracked branch's commit as of the last fetch, or None if never fetched."""
+        """Return the tracked branch's commit as of the last fetch, or None before the first."""
         return self.reader.commit(HEAD)
 
     def bring_pin(self, pin: Pin) -> None:
@@ -322,7 +323,7 @@ class GitUpstream(OpenUpstream):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many commits before the given one were examined, and the hunks they change.
+        """Return how many commits up to the given one were examined, and the hunks they change.
 
         Only the given paths are examined. Returns None if history or contents are missing.
         """
@@ -340,15 +341,15 @@ class GitUpstream(OpenUpstream):
         return tuple(Resolved(name, commit) for name, commit in found if commit != end.commit)
 
     def _source(self) -> Path | None:
-        """Return the upstream's repository, if it is on this machine."""
+        """Return the git directory of an upstream on this machine, or None for any other."""
         is_here = self.url.startswith("file://")
         return find_git_dir(Path(unquote(self.url.removeprefix("file://")))) if is_here else None
 
     def _refuse_lazy(self) -> None:
-        """Raise if upstream is a partial clone and this git would fetch its missing objects.
+        """Raise an error if upstream is a partial clone whose missing objects git would fetch.
 
-        The fetch would run commands from that clone's configuration; GIT_NO_LAZY_FETCH is from
-        2024.
+        That fetch would run commands from the clone's configuration. Only versions of git since
+        2024 know GIT_NO_LAZY_FETCH, which prevents it.
         """
         is_safe = git_process.is_safe_git(git_process.git_version())
         source = None if is_safe else self._source()
@@ -474,7 +475,7 @@ def _read_remote(printed: str) -> Remote:
 
 
 def _follow(stream: IO[bytes], name: str, progress: Progress) -> bytes:
-    """Read git's messages to the end, report its progress, and return the last message."""
+    """Read git's messages to the end, report its progress, and return the last messages."""
     from git.remote import RemoteProgress
 
     class _Relay(RemoteProgress):

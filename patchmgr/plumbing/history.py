@@ -18,7 +18,7 @@ from patchmgr.plumbing import git_process
 
 _RECORD = "\x01"
 _ABSENT = "000000"
-# git looks through all paths that it is given for each entry of each tree.
+# With more paths, git is slow: it compares each entry of each tree with all paths.
 _FEW_PATHS = 100
 
 
@@ -49,7 +49,7 @@ class GitHistory(Struct, frozen=True):
         data = git_process.raw("".join(line + "\n" for line in lines))
         records = git_process.ask(self.git_dir, *arguments, data=data).split("\x00" + _RECORD)
         found, has_merges = list[Step](), False
-        for record in filter(None, records):  # four lines, the body, raw changes behind a NUL
+        for record in filter(None, records):  # four lines, the body, a NUL, and the raw changes
             commit, parents, author, rest = record.removeprefix(_RECORD).split("\n", 3)
             message, _, raw = rest.partition("\x00")
             subject, _, body = message.partition("\n")
@@ -59,9 +59,10 @@ class GitHistory(Struct, frozen=True):
         return tuple(replace(s, reverts=(*merged.get(s.commit, s.reverts),)) for s in found)
 
     def _merged_reverts(self) -> Mapping[str, Iterable[str]]:
-        """Map each step to what it says it reverts; a merge also says what its commits say.
+        """Map each step to the commits and pull requests that its message says it reverts.
 
-        A step that reverts a commit of a merged branch also reverts (a part of) that merge.
+        For a merge, the messages of the merged commits count as well. A step that reverts a commit
+        of a merged branch also reverts (a part of) that merge.
         """
         ends = self.base, (self.target,)
         messages = messages_with(self.git_dir, *ends, ("Revert", "revert"))
@@ -119,7 +120,7 @@ class GitHistory(Struct, frozen=True):
 
 
 def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
-    """Map each commit of a merged branch to the first-parent merge that brought it.
+    """Map each commit of a merged branch to the first-parent commit that merged it.
 
     Only commits that the target contains and the base does not are in the map.
     """
@@ -263,7 +264,7 @@ class ReleaseHistory(Struct, frozen=True):
         return self.lookup(named.release)
 
     def distance(self) -> tuple[int, int]:
-        """Return the number of releases forward to the target, and the number back to it.
+        """Return how many releases the target is after the base, and how many before it.
 
         One of the two numbers is 0.
         """
@@ -310,7 +311,7 @@ _LANDED = re.compile(
 
 
 def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
-    """Return the numbers of the pull requests merged by the commits up to a tip.
+    """Return the numbers of the pull requests that were merged in a tip's first-parent history.
 
     The numbers are read from subjects and from messages of merge commits.
     """

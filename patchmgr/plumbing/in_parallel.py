@@ -29,7 +29,7 @@ def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Cal
         yield lambda: [function(value) for value in values]
         return
     context = multiprocessing.get_context("fork")
-    # A worker lives for seconds: what it would free there takes longer than it is worth.
+    # A worker lives only for seconds, in which garbage collection takes more time than it saves.
     with ProcessPoolExecutor(min(cores, 4), mp_context=context, initializer=gc.disable) as pool:
         started: list[Future[R]] = [pool.submit(function, value) for value in values]
         try:

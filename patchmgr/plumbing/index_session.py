@@ -120,12 +120,12 @@ def _is_true(word: str) -> bool:
 
 def _bad(message: str) -> PatchmgrError:
     return PatchmgrError(
-        "bad-settings", message, "correct the setting; `pip config list` shows pip's settings"
+        "bad-settings", message, "correct the setting; to see pip's settings: pip config list"
     )
 
 
 def _source(pairs: Iterable[tuple[str, str]]) -> _Source:
-    """Return the settings that have a value; later ones override earlier ones."""
+    """Return the settings that have a value; later pairs override earlier ones."""
     split = {key: tuple(text.split()) if key in _LISTS else (text,) for key, text in pairs if text}
     return {key: words for key, words in split.items() if words}
 
@@ -200,7 +200,10 @@ def _uv_variables(environ: Mapping[str, str]) -> _Source:
 
 
 def _index_url(word: str, environ: Mapping[str, str]) -> str:
-    """Return the URL in `name=url`, with the credentials from that name's variables."""
+    """Return the URL in `name=url` with the credentials that variables give for the name.
+
+    Any other word is returned unchanged.
+    """
     named = _NAMED_INDEX.fullmatch(word)
     if named is None or "/" in named[1]:
         return word
@@ -247,7 +250,7 @@ def _uv_settings(table: Mapping[str, Any], folder: Path, environ: Mapping[str, s
         words = told if isinstance(told, list) else [] if told is None else [told]
         found.setdefault(names.get(name, name), []).extend(str(word) for word in words)
     for key in ("index-url", "extra-index-url", "find-links"):
-        # A relative path is taken from the folder of the file that names it.
+        # A relative path is relative to the folder of the settings file.
         words = found.get(key, [])
         found[key] = [word if "://" in word else str(folder / word) for word in words]
     return {key: tuple(words) for key, words in found.items() if words}
@@ -260,7 +263,7 @@ _HINTS = (
 
 
 def without_login(url: str, settings: IndexSettings) -> str:
-    """Return the URL without credentials if they are those of a configured index."""
+    """Return the URL without its credentials if a configured index has the same credentials."""
     parts = urlsplit(url)
     if "@" not in parts.netloc or parts.netloc not in _logins(settings).values():
         return url
@@ -275,7 +278,7 @@ def with_login(url: str, settings: IndexSettings) -> str:
 
 
 def _logins(settings: IndexSettings) -> dict[tuple[str, str], str]:
-    """Map scheme and host to the network location with credentials."""
+    """Map (scheme, host) of each location with credentials to its `USER:PASSWORD@HOST`."""
     found: dict[tuple[str, str], str] = {}
     for url in (*settings.index_urls(), *settings.find_links):
         parts = urlsplit(url) if "://" in url else None
@@ -298,13 +301,13 @@ def answer(
 ) -> Iterator[Response]:
     """Request a URL, and yield the response, of any status, as a stream.
 
-    `what` names in error messages what was requested. Raises PatchmgrError "unreachable-upstream"
-    if the server does not respond or the connection breaks.
+    Error messages call the request `what`. Raises PatchmgrError "unreachable-upstream" if the
+    server does not respond or the connection breaks.
     """
     target = with_login(url, settings)
     parts = urlsplit(target)
     login = unquote(parts.username or ""), unquote(parts.password or "")
-    # Given with each request: requests lets variables override what a session says.
+    # Not set for the session: the requests library lets variables override a session's settings.
     proxies = {"http": settings.proxy, "https": settings.proxy} if settings.proxy else None
     verify = False if settings.trusts(url) else settings.cert or True
     try:
@@ -324,7 +327,7 @@ def answer(
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
-    """Return the error for an index that does not respond; `what` names what was requested."""
+    """Return the error for an index that does not respond; messages call the request `what`."""
     return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", *_HINTS)
 
 

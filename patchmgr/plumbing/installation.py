@@ -49,11 +49,14 @@ class Installation(Target):
         self.distribution = distribution
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold a lock on the package in the `with` block, then remove folders left empty."""
+        """Hold a lock on the package in the `with` block; its empty folders are then removed."""
         return held_briefly(self._folder, what=str(self.root))
 
     def seen(self, path: str) -> WorkFile | None:
-        """Return the file that an import would read, or None; symbolic links are followed."""
+        """Return the file that an import would read, or None if there is none.
+
+        Symbolic links are followed.
+        """
         if refusal(path) is not None:
             return self.file(path)
         try:
@@ -64,7 +67,10 @@ class Installation(Target):
             return self.file(path)
 
     def file(self, path: str) -> WorkFile | None:
-        """Return an installed file, or None; raise an "unsafe-path" error for a symbolic link."""
+        """Return an installed file, or None if there is none.
+
+        Raises PatchmgrError "unsafe-path" for a symbolic link.
+        """
         reason = refusal(path)
         if reason is not None:
             raise PatchmgrError("unsafe-path", f"{path!a} {reason}")
@@ -78,7 +84,7 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Return whether content is the wheel's own, or None if RECORD lacks a digest for it."""
+        """Return whether `content` is that of the wheel, or None if RECORD has no digest."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
@@ -97,7 +103,7 @@ class Installation(Target):
             is_original = not is_listed
         else:
             pristine = self.is_pristine(path, found.content)
-            if pristine is None and is_listed:  # RECORD has no hash: the version must tell
+            if pristine is None and is_listed:  # RECORD has no hash: only the version can tell
                 pristine = applied is None or not is_current
             is_original = bool(pristine)
         if applied is None:
@@ -108,7 +114,7 @@ class Installation(Target):
         return FileState.REPLACED if is_back else FileState.EDITED
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Delete the `.pyc` files of changed modules, because times alone do not show a change."""
+        """Delete the `.pyc` files of changed modules, as Python may not notice the change."""
         for path, *_ in journal["files"]:
             for compiled in compiled_files(self.root, path):
                 self.tree.remove(compiled)
@@ -146,7 +152,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
 
 
 def find_left(environment: Environment, package: str) -> Distribution | None:
-    """Return an uninstalled package whose patchmgr record remains, or None."""
+    """Return a package that was uninstalled but whose patchmgr record remains, or None."""
     name = normalised_name(package)
     for site in environment.sites:
         if (site / PRIVATE / name).is_dir():

@@ -40,8 +40,8 @@ PRIVATE = ".patchmgr"
 _JOURNAL = f"{PRIVATE}/journal.json"
 _STAGING = f"{PRIVATE}/staging"
 _Staged = Annotated[str, Meta(pattern=rf"^{re.escape(_STAGING)}/\d+\Z")]
-# What a change may write: nothing else of a workspace is ours.
-_WORK = f"{PRIVATE}/rebase/"  # what waits for a person
+# A change may write only these paths of a workspace.
+_WORK = f"{PRIVATE}/rebase/"  # the files with conflict markers
 _Ours = Annotated[
     str,
     Meta(
@@ -49,12 +49,15 @@ _Ours = Annotated[
         rf"|{re.escape(PRIVATE)}/(rebase/.+|log/\d+\.json))\Z"
     ),
 ]
-_ENTRY = re.compile(rf"{re.escape(PRIVATE)}/log/\d+\.json")  # of the log of operations
+_ENTRY = re.compile(rf"{re.escape(PRIVATE)}/log/\d+\.json")  # in the operation log
 _Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")]
 
 
 class RefPlan(Struct, frozen=True, array_like=True):
-    """A ref of a store to move together with a change; any old value will do if `old` is None."""
+    """A ref of a store to move together with a change.
+
+    If `old` is None, the ref may have any value before.
+    """
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
@@ -66,14 +69,15 @@ RefMover = Callable[[Sequence[RefPlan]], None]
 
 
 Finisher = Callable[[Path, str], None]
-"""Finishes the step that a token names in a target, after a crash."""
+"""A function that finishes, after a crash, the change in a checkout that a token names."""
 
 
 class Change(Struct):
-    """The files to write, by path in the workspace (None deletes), and the refs to move.
+    """A change to a workspace: the files to write, and the refs to move.
 
-    `spent` lists private files (in `.patchmgr/`) that the change makes obsolete and deletes.
-    `steps` are changes to checkouts that are made together with this one.
+    `files` maps paths in the workspace to new contents, or to None to delete the file. `spent`
+    lists private files (in `.patchmgr/`) that the change makes obsolete and deletes. `steps` are
+    changes to checkouts that are made together with this one.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
@@ -83,7 +87,7 @@ class Change(Struct):
 
 
 class _Plan(Struct, frozen=True):
-    """A change in the journal: paths with their staged files, refs, and `spent`."""
+    """A change in the journal; `files` pairs each path with its staged file (None: delete)."""
 
     files: tuple[tuple[_Ours, _Staged | None], ...]
     refs: tuple[RefPlan, ...]
@@ -107,7 +111,7 @@ class Journal:
         """Finish the change of an interrupted command; return whether there was one.
 
         A branch that can no longer be moved, for example because its store was deleted, is left as
-        it is: it can be rebuilt.
+        it is, because it can be rebuilt.
         """
         if not self.is_there:
             shutil.rmtree(self._root / _STAGING, ignore_errors=True)
@@ -173,7 +177,7 @@ class Journal:
         remove_empty(made)
 
     def _read(self) -> _Plan:
-        """Read the journal; it may have come with the workspace, so its content is not trusted."""
+        """Read the journal; it may come from somebody else, so its content is not trusted."""
         try:
             plan = msgspec.convert(read_json(self._root, _JOURNAL), _Plan)
             for path, _ in plan.files:

@@ -38,7 +38,7 @@ _WHO = {
 }
 
 Changes = Mapping[str, "tuple[Entry | None, Entry | None]"]
-"""Files that differ, by path: before and after."""
+"""Maps the path of each changed file to its old and its new entry."""
 
 
 class Stand(Struct, frozen=True):
@@ -61,11 +61,14 @@ class Stand(Struct, frozen=True):
 
 
 Stages = Mapping[str, Sequence["Entry | None"]]
-"""Base, ours and theirs of the files in conflict, by path in the tree."""
+"""Maps the path of each file in conflict to its entries in base, ours and theirs."""
 
 
 class LinkedWorktree:
-    """A worktree made by patchmgr; `seen` is the tree of files that a command has read, or ""."""
+    """A worktree that patchmgr made.
+
+    `seen` is the id of the tree whose files the running command has read, or "" if there is none.
+    """
 
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
@@ -91,9 +94,9 @@ class LinkedWorktree:
         return git_process.output(arguments, git_dir=private, cwd=root, data=data, env=env)
 
     def require_branch(self, stand: Stand) -> None:
-        """Raise PatchmgrError "dirty-checkout" if another branch is checked out, or git is busy.
+        """Raise PatchmgrError "dirty-checkout" if another branch is checked out.
 
-        Git is busy if a merge, a rebase or the like is in progress.
+        The error is also raised if a merge, a rebase or a similar operation is in progress.
         """
         root, doing = self.clone.root, self.clone.unfinished()
         if doing is not None:
@@ -108,15 +111,15 @@ class LinkedWorktree:
         """Write a tree with the present content of all tracked files, and return its id."""
         self.clone.refuse_locked()
         self._index.parent.mkdir(exist_ok=True)
-        for left in (self._index, self._index.with_suffix(".lock")):  # of a killed git
+        for left in (self._index, self._index.with_suffix(".lock")):  # left by a killed git
             left.unlink(missing_ok=True)
         if (self.clone.private / "index").exists():
-            # With its time: git looks into files that are as new as their index.
+            # With its time: git compares the content of files that are as new as the index.
             shutil.copy2(self.clone.private / "index", self._index)
         self._ask("add", "--update", ".", index=True)
         stand = self.stand()
         if stand is not None and stand.moving_from:
-            # A killed move wrote files that the index does not have yet.
+            # A killed command wrote files that are not in the index yet.
             moved = self.changes(stand.moving_from, stand.left)
             come = [p for p in moved if os.path.lexists(self.clone.root / p)]
             names = git_process.raw("".join(f"{path}\0" for path in come))
@@ -195,7 +198,10 @@ class LinkedWorktree:
         return self.changes(stand.left, self.snapshot())
 
     def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:
-        """Return the files that differ from all known states, with their entries in the first."""
+        """Return the files of `now` that differ from all trees in `known`.
+
+        The paths are mapped to their entries in the first of these trees.
+        """
         first, *others = [self.changes(each, now) for each in known if each]
         return {p: old for p, (old, _) in first.items() if all(p in other for other in others)}
 
@@ -250,7 +256,7 @@ def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
     if is_half_made(folder):
         (folder / ".git").unlink()
     git_process.output(["worktree", "prune"], git_dir=clone.git_dir)
-    # What no ref names is in use in a store: git, typed in the worktree, must not collect it.
+    # A store uses objects that no ref names; git commands in the worktree must not delete them.
     if clone.is_bare:
         git_process.output(["config", "gc.auto", "0"], git_dir=clone.git_dir)
     place = ["--detach"] if stand.branch is None else ["-B", stand.branch]

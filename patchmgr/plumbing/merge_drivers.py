@@ -89,7 +89,7 @@ def _write_attributes(git_dir: Path, content: bytes) -> None:
 
 
 def _split(content: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return the lines before ours, our lines with their frame, and the lines after them."""
+    """Return the lines before patchmgr's block, the block, and the lines after the block."""
     lines: Sequence[bytes] = content.splitlines(keepends=True)
     bare = [line.rstrip(b"\r\n") for line in lines]
     if _BEGIN not in bare or _END not in bare[bare.index(_BEGIN) :]:

@@ -24,12 +24,15 @@ from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.background import Ahead
 
 T = TypeVar("T")
-PATIENCE = 600.0  # seconds for one file: nothing that the limits let through takes a tenth of it
+PATIENCE = 600.0  # seconds for one file; files within the limits need less than a tenth of that
 MOST_MEMORY = 2 << 30  # bytes
 _SIZE = 8  # bytes of the length before each message
 NO_MEMORY = 3  # an exit code
 _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
-"""How a process ends that a text is too large or too deep for. The same text always ends it so."""
+"""Exit codes of a process to which a text was too large or too deeply nested.
+
+The same text always causes the same exit code.
+"""
 
 
 class StructureApart:
@@ -37,8 +40,8 @@ class StructureApart:
 
     The process is started for the first file. A file that crashes even a fresh process counts as
     one that cannot be merged. If the process is killed, cannot start or does not answer in time,
-    PatchmgrError "helper" is raised, so that a busy machine does not change a result. Answers of
-    earlier runs come from a cache.
+    PatchmgrError "helper" is raised, so that a busy machine does not change a result. The answers
+    of earlier runs are taken from a cache.
     """
 
     def __init__(
@@ -60,7 +63,10 @@ class StructureApart:
         return self._known(key, Resolved, path, question)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return the suspicious places in a merge, one sentence each."""
+        """Return the suspicious places in a merge, one sentence each.
+
+        If `names` is false, undefined names are left out.
+        """
         key = ("names" if names else "suspect", *texts.sides(), merged, path)
         question = ("suspect", texts, merged, path, names)
         return self._known(key, tuple[str, ...], path, question) or ()
@@ -69,7 +75,8 @@ class StructureApart:
         """Return the edits that turn the first text of each pair into the second, in order."""
         key = ("edits", path, *(text for pair in pairs for text in pair))
         found = self._known(key, tuple[Edit, ...], path, ("edits", tuple(pairs), path))
-        return (Edit("", "change lines that nest too deep to be told"),) if found is None else found
+        is_too_deep = Edit("", "change lines that are nested too deeply to describe")
+        return (is_too_deep,) if found is None else found
 
     def edits_of_hunks(self, change: FilePatch) -> tuple[Edit, ...]:
         """Return the edits that a patch makes to a file; none for a new or deleted file."""
@@ -147,7 +154,7 @@ class StructureApart:
 
     def _start(self, *, is_early: bool = False) -> subprocess.Popen[bytes]:
         line = [sys.executable, "-s", "-c", _PROGRAM.format(is_early), *filter(None, sys.path)]
-        # Sets of strings have one order in it, which `-I` would not let it have.
+        # The hash seed fixes the order of sets of strings; with -I, Python would ignore the seed.
         env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         self._has_answered = False
         self._process = subprocess.Popen(
@@ -181,7 +188,7 @@ def _broken(path: str, what: str) -> PatchmgrError:
     return PatchmgrError("helper", message, "nothing was changed; run the command again")
 
 
-# The parent's own search path: a program that runs from a checkout finds itself there.
+# The process gets this process's search path, so that it finds a patchmgr that is not installed.
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from patchmgr.plumbing.merge_process_main import answer_all; answer_all({})"
@@ -197,7 +204,7 @@ def write_message(sink: IO[bytes], message: bytes) -> None:
 def read_message(source: IO[bytes], end: float | None) -> bytes:
     """Read a message and return it.
 
-    Raises EOFError if the input ends, and TimeoutError at the time `end`.
+    Raises EOFError if the input ends, and TimeoutError at the monotonic time `end`, if it is given.
     """
     size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
     return _read_bytes(source, size, end)

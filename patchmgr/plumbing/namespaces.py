@@ -27,7 +27,7 @@ from patchmgr.plumbing.stores import cache_folder
 REFS = "refs/patchmgr/"
 _FILE = f"{PRIVATE}/id"
 _ID = re.compile(r"[0-9a-f]{16}")
-# A disk that is not mounted is not a workspace that is gone, so each is given this many seconds.
+# A missing workspace counts as gone after this many seconds: its disk may only be unmounted.
 _KEPT = 90 * 24 * 60 * 60
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
@@ -81,12 +81,15 @@ def forget(name: str) -> None:
 
 
 def _made_of(root: Path) -> str:
-    """Return an id for a workspace that has none."""
+    """Return an id, made from the path, for a workspace that has none."""
     return hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
 
 
 def _own_id(root: Path) -> str | None:
-    """Return the id; None if there is none, or if it belongs to the original of this copy."""
+    """Return the workspace's id, or None if there is none.
+
+    The id in a copy of a workspace does not count, as it is that of the original.
+    """
     name = _read(root)
     noted = None if name is None else _noted(_notes() / name)
     is_copy = noted is not None and _read(noted) == name and not noted.samefile(root)

@@ -18,7 +18,7 @@ from patchmgr.plumbing.closing import Closing
 TREE_MODE = "40000"
 _BATCH_COMMAND = (2, 36)
 _Answer = tuple["subprocess.Popen[bytes]", "list[bytes] | None"]
-_AT_ONCE = 64  # questions: they fit into the smallest pipe, a page, as their answers do
+_AT_ONCE = 64  # questions; they, and their answers, fit into the smallest pipe buffer (a page)
 
 
 class Found(Struct, frozen=True):
@@ -71,7 +71,7 @@ class ObjectReader(Closing):
         return {name: int(words[2]) for name, words in self._facts(ids)}
 
     def _facts(self, ids: Iterable[str]) -> Iterator[tuple[str, list[bytes]]]:
-        """Yield the id, kind and size of each existing object."""
+        """Yield each id whose object exists, with the words that git prints: id, kind and size."""
         wanted = list(ids)
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
@@ -80,7 +80,10 @@ class ObjectReader(Closing):
                     yield name, words
 
     def _answers(self, verb: str, names: Sequence[str]) -> Iterator[_Answer]:
-        """Ask about names; yield for each id, kind and size, or None if there is no such object."""
+        """Yield for each name the git process and the words that it prints: id, kind and size.
+
+        The words are None if there is no such object.
+        """
         process = self._ask(verb, names)
         assert process.stdout
         for number, name in enumerate(names):
@@ -98,7 +101,7 @@ class ObjectReader(Closing):
             yield process, words if is_there else None
 
     def _ask(self, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Write questions to a process. With an old git, each command has a process of its own."""
+        """Write questions to a git process; with an old git, each verb has a process of its own."""
         option, word = ("--batch-command", f"{verb} ")
         if self._is_split:
             option, word = ("--batch" if verb == "contents" else "--batch-check", "")
@@ -108,7 +111,7 @@ class ObjectReader(Closing):
             self._processes[option] = git_process.spawn(["cat-file", option], git_dir=self.git_dir)
         process = self._processes[option]
         assert process.stdin
-        with suppress(BrokenPipeError):  # then there is no answer
+        with suppress(BrokenPipeError):  # the missing answer is noticed when it is read
             process.stdin.write(git_process.raw("".join(f"{word}{name}\n" for name in names)))
             process.stdin.flush()
         return process
@@ -151,7 +154,7 @@ class ObjectReader(Closing):
 
 
 def object_named(git_dir: Path, name: str) -> str | None:
-    """Return the id of the object with this name, which may be a tag object, or None."""
+    """Return the id of the object with this name (perhaps a tag object), or None if unknown."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
     return git_process.answer(git_dir, *arguments, good=(0, 1, 128))
 

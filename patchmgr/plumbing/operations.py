@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from patchmgr.plumbing.work_tree import WorkFile
 
 FORMAT = 1
-# Private files that a command may change; nothing else below `.patchmgr` is a file of people.
+# The only private files that an operation may change.
 _WORK = ".patchmgr/rebase/"
 
 
@@ -69,12 +69,12 @@ def read_operation(raw: bytes, *, name: str) -> Operation:
     return operation
 
 
-_LEVEL = 1  # of compression: what is kept is rarely read
+_LEVEL = 1  # of compression: contents are rarely read again
 LARGEST = 1 << 30
 
 
 class Contents:
-    """A folder of contents, each in a file named by its sha256 and never rewritten."""
+    """A folder of contents, each in a file that is named by the content's sha256."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._root, self._path = root, path
@@ -132,7 +132,7 @@ class Contents:
 def _forgotten(name: str) -> PatchmgrError:
     message = f"content {name[:12]} of an older state is no longer kept"
     return PatchmgrError(
-        "forgotten", message, "patchmgr log lists the operations that can still be undone"
+        "forgotten", message, "to list the operations that can still be undone: patchmgr log"
     )
 
 
@@ -140,14 +140,14 @@ BY_HAND = "(edits by hand)"
 LOG = f"{PRIVATE}/log"
 MOST_OPERATIONS = 10_000
 MOST_BYTES = 256 * 1024 * 1024
-_EVERY = 64  # operations, between two looks at what is kept
+_EVERY = 64  # operations between two checks of the limits
 _MANY = 4 * MOST_OPERATIONS
 _LONGEST = 64 * 1024 * 1024
 _ENTRY = re.compile(r"(\d{1,9})\.json")
 
 
 class Told(Struct, frozen=True):
-    """How the log describes a change; `of` lists the operations that it undoes or repeats."""
+    """How the log describes a change; `of` lists the operations that are undone or redone."""
 
     command: str
     kind: OperationKind = OperationKind.DONE
@@ -197,7 +197,7 @@ class OperationLog:
         change.files[_path(number)] = write_operation(operation)
 
     def _edited_targets(self, change: Change) -> Iterator[TurnedTarget]:
-        """Yield people's edits to files of targets, so that undo can go back past them."""
+        """Yield the edits that people made in checkouts, so that undo can also undo these edits."""
         for step in change.steps:
             root = str(step.checkout.root)
             edits = (self._edited_file(root, edit) for edit in step.edits)
@@ -208,7 +208,7 @@ class OperationLog:
                 yield TurnedTarget(root, files, sha256, sha256)
 
     def _edited_file(self, root: str, edit: Edit) -> TurnedFile | None:
-        """Return an edit relative to the last state in the log, or None if it is logged already."""
+        """Return an edit as a change of the last logged state, or None if it is logged already."""
         found, old, new = edit.found, None, None
         if found is not None:
             new = self._kept(found)
@@ -223,7 +223,7 @@ class OperationLog:
         return None if is_known else TurnedFile(edit.path, old, new)
 
     def _last(self, root: str, path: str) -> TurnedFile | None:
-        """Return the last change in the log of a file of a target."""
+        """Return the last logged change of a file in a target, or None if there is none."""
         words = json.dumps(path).encode()
         for number in reversed(self.numbers()):
             raw = read_plain(self._root, _path(number), limit=_LONGEST) or b""
@@ -274,7 +274,7 @@ class OperationLog:
         return self.contents.keep(_record_bytes(record))
 
     def prune(self) -> None:
-        """Delete the oldest operations if there are too many or their contents are too large."""
+        """Delete the oldest operations if there are too many, or if the contents are too large."""
         numbers = self.numbers()
         if not numbers or numbers[-1] % _EVERY:
             return
@@ -282,7 +282,7 @@ class OperationLog:
         size = self.contents.size()
         if surplus <= 0 and size <= MOST_BYTES:
             return
-        if size > MOST_BYTES:  # what one operation keeps is not known: the older half goes
+        if size > MOST_BYTES:  # the size of one operation is not known, so delete the older half
             surplus = max(surplus, len(numbers) // 2)
         for number in numbers[:surplus]:
             with suppress(OSError):
@@ -292,7 +292,10 @@ class OperationLog:
         self.contents.keep_only(frozenset().union(*kept, *originals))
 
     def _originals(self, sha256: str) -> frozenset[str]:
-        """Return the old contents that a saved record needs; none if it is not a record."""
+        """Return the sha256 of each original content that a saved record needs.
+
+        Returns none if the content with this sha256 is not a record.
+        """
         raw = self.contents.read(sha256)
         if not raw.startswith(_RECORD_START):
             return frozenset()

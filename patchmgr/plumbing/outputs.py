@@ -55,7 +55,7 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
 
 
 def read_named(path: Path, *, limit: int = -1) -> bytes:
-    """Return the content of a file that the user named, or its first `limit` + 1 bytes if larger.
+    """Return the content of a file that the user named, but at most `limit` + 1 bytes.
 
     Raises PatchmgrError "usage" if it cannot be read.
     """
@@ -68,7 +68,7 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write a file by renaming a temporary one, or in place if it is special or hard-linked."""
+    """Write a file by renaming a temporary file, or in place if it is special or hard-linked."""
     found = path.lstat() if os.path.lexists(path) else None
     if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_nlink > 1):
         try:

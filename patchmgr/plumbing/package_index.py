@@ -95,7 +95,7 @@ def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
 def _page(
     session: Session, location: str, name: str, *, settings: IndexSettings
 ) -> list[Archive] | None:
-    """Return the package's archives at a location, or None if the location does not know it."""
+    """Return the package's archives at a location, or None if the location lacks the package."""
     is_flat = location in settings.find_links
     folder = local_path(location)
     if folder is not None:
@@ -131,7 +131,7 @@ def _local_page(folder: Path, name: str, settings: IndexSettings) -> list[Archiv
 def _remote_page(
     session: Session, url: str, name: str, settings: IndexSettings
 ) -> list[Archive] | None:
-    """Return the links in the page, HTML or JSON, with which an index answers."""
+    """Return the archives on an index's page for a package, or None if there is no page."""
     headers = {"Accept": ACCEPT_ANY}
     what = f"the releases of {name}"
     with answer(session, url, settings=settings, headers=headers, what=what) as response:
@@ -152,12 +152,15 @@ def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
             warnings.simplefilter("ignore")
             return parse()
     except Exception as fault:
-        reason = "the package index answers with no list of files"
+        reason = "the package index answers with something that is not a list of files"
         raise unreachable(f"the releases of {name}", reason) from fault
 
 
 def _archive(package: DistributionPackage, settings: IndexSettings) -> Archive:
-    """Return the archive of a link; like pip, by its URL if the link's text is not a file name."""
+    """Return the archive that a link leads to.
+
+    As in pip, its name is taken from the URL if the text of the link is not a file name.
+    """
     filename = package.filename
     if not _kind(filename):
         filename = unquote(urlsplit(package.url).path.rpartition("/")[2])

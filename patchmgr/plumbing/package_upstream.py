@@ -48,7 +48,7 @@ def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | No
 
 
 def newest_ref(store: Path) -> str | None:
-    """Return the ref of the newest release as of the last fetch, or None."""
+    """Return the ref of the newest state as of the last fetch, or None before the first fetch."""
     return git_process.answer(store, "symbolic-ref", "--quiet", NEWEST)
 
 
@@ -80,7 +80,7 @@ class PackageUpstream(OpenUpstream):
         return self._listed
 
     def _commits(self) -> Mapping[str, str]:
-        """Return the commits of the releases in the store by version, as of the last import."""
+        """Map the version of each release in the store to its commit."""
         if self._known is None:
             self._known = references(self.store, RELEASES)
         return self._known
@@ -90,10 +90,10 @@ class PackageUpstream(OpenUpstream):
         return None if commit is None else self._read(version, commit)
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the newest final release and those in `wanted`; return the newest one's commit.
+        """Import the newest final release, whose commit is returned, and those in `wanted`.
 
-        Raises PatchmgrError "unknown-ref" if there is no final release, or if a wanted one is
-        unknown.
+        Raises PatchmgrError "unknown-ref" if there is no final release, or if a release in `wanted`
+        is unknown.
         """
         newest = newest_final(self.releases())
         if newest is None:
@@ -155,7 +155,7 @@ class PackageUpstream(OpenUpstream):
     def bring_pin(self, pin: Pin) -> str:
         """Import the pinned release, and return its version.
 
-        Raises PatchmgrError "checksum-mismatch" if the index has a different archive for it.
+        Raises PatchmgrError "checksum-mismatch" if the archive on the index is not the pinned one.
         """
         version = self._known_version(pin.ref) or self._listed_version(pin.ref)
         found = self._stored(version)
@@ -172,7 +172,7 @@ class PackageUpstream(OpenUpstream):
     def version_of(self, pin: Pin) -> str:
         """Return the version of a pinned release."""
         known = self._commits()
-        named = pin.ref.removeprefix("v")  # another archive of that release came since
+        named = pin.ref.removeprefix("v")  # the release was imported again from another archive
         return next((v for v, commit in known.items() if commit == pin.commit), named)
 
     def _mismatch(self, pin: Pin, archive: str) -> PatchmgrError:
@@ -184,7 +184,7 @@ class PackageUpstream(OpenUpstream):
         )
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return the history from base to target: the final releases between, then the target."""
+        """Return the history: the final releases between base and target, then the target."""
         assert base.version is not None and target.version is not None
         versions = self._versions()
         names = _final_between(versions, base.version, target.version)
@@ -221,10 +221,10 @@ class PackageUpstream(OpenUpstream):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many steps from release to release were examined, and the hunks they change.
+        """Return how many releases were compared with the previous one, and the changed hunks.
 
-        Only final releases in the store are examined, for the given paths. Returns None if there is
-        no step.
+        Only final releases in the store are compared, and only the given paths. Returns None if
+        there are fewer than two.
         """
         known = {Version(v): commit for v, commit in self._commits().items()}
         commits = [known[v] for v in sorted(known) if not v.is_prerelease]
@@ -250,7 +250,7 @@ class PackageUpstream(OpenUpstream):
 
 
 def newest_final(releases: Iterable[Release]) -> Release | None:
-    """Return the newest release that is not a pre-release, or None.
+    """Return the newest release that is not a pre-release, or None if there is none.
 
     A yanked release is returned only if all final releases were yanked.
     """

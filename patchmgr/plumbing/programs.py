@@ -28,7 +28,7 @@ _GRACE = 5.0
 class ThrowAway(Closing):
     """A temporary checkout that borrows the objects of a repository.
 
-    It is deleted at the end of the `with` block.
+    The checkout is deleted at the end of the `with` block.
     """
 
     def __init__(self, lender: Path) -> None:
@@ -61,8 +61,8 @@ class ThrowAway(Closing):
 
         The exit code is TIMED_OUT if the command exceeded `timeout`, and 127 if it could not be
         started. The output is appended to the file `log`. All processes that the command started
-        end with it. Its environment is the user's without the GIT_ variables, plus the variables in
-        `told`.
+        are ended with it. The command's environment is the user's without the GIT_ variables, plus
+        the variables in `told`.
         """
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         start = time.monotonic()
@@ -125,11 +125,11 @@ class Resolver(Struct, frozen=True):
         """Run the command with a question on standard input, and return what it prints.
 
         The command runs in an empty folder, with only PATH from the user's environment. All
-        processes that it started end with it. Raises PatchmgrError "resolver-timeout",
-        "resolver-too-large" or "resolver-failed".
+        processes that the command started are ended with it. Raises PatchmgrError
+        "resolver-timeout", "resolver-too-large" or "resolver-failed".
         """
         with tempfile.TemporaryDirectory(prefix="patchmgr-resolver-") as folder:
-            # A file, so that nobody has to be there to hand it on.
+            # A file, not a pipe, so that no thread has to write the question while it is read.
             with tempfile.TemporaryFile() as given:
                 given.write(question)
                 given.seek(0)
@@ -191,12 +191,12 @@ def answer_of(root: Path, words: Sequence[str], data: bytes = b"") -> tuple[bool
 
 
 _PLAIN = ("", "cat")
-_NOT_FOUND = 127  # of a shell, whose command is not a program
+_NOT_FOUND = 127  # the exit code of a shell that does not find the command
 _NAMES = ("GIT_PAGER", "PAGER")
 
 
 def page(text: bytes) -> None:
-    """Show a text on the terminal, through the user's pager if there is one."""
+    """Show text on the terminal, through the user's pager if there is one."""
     pager = pager_command()
     if pager in _PLAIN or _shown_by(pager, text) == _NOT_FOUND:
         sys.stdout.buffer.write(text)
@@ -206,7 +206,7 @@ def page(text: bytes) -> None:
 def pager_command() -> str:
     """Return the pager that git would run: GIT_PAGER, core.pager, PAGER, or git's default.
 
-    Git is asked outside of any repository, so that no repository's configuration chooses the pager.
+    Git is asked outside any repository, so that no repository's configuration chooses the pager.
     """
     named = {name: os.environ[name] for name in _NAMES if name in os.environ}
     environment = git_process.user_environment({"GIT_CEILING_DIRECTORIES": "/", **named})
@@ -221,7 +221,7 @@ def _shown_by(pager: str, text: bytes) -> int:
     sys.stdout.flush()
     settings = {"LESS": "FRX", "LV": "-c"} | dict(os.environ)
     process = subprocess.Popen(["sh", "-c", pager], stdin=subprocess.PIPE, env=settings)
-    ours = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the pager's while that runs
+    ours = signal.signal(signal.SIGINT, signal.SIG_IGN)  # while the pager runs, Ctrl-C is for it
     try:
         process.communicate(text)
     finally:
@@ -242,7 +242,7 @@ def edited_text(text: bytes, *, name: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="patchmgr-edit-") as folder:
         file = Path(folder) / name
         file.write_bytes(text)
-        # As git does: what the variable holds is a command line of the shell.
+        # As in git, the variable contains a command line for the shell.
         command = ["sh", "-c", f'{editor} "$@"', editor, str(file)]
         code = subprocess.run(command, check=False).returncode
         if code:
@@ -257,7 +257,7 @@ _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|dif
 class ToolFile(Struct, frozen=True):
     """A file to merge with a merge tool: its path, its sides, and its present content.
 
-    A side or content is None if the file does not exist there.
+    A side is None if it does not contain the file; `merged` is None if there is no file now.
     """
 
     path: str
@@ -268,7 +268,7 @@ class ToolFile(Struct, frozen=True):
 
 
 def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
-    """Return the user's git settings for merge tools in a folder, as pairs of name and value."""
+    """Return the user's git settings for merge tools in a folder, as (name, value) pairs."""
     _, printed = git_process.run(
         ["config", "--null", "--get-regexp", _SETTINGS],
         cwd=folder,
@@ -276,11 +276,11 @@ def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
         env=git_process.user_environment(),
     )
     rows = (row.partition("\n") for row in git_process.text(printed).split("\0")[:-1])
-    # A name without a value is true, which git's own list does not say.
+    # A setting without a value means true; git lists only its name.
     return tuple((name, value if end else "true") for name, end, value in rows)
 
 
-# These attributes come before those of the user, and before `core.autocrlf`.
+# These attributes override those of the user, and `core.autocrlf`.
 _AS_IT_IS = "* -text -ident -filter !eol !working-tree-encoding\n"
 
 
@@ -316,7 +316,7 @@ def run_tool(
             target.write_bytes(file.merged)
         arguments = ["mergetool", "--no-prompt"]
         arguments += [f"--tool={tool}"] if tool is not None else []
-        # The user's environment, less what names another repository.
+        # The user's environment without the variables that name another repository.
         env = {k: v for k, v in os.environ.items() if k in _KEPT or not k.startswith("GIT_")}
         code = git_process.attended([*arguments, "--", file.path], cwd=root, env=env)
         return code == 0, target.read_bytes() if target.is_file() else None

@@ -161,7 +161,10 @@ class PullRequests(Struct, frozen=True):
             raise PatchmgrError("pull-request", message) from fault
 
     def _ask(self, method: str, path: str, sent: object = None) -> Any:
-        """Return the server's answer; raise RefusedError, or "pull-request" for another failure."""
+        """Return the server's answer to a request.
+
+        Raises RefusedError, or PatchmgrError "pull-request" for any other failure.
+        """
         program = self.forge.program
         line = [program, "api", "--method", method, path]
         if sent is not None:
@@ -190,7 +193,7 @@ class PullRequests(Struct, frozen=True):
 
 
 def _is_own(row: Any) -> bool:
-    """Return whether a branch is in the repository itself, not in a fork."""
+    """Return whether the branch of a pull request is in the repository itself, not in a fork."""
     if "source_project_id" in row:
         return bool(row["source_project_id"] == row["target_project_id"])
     head, base = row["head"]["repo"], row["base"]["repo"]

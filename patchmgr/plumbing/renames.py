@@ -17,8 +17,8 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 
 Bring = Callable[[set[str]], None]
-_MOST_FILES = 500  # of a folder that is looked for
-_MOST_BROUGHT = 50  # new files whose blobs are fetched whatever their name
+_MOST_FILES = 500  # a folder with more files is not followed
+_MOST_BROUGHT = 50  # if there are more new files, only some of their blobs are fetched
 
 
 def find_renames(
@@ -33,8 +33,8 @@ def find_renames(
 
     As in git, a file counts as moved if at least 50 % of its content is the same. A file for which
     the two trees alone show no move is followed one move at a time through the history `way`. An
-    empty file moves with its folder only. A path that no patch may use is never a new path. `bring`
-    fetches blobs that the store lacks.
+    empty file counts as moved only together with its folder. A path that patches must not use is
+    never a new path. `bring` fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(scratch, base, onto, gone, bring)
@@ -78,7 +78,7 @@ def moved_folders(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Map the old to the new paths of files that patches create in folders that upstream moved.
+    """Return the new paths, by old path, of files that patches create in folders that have moved.
 
     As in git, a folder has moved if no file is left in it and one new folder received more of its
     files than any other. Here, the new folder must also have received more than half of them. Only
@@ -124,11 +124,11 @@ def _renamed(
     gone: Sequence[str],
     bring: Bring,
 ) -> dict[str, str]:
-    """Return, for those vanished paths that git finds again, their new paths.
+    """Map those of the vanished paths that git finds again to their new paths.
 
-    Git compares a tree of the vanished paths with a tree of the new files in `onto`, without those
-    that the store lacks. New files with the name of a vanished one are fetched, or all of them if
-    they are few.
+    Git compares a tree of the vanished files with a tree of the new files in `onto`; files whose
+    blobs the store lacks are left out. Before that, the blobs of new files that have the name of a
+    vanished file are fetched, or those of all new files if these are few.
     """
     if not gone:
         return {}
@@ -143,8 +143,8 @@ def _renamed(
     old, new = ({p: e for p, e in x.items() if e.blob in present} for x in (old, new))
     if not old or not new:
         return {}
-    # Everything that is compared must be in one tree each, at its real path: git looks at
-    # base names first.
+    # The files must be at their real paths in the two trees: git first compares files that have
+    # the same name.
     drafts = (
         Draft(own_author(), b"base\n", dict(old)),
         Draft(own_author(), b"onto\n", {**dict.fromkeys(old), **new}),
@@ -162,5 +162,5 @@ def _name(path: str) -> str:
 
 
 def present_blobs(scratch: Scratch, blobs: Iterable[str]) -> set[str]:
-    """Return those of the blobs that a temporary repository can read."""
+    """Return those of the blob ids whose blobs a temporary repository can read."""
     return {blob for blob, kind in scratch.reader.kinds(blobs).items() if kind == "blob"}

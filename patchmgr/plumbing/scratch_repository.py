@@ -75,9 +75,9 @@ class Made(Closing):
         self._held, self._laid, self._size, self._end = {}, {}, 0, 0
 
 
-FEW, MOST = 16, 500  # blobs: up to FEW are read before a process for them has started
-_MOST_BYTES = 64 << 20  # of the file, beyond which it ends
-_HEAD = 64  # bytes that the line before a blob has at most
+FEW, MOST = 16, 500  # blobs; reading FEW takes less time than starting a process
+_MOST_BYTES = 64 << 20  # the size of the file at which reading ahead ends
+_HEAD = 64  # the most bytes in the line before a blob
 
 
 class ReadAhead(Closing):
@@ -119,7 +119,7 @@ class ReadAhead(Closing):
         return content if len(content) == size else None
 
     def _advance(self) -> bool:
-        """Read the next blob from the file, if it is complete there."""
+        """Find the next blob in the file; return False if it is not there yet."""
         head, is_there, _ = os.pread(self._file.fileno(), _HEAD, self._at).partition(b"\n")
         if not is_there or self._at > _MOST_BYTES:
             return False
@@ -128,7 +128,7 @@ class ReadAhead(Closing):
         if len(words) == 3:
             self._places[words[0].decode()] = start, int(words[2])
             self._at = start + int(words[2]) + 1
-        else:  # nobody has it
+        else:  # the object is missing
             self._at = start
         return True
 
@@ -162,7 +162,7 @@ _CONFIG = """\
 
 
 class Scratch(Closing):
-    """A temporary bare repository that borrows objects of others, and writes only to itself.
+    """A temporary bare repository that borrows the objects of other repositories.
 
     Blobs that a run makes are kept outside of git; `write_loose` and `fast_import` write the
     objects that git needs into the repository. The repository is deleted at the end of the `with`
@@ -205,7 +205,7 @@ class Scratch(Closing):
     def read_ahead(self, blobs: Sequence[str]) -> None:
         """Start reading blobs in this order, unless there are too few or too many of them."""
         if self._ahead is None and FEW < len(blobs) <= MOST:
-            with suppress(OSError):  # without it everything takes a little longer
+            with suppress(OSError):  # reading ahead only saves time
                 self._ahead = ReadAhead(self.git_dir, blobs, self.git_dir)
 
     def add(self, content: bytes) -> str:
@@ -215,7 +215,7 @@ class Scratch(Closing):
         return name
 
     def kinds(self, ids: Collection[str]) -> dict[str, str]:
-        """Map the ids of existing objects, with the blobs added during this run, to their kinds."""
+        """Map the ids of existing objects, and of blobs added during this run, to their kinds."""
         made = {name: "blob" for name in ids if name in self._made}
         return made | self.reader.kinds(set(ids) - made.keys())
 

@@ -28,7 +28,7 @@ from patchmgr.plumbing.stores import (
 _HOUR = 60 * 60
 _DAY = 24 * _HOUR
 _REF = re.compile(rb"[0-9a-f]{40}\n?|ref: refs/[^\n]+\n?")
-_OLD_HEADS = "refs/heads/"  # where all workspaces had them until 2026
+_OLD_HEADS = "refs/heads/"  # where all workspaces kept their branches until 2026
 
 
 class Kind(str, Enum):
@@ -105,9 +105,9 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
 
 
 def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]:
-    """Yield refs to missing objects, unless these may come back, and branches without a workspace.
+    """Yield broken refs, refs of deleted workspaces or older versions, and an incomplete history.
 
-    A history of upstream that lacks commits which nobody lends any more comes last. Tags are kept,
+    If `lacks_objects`, missing objects may come back, so they are not reported. Tags are kept,
     because the heads that they name cannot be built again.
     """
     gone = set(namespaces.gone())
@@ -154,7 +154,7 @@ def mend(problem: StoreProblem) -> None:
         reason = fault.strerror or str(fault)
         message = f"{store / what} cannot be repaired: {reason}"
         raise PatchmgrError(
-            "cache", message, "check who owns the cache folder and may write to it"
+            "cache", message, "check the owner and the permissions of the cache folder"
         ) from fault
 
 
@@ -177,7 +177,7 @@ def git_state() -> tuple[str, bool, str]:
         )  # fmt: skip
     if not git_process.is_safe_git(version):
         return git_process.git_words(), True, (
-            "it does not know GIT_NO_LAZY_FETCH, so that a partial clone cannot be an upstream; "
+            "it does not know GIT_NO_LAZY_FETCH, so a partial clone cannot be an upstream; "
             "2.39.4, 2.43.4, and 2.45 or newer know it"
         )  # fmt: skip
     return git_process.git_words(), True, ""

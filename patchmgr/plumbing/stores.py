@@ -45,9 +45,9 @@ def cache_folder() -> Path:
 
 
 def store_path(kind: str, origin: str) -> Path:
-    """Return the path of the store for a git URL or a package.
+    """Return the path of the store for an upstream, which all workspaces of the user share.
 
-    All workspaces of the user share the store.
+    `kind` is "git", "package" or "archive". `origin` is a URL, a package name or a path.
     """
     digest = hashlib.sha256(f"{kind}:{origin}".encode("utf-8", "surrogateescape")).hexdigest()[:12]
     last = _UNSAFE.sub("-", origin.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")) or "store"
@@ -57,7 +57,7 @@ def store_path(kind: str, origin: str) -> Path:
 def create_store(path: Path) -> Path:
     """Make an empty bare repository at the path unless one exists, and return the path."""
     if (path / "HEAD").exists():
-        # Benches that killed runs left go a day later.
+        # Delete the temporary repositories that killed runs left, a day later.
         with suppress(OSError), os.scandir(path / "tmp") as entries:
             for entry in entries:
                 if entry.name.startswith("scratch-") and time.time() - entry.stat().st_mtime > _DAY:
@@ -72,7 +72,7 @@ def create_store(path: Path) -> Path:
             try:
                 fresh.rename(path)
             except OSError:
-                if not (path / "HEAD").exists():  # another run was not first
+                if not (path / "HEAD").exists():  # unless another run made it first
                     raise
     except OSError as fault:
         reason = fault.strerror or str(fault)
@@ -142,14 +142,14 @@ def is_ref_name(name: str) -> bool:
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Map the refs below a prefix, named without the prefix, to ids; no object is read."""
+    """Map the names of the refs below a prefix, without the prefix, to ids; read no object."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 
 def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
-    """Return the name, id and target of each ref below a prefix; the target is "" if not symbolic.
+    """Return the name, id and target of each ref below a prefix.
 
-    No object is read, so that missing objects do no harm.
+    The target is "" if the ref is not symbolic. No object is read, so missing objects do no harm.
     """
     form = "--format=%(refname) %(objectname) %(symref)"
     printed = git_process.ask(store, "for-each-ref", form, prefix)

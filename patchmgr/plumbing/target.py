@@ -38,7 +38,7 @@ from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""The errors met in reading a record or a journal that patchmgr did not write."""
+"""The errors that reading a malformed record or journal can raise."""
 
 
 class Replacement(Struct, frozen=True):
@@ -67,7 +67,7 @@ class Exchange(Struct, frozen=True):
 
 
 def _check_inside(*paths: str | None) -> None:
-    """Raise if a record or journal, which a stranger may have made, names a path outside."""
+    """Raise an error if a record or journal, which is not trusted, names an unsafe path."""
     for path in paths:
         reason = None if path is None else refusal(path)
         if reason is not None:
@@ -108,7 +108,8 @@ def _planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
 def _read_journal(path: Path) -> dict[str, Any] | None:
     """Return a journal, or None if there is none.
 
-    It may have come with a package, so its content is not trusted; raises one of `BROKEN`.
+    The journal may come from somebody else, so its content is not trusted. Raises one of the errors
+    in `BROKEN` if it is malformed.
     """
     try:
         journal: dict[str, Any] = parse_json(path.read_bytes())
@@ -123,7 +124,7 @@ def _read_journal(path: Path) -> dict[str, Any] | None:
 _RECORD = "applied.json"
 _JOURNAL = "journal.json"
 _DROPPED = "dropped.json"
-# What the last steps of a change may need of a disk that is nearly full: refs and their logs.
+# Bytes reserved for the last steps of a change (refs and their logs) on a disk that is nearly full.
 _SPARE = 16 * 1024
 
 
@@ -211,8 +212,8 @@ class Target:
         """Finish or discard an interrupted change.
 
         Returns a sentence that says what was done, or None if no change was interrupted. Raises
-        PatchmgrError if a file was edited since, or if only some of the files were put back:
-        finishing the change would undo a person's work.
+        PatchmgrError if a file was edited since, or if only some of the files were put back,
+        because finishing the change would then undo a person's work.
         """
         path = self._folder / _JOURNAL
         try:
@@ -293,7 +294,7 @@ class Target:
                     raise
                 self._drop(journal)
             except OSError:
-                raise fault from fault.__cause__  # the next run goes on with it
+                raise fault from fault.__cause__  # the next run continues
             if isinstance(fault.__cause__, OSError):
                 raise unwritable(str(self.root), fault.__cause__) from fault
             raise
@@ -361,7 +362,7 @@ class Target:
         """Prepare those changes that do not concern files of the tree."""
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Make those changes that do not concern files of the tree; may run again after a crash."""
+        """Make those changes that do not concern files of the tree; repeated after a crash."""
 
     def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
         """Return whether a change can be finished after some of its files were moved."""
@@ -374,7 +375,7 @@ class Target:
         synced(self._folder)
 
     def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
-        """Return whether a file, or anything that follows the files, may have been changed."""
+        """Return whether a file, or something that is changed after the files, may have changed."""
         now = self._states_now(rows)
         is_before = all(
             now[path] == before and (beside is None or self.tree.read(beside) is not None)
@@ -385,9 +386,10 @@ class Target:
     def _drop(self, journal: Mapping[str, Any]) -> None:
         """Delete the new files, and then the journal.
 
-        The journal is first marked as dropped, so that this continues if the command is killed.
+        The journal is first marked as dropped, so that the next run continues if the command is
+        killed.
         """
-        with suppress(FileNotFoundError):  # a rename: it takes no space
+        with suppress(FileNotFoundError):  # a rename needs no space on the disk
             os.replace(self._staging / _DROPPED, self._folder / _JOURNAL)
             synced(self._folder)
         for _, beside, _, _ in journal["files"]:
@@ -426,7 +428,7 @@ class Target:
         """Move everything into place; after a crash, this completes what is missing.
 
         Each file is checked right before it is replaced. A file that somebody saved meanwhile is
-        kept, and named in a PatchmgrError "edited" once all others are done.
+        kept, and a PatchmgrError "edited" names it once all other files are in place.
         """
         rows = journal["files"]
         changed = {row[0] for row in rows}

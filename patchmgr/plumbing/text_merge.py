@@ -18,7 +18,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 
 _MARKER = re.compile(rb"^([<|>]{7} )([0-9a-f]{4,40})(?=\r?$)", re.MULTILINE)
 _NAME = "%06d"
-_TEXTS = 8  # kept cut into lines: those of one file, and a few more
+_TEXTS = 8  # texts that are kept split into lines: those of one file, and a few more
 _PAIRS = 64
 
 
@@ -33,7 +33,7 @@ class GitTextMerge:
     def __init__(self, scratch: Scratch, *, kept: Kept | None = None) -> None:
         self._scratch = scratch
         self._kept = kept
-        self._known: dict[tuple[str, ...], tuple[bool, str | None]] = {}  # texts by their ids
+        self._known: dict[tuple[str, ...], tuple[bool, str | None]] = {}  # by the ids of the texts
         self._id = lru_cache(_TEXTS)(blob_id)
         self._text = lru_cache(_TEXTS)(Text)
         self._changes = lru_cache(_PAIRS)(

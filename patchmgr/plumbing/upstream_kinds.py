@@ -1,4 +1,4 @@
-"""What commands need from an upstream, be it a git repository, a package or an archive."""
+"""The protocol through which commands use an upstream, whatever its kind."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from patchmgr.plumbing.stores import Resolved
 
 
 class OpenUpstream(Protocol):
-    """An upstream that is a git repository, the releases of a package, or an archive.
+    """An opened upstream: a git repository, the releases of a package, or an archive.
 
-    `step` says what a step between two states is, for example "commit". `has_history` is true if
-    the steps are the project's own commits. `reader` reads the store.
+    `step` is the word for a step from one state to the next, such as "commit". `has_history` is
+    true if the steps are the project's own commits. `reader` reads the store.
     """
 
     step: str = "release"
@@ -39,7 +39,7 @@ class OpenUpstream(Protocol):
 
         An object that cannot be fetched raises an error when it is read.
         """
-        return  # most stores have all of them
+        return  # the store of a package or an archive is complete
 
     def tip(self) -> str | None:
         """Return the tracked branch's commit as of the last fetch, or None if there is none."""
@@ -54,9 +54,9 @@ class OpenUpstream(Protocol):
         ...
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tracked state as of the last fetch, and how many steps it is from the pin.
+        """Return the tracked state as of the last fetch, and the number of steps to it.
 
-        Each is None if it is unknown.
+        The steps are counted from the pin. Each result is None if it is unknown.
         """
         ...
 

@@ -30,7 +30,7 @@ class WorkFile(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where to write a file before it is moved: a folder, and the parent folders to make first."""
+    """The folder in which to write a file before it is moved, and the folders to make first."""
 
     folder: str
     missing: tuple[str, ...]
@@ -178,7 +178,7 @@ class WorkTree:
 
 
 def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
-    """Give a file the owner of the file that it replaces, if permitted; its mode is kept."""
+    """Give a file the owner of the file that it replaces, if permitted, but keep its mode."""
     try:
         wanted = os.stat(new, dir_fd=target, follow_symlinks=False)
     except FileNotFoundError:

@@ -62,7 +62,7 @@ def test_it_says_what_the_hunks_of_a_patch_do(apart: StructureApart) -> None:
 def test_what_nests_too_deep_for_a_process_is_said_to_be_so(apart: StructureApart) -> None:
     old, new = (f"{'(' * 400}{name}{')' * 400}\n" for name in "ab")
     (edit,) = apart.edits([(old, new)], "a.py")
-    assert str(edit) == "change lines that nest too deep to be told"
+    assert str(edit) == "change lines that are nested too deeply to describe"
     assert apart.edits([("x\n", "y\n")], "a.py") == (Edit("", "replace `x` by `y`"),)
 
 
@@ -81,7 +81,8 @@ def test_a_file_that_a_process_fails_on_has_no_solution(
         patched.setattr(merge_process, "_PROGRAM", program)
         assert apart(TEXTS, "a.py", MARKED) is None
         assert apart.suspect(TEXTS, "x\n", "a.py") == ()
-        assert apart.edits([("x\n", "y\n")], "a.py")[0].words.startswith("change lines that nest")
+        (edit,) = apart.edits([("x\n", "y\n")], "a.py")
+        assert edit.words.startswith("change lines that are nested")
     assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
 
 
