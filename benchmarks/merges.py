@@ -39,7 +39,7 @@ from benchmarks.pages import PAGE, Section, tell, write
 from benchmarks.plots import plot, write_plot
 from patchmgr.engines.merge.candidate import FileCandidates
 from patchmgr.engines.merge.choice import FILE, LEAST, Step, Table
-from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.merge.resolve import candidates_of
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.render.escape import share
 

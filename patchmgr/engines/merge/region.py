@@ -38,6 +38,12 @@ class Region(Struct, frozen=True):
         """Return the region's lines in base, in ours and in theirs."""
         return self.base, self.ours, self.theirs
 
+    @property
+    def changed(self) -> tuple[Lines, Lines, Lines]:
+        """Return the same without the lines before and after that are not in conflict."""
+        base, ours, theirs = (side[self.before : len(side) - self.after] for side in self.sides)
+        return base, ours, theirs
+
 
 Piece = Lines | Region
 

@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.merge.candidate import Resolved
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.merge.candidate import Candidate, Candidates, FileCandidates, Resolved
 from patchmgr.engines.merge.choice import LEAST, Choice, choose, text_of
-from patchmgr.engines.merge.merge import candidates_of
-from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.merge.features import (
+    CANDIDATES,
+    REGIONS,
+    FileWords,
+    Words,
+    bucket,
+    features_of,
+    subject_of,
+    words_in,
+)
+from patchmgr.engines.merge.imports import FileImports
+from patchmgr.engines.merge.languages import (
+    PYTHON,
+    Language,
+    framed,
+    language_of,
+    tokens_of,
+    unframed,
+)
+from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, reason
+from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widened
+from patchmgr.engines.merge.replay import Replay
+from patchmgr.engines.merge.statements import read
+from patchmgr.engines.merge.tree import Node, leaf, lines_of, tree
+from patchmgr.engines.merge.verify import Surroundings, fails, surroundings
+from patchmgr.engines.structure.sides import LARGEST, Texts
 from patchmgr.model.outcome import Suggestion
+
+_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
 
 def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) -> Resolved | None:
@@ -44,3 +77,168 @@ def _suggested(choice: Choice) -> tuple[Suggestion, ...]:
         Suggestion(one.candidate.text.encode("utf-8", "surrogateescape"), one.reliability)
         for one in choice.ranked
     )
+
+
+def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
+    """Return the candidate resolutions for each conflict region that git left in `marked`.
+
+    `marked` is in git's zdiff3 style with upstream's side first. Returns None if a text is too
+    large, or already contains conflict markers.
+    """
+    if max(map(len, texts.sides())) > LARGEST or any(map(_MARKER.search, texts.sides())):
+        return None
+    if "\r\n" not in marked or "\n" in marked.replace("\r\n", ""):
+        return _candidates_of(texts, path, marked)
+    bare = Texts(*(text.replace("\r\n", "\n") for text in texts.sides()))
+    found = _candidates_of(bare, path, marked.replace("\r\n", "\n"))
+    return None if found is None else FileCandidates(tuple(map(_with_crlf, found.pieces)))
+
+
+def _with_crlf(piece: str | Candidates) -> str | Candidates:
+    if isinstance(piece, str):
+        return piece.replace("\n", "\r\n")
+    return tuple(replace(one, text=one.text.replace("\n", "\r\n")) for one in piece)
+
+
+def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
+    base, ours, theirs = texts.sides()
+    pieces = pieces_of(marked)
+    if pieces is None or not all(_is_of(piece, ours, theirs) for piece in pieces):
+        return None
+    language = language_of(path)
+    pieces = widened(grown(pieces, base), language)
+    found: list[str | Candidates] = []
+    known = _Known(
+        words_in(base, ours, theirs),
+        texts,
+        tuple(Counter(line.strip() for line in lines_of(text)) for text in texts.sides()),
+        {"regions": bucket(len(pieces) // 2, REGIONS)},
+        FileImports(
+            base, ours, theirs, "".join(x for p in pieces if isinstance(p, tuple) for x in p)
+        )
+        if language is PYTHON
+        else None,
+    )
+    for n, piece in enumerate(pieces):
+        if isinstance(piece, Region):
+            around = surroundings(pieces, n, language, (ours, theirs))
+            found.append(_of_region(piece, around, known))
+        else:
+            found.append("".join(piece))
+    return FileCandidates(tuple(found))
+
+
+def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
+    """Return whether the lines of a region are in the sides, as a line may look like a marker."""
+    if not isinstance(piece, Region):
+        return True
+    pairs = zip((piece.ours, piece.theirs), (ours, theirs), strict=True)
+    return all("".join(lines).rstrip("\r\n") in text for lines, text in pairs)
+
+
+def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidates:
+    sides = [read(framed(lines, around.language), around.language) for lines in region.sides]
+    flat = [_flat(lines, around.language) for lines in region.sides]
+    made: dict[str, Made] = {}
+    also: dict[str, list[str]] = {}
+    for each in (*_replayed(sides, flat, around.language), *_plain(region)):
+        made.setdefault(each.text, each)
+        also.setdefault(each.text, []).append(each.rule)
+    subject = subject_of(region, around.language, sides, flat)
+    subject.features.update(known.features, stale=known.words.stale(subject))
+    has_one_answer = any(each.rule == "replay" for each in made.values())
+    conflict = Conflict(
+        region, flat, around, subject, known.texts, known.lines, known.imports, has_one_answer
+    )
+    found: list[Candidate] = []
+    for text, each in made.items():
+        features = features_of(subject, text, each.places)
+        features["rule"] = _in_turn(each.rule, features["open how"])
+        features["also"] = _also(each.rule, also[text])
+        features["fails"] = fails(text, around)
+        asks = reason(conflict, replace(each, features=features))
+        found.append(Candidate(text, each.rule, features, asks))
+    standing = sum(one.features["fails"] == "no" for one in found)
+    for one in found:
+        one.features["candidates"] = bucket(standing, CANDIDATES)
+    return tuple(found)
+
+
+def _also(rule: str, rules: Sequence[str]) -> str:
+    """Return the names of the other rules that gave the same text."""
+    others = [other for other in rules if other.partition(",")[0] != rule.partition(",")[0]]
+    return _in_turn(others[0], "insert") if others else "none"
+
+
+def _in_turn(rule: str, how: str) -> str:
+    """Return a rule without which side's insertion is first, as that is a matter of taste."""
+    if rule in BY_LINES or how.startswith("insert"):
+        return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
+    return rule
+
+
+class _Known(Struct, frozen=True):
+    """What the regions of a file have in common."""
+
+    words: FileWords
+    texts: Texts
+    lines: Sequence[Words]
+    features: dict[str, str]
+    imports: FileImports | None
+
+
+def _plain(region: Region) -> Iterator[Made]:
+    """Yield each side, and both of them one after the other, by lines.
+
+    Two functions whose last statement is the same return have a tail each, and what continues the
+    function around the region does not come after a new function.
+    """
+    yield Made("ours", "".join(region.ours))
+    yield Made("theirs", "".join(region.theirs))
+    first, last = region.before + len(region.head), region.after + len(region.tail)
+    ours, theirs = (side[first : len(side) - last] for side in (region.ours, region.theirs))
+    if any(_is_in_block_of(side, region.tail) for side in (ours, theirs)):
+        ours, theirs, last = (*ours, *region.tail), (*theirs, *region.tail), region.after
+    head, tail = region.ours[:first], region.ours[len(region.ours) - last :]
+    for rule, one, other in (("theirs, ours", theirs, ours), ("ours, theirs", ours, theirs)):
+        if ours and theirs and not _is_in_block_of(one, other):
+            yield Made(rule, "".join((*head, *one, *other, *tail)))
+
+
+def _is_in_block_of(lines: Sequence[str], following: Sequence[str]) -> bool:
+    """Return whether lines would be in a block that the lines before them open."""
+    depth = next(_depths(following), 0)
+    return depth > min(_depths(lines), default=depth)
+
+
+def _depths(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the indentation of each line, without empty ones, comments and directives."""
+    return (len(x) - len(x.lstrip()) for x in lines if x.strip() and x.lstrip()[0] != "#")
+
+
+def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -> Iterator[Made]:
+    """Yield the replays of theirs on ours: by statements and their parts, and by tokens."""
+    for each in (
+        *_in_both_orders("replay", sides, is_python=language is PYTHON),
+        *_in_both_orders("tokens", flat),
+    ):
+        yield replace(each, text=unframed(each.text, language))
+
+
+def _in_both_orders(rule: str, sides: Sequence[Node], *, is_python: bool = False) -> Iterator[Made]:
+    """Yield one replay if only one result is possible, otherwise one that prefers each side."""
+    for side in ("theirs", "ours"):
+        replay = Replay(is_theirs=side == "theirs", is_python=is_python)
+        try:
+            text = replay.node(sides[0], sides[1], sides[2]).whole
+        except RecursionError:  # nested too deep: the sides are offered as they are
+            return
+        made = f"{rule}, {side} first" if replay.places else rule
+        yield Made(made, text, tuple(replay.places), tuple(replay.asks))
+        if not replay.places:
+            return
+
+
+def _flat(lines: Sequence[str], language: Language) -> Node:
+    tokens = tokens_of(framed(lines, language), language)
+    return tree("code", [leaf(t.kind, t.text, lead=t.lead) for t in tokens])

@@ -152,23 +152,18 @@ def fails(candidate: str, around: Surroundings) -> str:
     if language in _PARSERS:
         is_read, *are_read = (_parses(text, language) for text in texts)
         return "no" if is_read or not all(are_read) else "syntax"
-    if language.family in ("c", "cmake"):
-        texts = [candidate, *around.sides]
-        merged, *sides = (_balance(text, language) for text in texts)
-        if merged not in sides or not _closes_what_sides_close(candidate, around):
-            return "syntax"
-        repeated, *known = (_repeated(text, language) for text in texts)
-        return "no" if any(repeated <= side for side in known) else "key-twice"
+    if language.family not in ("c", "cmake", "shell"):
+        return "no"
+    texts = [candidate, *around.sides]
+    merged, *sides = (_balance(text, language) for text in texts)
+    if merged not in sides:
+        return "syntax"
     if language.family == "shell":
-        texts = [candidate, *around.sides]
-        merged, ours, theirs = (_open_quotes(text, language) for text in texts)
-        return "no" if merged in (ours, theirs) else "syntax"
-    return "no"
-
-
-def _open_quotes(text: str, language: Language) -> tuple[bool, ...]:
-    signs = [token.text for token in tokens_of(text, language) if token.kind == "sign"]
-    return tuple(signs.count(quote) % 2 > 0 for quote in "'\"")
+        return "no"
+    if not _closes_what_sides_close(candidate, around):
+        return "syntax"
+    repeated, *known = (_repeated(text, language) for text in texts)
+    return "no" if any(repeated <= side for side in known) else "key-twice"
 
 
 def _json_of(text: str) -> object:
@@ -196,9 +191,11 @@ def _parses(text: str, language: Language) -> bool:
 
 @lru_cache(maxsize=64)
 def _balance(text: str, language: Language) -> tuple[int, ...]:
-    """Count what is open after a text: brackets, conditions, and groups of Doxygen."""
+    """Count what a text leaves open: brackets, conditions, groups of Doxygen, quotes of scripts."""
     tokens = tokens_of(text, language)
     signs = [t.text for t in tokens if t.kind == "sign"]
+    if language.family == "shell":
+        return tuple(signs.count(quote) % 2 for quote in "'\"")
     words = [t.text.lstrip("# \t") for t in tokens if t.kind == "directive"]
     opened = sum(w.startswith("if") for w in words) - sum(w.startswith("endif") for w in words)
     groups = [_GROUP.findall(t.text) for t in tokens if t.kind == "comment"]
@@ -212,14 +209,14 @@ def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
     If one side starts another function, the lines of the other side stay in the one before.
     """
     texts = candidate, around.base, *around.sides
-    closed, base, ours, theirs = (_closed(text, around.language) for text in texts)
+    closed, base, ours, theirs = (closed_in(text, around.language) for text in texts)
     if candidate in around.sides or base not in (ours, theirs):
         return True
     return closed == ours + theirs - base
 
 
 @lru_cache(maxsize=64)
-def _closed(text: str, language: Language) -> int:
+def closed_in(text: str, language: Language) -> int:
     """Count the braces that a text closes without having opened them."""
     signs = [t.text for t in tokens_of(text, language) if t.kind == "sign"]
     depths = accumulate((x == "{") - (x == "}") for x in signs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.merge.resolve import candidates_of
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from tests.engines.merge.marked import marked
 from tests.tables import table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.merge.candidate import Candidate
-from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.merge.resolve import candidates_of
 from patchmgr.engines.merge.verify import bound_in
 from patchmgr.engines.structure.sides import Texts
 from tests.engines.merge.marked import marked
@@ -152,7 +152,7 @@ def test_a_key_of_data_that_is_there_twice_is_a_fault(
     assert {one.features["fails"] for one in both} == {"syntax"}
 
 
-@table(("path", "asked"), [("a.cc", "loses"), ("a.py", "")])
+@table(("path", "asked"), [("a.cc", "one side"), ("a.py", "")])
 def test_one_of_two_insertions_is_a_persons_to_drop(path: str, asked: str) -> None:
     """Upstream passes a value that it read once; the patch passes it as it was (CUDA, a seed)."""
     lines = ("f(sram, at);\n", "f(sram, seed, at);\n", "f(sram, params.seed, at, x);\n")
@@ -180,7 +180,7 @@ CAST = "  out[(int64_t) at] = sum;\n"
                 "  if (a)\n    out[at] = sum;\n  else\n    out[at] = sum;\n",
                 CAST,
             ),
-            {"copied", "doubled"},
+            {"moved"},
         ),
         "a-variable-that-both-declare": (
             ("  n = 256;\n", f"{DEVICE}  n = device.threads;\n", "  Tool device;\n  n = 256;\n"),

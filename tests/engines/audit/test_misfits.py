@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from patchmgr.engines.structure.guards_calls import misfit
+from patchmgr.engines.audit.use_faults import misfit
 from tests.tables import table
 
 ONE = "def sell(item, /, count, price=1, *, why, how=2):\n    ...\n\n\n"

@@ -1,0 +1,516 @@
+"""Find the reasons why a person must confirm a candidate resolution, however likely it is right.
+
+Both sides' changes may merge as text but be wrong together. Of 1,300 files of C and C++, 658 were
+resolved without these reasons, and 62 of these differed from the person's merge. The reasons leave
+14 of the 62 to a person, and about 18 of the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import TypeVar
+
+from msgspec import Struct
+
+from patchmgr.engines.merge.features import Subject, Words
+from patchmgr.engines.merge.imports import FileImports, imported
+from patchmgr.engines.merge.languages import PYTHON, Language, lex, tokens_of
+from patchmgr.engines.merge.node_edits import token_edits
+from patchmgr.engines.merge.region import Region
+from patchmgr.engines.merge.replay import Place
+from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
+from patchmgr.engines.merge.verify import Surroundings, closed_in, is_same_code
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.text.distinctive import bare, is_telling
+
+BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
+_SIDES = frozenset({"ours", "theirs"})
+_LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})(\W*)")
+_WORD = re.compile(r"\w+")
+_NEAR = 2  # tokens between the edits of both sides
+_ALIKE = 0.9  # share of the words of two lines
+_REWORDED = 0.6  # the same, of a line and what it becomes
+# An underline, a line in bold type, or a heading of Markdown; a single # may begin a remark.
+_HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
+_HEAD = re.compile(r"\s*[^#].*\(\s*\S")
+_SIGN = re.compile(r"[(=;,{\[]")
+_DECLARES = re.compile(
+    r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
+    r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
+    r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
+)
+_USE = re.compile(r"(->|\.|::)?\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
+_BRACKET = re.compile(r"[()\[\]{},]")
+_LONGEST = 2000  # characters of a call
+
+_Form = tuple[str, str, str]  # the name, "." before a member, and what follows
+_Side = TypeVar("_Side")
+
+
+class Made(Struct, frozen=True):
+    """A text that may resolve a region, the rule that made it, where the sides met, its features.
+
+    `asks` are the reasons that the replay found.
+    """
+
+    rule: str
+    text: str
+    places: tuple[Place, ...] = ()
+    asks: tuple[str, ...] = ()
+    features: Mapping[str, str] = {}
+
+
+class Conflict(Struct, frozen=True):
+    """A conflict region and its file: what all candidate resolutions of the region have in common.
+
+    `flat` are the region's sides as tokens. `lines` counts the lines of base, ours and theirs of
+    the file, whatever their indentation. `imports` is None if the language is not Python.
+    `has_one_answer` is true if what the sides do can be replayed in one way only.
+    """
+
+    region: Region
+    flat: Sequence[Node]
+    around: Surroundings
+    subject: Subject
+    texts: Texts
+    lines: Sequence[Words]
+    imports: FileImports | None
+    has_one_answer: bool
+
+
+_Reason = Callable[[Conflict, Made], bool]
+
+
+def reason(conflict: Conflict, made: Made) -> str:
+    """Return why a person must confirm a candidate resolution, or "" for no reason.
+
+    That is a fault that the sides do not have, what the replay found, or an entry of `REASONS`.
+    """
+    fault = made.features["fails"] if made.features["fails"] not in ("no", "depends") else ""
+    fault = fault or ("" if conflict.imports is None else conflict.imports.fault(made.text))
+    if fault or made.asks:
+        return fault or made.asks[0]
+    family = conflict.around.language.family
+    rows = ((name, is_so) for name, (where, is_so) in REASONS.items() if family in where.split())
+    return next((name for name, is_so in rows if is_so(conflict, made)), "")
+
+
+def _is_indented(conflict: Conflict, _: Made) -> bool:
+    """Return whether sides of Python with the same words are not the same code."""
+    base, ours, theirs = map("".join, conflict.region.sides)
+    pairs = {"both": (ours, theirs), "ours": (base, ours), "theirs": (base, theirs)}
+    pair = pairs.get(conflict.subject.features["layout"])
+    return pair is not None and not is_same_code(*pair, conflict.around)
+
+
+def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side moves or copies a line that the other side changes.
+
+    Where it is now, the change would be lost: a patch of redis moved two calls into a new function,
+    and upstream took an argument out of them (c348269baf30). A patch of llama.cpp wrote a statement
+    into three branches, and upstream added a cast to it (fcd5847b7e78).
+    """
+    base, *sides = map(_counted, conflict.region.sides)
+    there, merged = conflict.lines[0], _counted(lines_of(made.text))
+    return any(
+        (one[line] < base[line] and in_one[line] >= there[line] > in_other[line])
+        or (one[line] > base[line] and merged[line] and _is_reworded(line, other - base))
+        for (one, in_one), (other, in_other) in _ways(
+            [*zip(sides, conflict.lines[1:], strict=True)]
+        )
+        for line in base - other
+        if _tells(line)
+    )
+
+
+def _is_reworded(line: str, new: Iterable[str]) -> bool:
+    return any(likeness(said_of(line), said_of(one)) >= _REWORDED for one in new)
+
+
+def _is_renamed(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side has no occurrence left of a word in the other side's new lines.
+
+    Upstream takes the column `true` out of every row of a table, and the patch adds two rows of the
+    old shape; or it renames what new lines call.
+    """
+    base = conflict.subject.base
+    return any(
+        other[word] > base[word]
+        for one, other in _ways((conflict.subject.ours, conflict.subject.theirs))
+        for word in base
+        if one and not one[word] and (word.isidentifier() or word in "&|")
+    )
+
+
+def _is_at_two_places(conflict: Conflict, _: Made) -> bool:
+    """Return whether the tokens around one side's edit also occur in the other side's new text.
+
+    Upstream adds `override` after `)`, and the patch has added a function there: `) ;` are its
+    last tokens, too.
+    """
+    base, *sides = conflict.flat
+    return any(_is_around(base, *two) for two in _ways(sides))
+
+
+def _is_around(base: Node, one: Node, other: Node) -> bool:
+    old, new = ([part.said for part in side.parts] for side in (base, other))
+    before, after = Counter(pairwise(old)), Counter(pairwise(new))
+    edits = [edit.start for edit in token_edits(base, one) if 0 < edit.start < len(old)]
+    around = ((place, (old[place - 1], old[place])) for place in edits)
+    places = [(place, pair) for place, pair in around if after[pair] > before[pair]]
+    return any(
+        edit.start - _NEAR <= place <= edit.end + _NEAR
+        and pair in set(pairwise(new[edit.first : edit.last]))
+        for edit in token_edits(base, other)
+        for place, pair in places
+    )
+
+
+def _is_run_on(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side removes a comma, and the other side adds an item after it."""
+    base, *sides = conflict.flat
+    edits = [token_edits(base, side) for side in sides]
+    return any(
+        edit.start == edit.end == comma.end
+        for one, other in _ways(edits)
+        for comma in one
+        if comma.first == comma.last
+        and [p.said for p in base.parts[comma.start : comma.end]] == [","]
+        for edit in other
+    )
+
+
+def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side inserts a section, and the other lines that belong to one of both."""
+    old, *both = conflict.region.changed
+    heads = {any(map(_HEADING.match, side)) for side in both}
+    return not old and all(both) and len(heads) > 1
+
+
+def _is_left_behind(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side indents a line that the other side changes.
+
+    Upstream of pytest writes another link, and the patch makes a comment of the lines around it.
+    """
+    base, *sides = conflict.region.changed
+    return any(
+        _tells(line) and one.get(said, line) != line and said not in other
+        for one, other in _ways([{line.strip(): line for line in side} for side in sides])
+        for line in base
+        if (said := line.strip())
+    )
+
+
+def _has_one_number(conflict: Conflict, _: Made) -> bool:
+    """Return whether both sides give the next number, or bit, in the file to different things.
+
+    Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
+    `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5).
+    """
+    ours, theirs = conflict.region.changed[1:]
+    mine = {(shape, number): name for shape, number, name in map(_numbered, ours)}
+    pairs = [
+        (shape, number, name, mine[shape, number])
+        for shape, number, name in map(_numbered, theirs)
+        if number > 1 and mine.get((shape, number), name) != name
+    ]
+    base = list(map(_numbered, conflict.lines[0])) if pairs else []
+    numbers = {(shape, number) for shape, number, _ in base}
+    names = {name for _, _, name in base}
+    return any(
+        numbers & {(shape, number - 1), (shape, number / 2)}
+        and (shape, number) not in numbers
+        and names.isdisjoint((one, other))
+        for shape, number, one, other in pairs
+    )
+
+
+def _numbered(line: str) -> tuple[str, int, str]:
+    """Return the shape of a line whose last word is a number, the number, and what is before it.
+
+    Returns an empty shape for another line.
+    """
+    found = _LAST_NUMBER.fullmatch(" ".join(line.split()))
+    if found is None:
+        return "", 0, ""
+    before, number, after = found.groups()
+    base = 16 if number[:2] in ("0x", "0X") else 10
+    return _WORD.sub("w", before) + after, int(number, base), before
+
+
+def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side of a region uses a name as only base does.
+
+    Upstream of mpv gives `mp_input_queue_cmd` another argument in each call, and the patch adds a
+    call with the old ones (9e990e9031db); or `ai[i]` is `ctx->ai[i]` now (e6faec5fb781).
+    """
+    old, *sides = (_forms("".join(side)) for side in conflict.region.sides)
+    before, *after = map(_forms, conflict.texts.sides())
+    return any(
+        before[form]
+        and not there[form]
+        and any(new[0] == form[0] and n > before[new] for new, n in there.items())
+        for side, there in zip(sides, after[::-1], strict=True)
+        for form in side - old
+    )
+
+
+@lru_cache(maxsize=64)
+def _forms(text: str) -> Counter[_Form]:
+    """Count the forms in which a text uses each name."""
+    found = Counter[_Form]()
+    for use in _USE.finditer(text):
+        after = _arguments(text, use.end(3)) if use[3] == "(" else use[3]
+        found[use[2], "." if use[1] else "", after] += 1
+    return found
+
+
+def _arguments(text: str, at: int) -> str:
+    """Return the number of arguments of the call whose bracket opens just before `at`."""
+    depth = commas = 0
+    for found in _BRACKET.finditer(text, at, at + _LONGEST):
+        if found[0] in "([{":
+            depth += 1
+        elif found[0] == ",":
+            commas += depth == 0
+        elif depth:
+            depth -= 1
+        else:
+            return str(commas + bool(text[at : found.start()].strip()))
+    return "?"
+
+
+def _loses(_: Conflict, made: Made) -> bool:
+    """Return whether words that a side adds are not there.
+
+    One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
+    """
+    lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
+    is_neither = made.features["is"] == "neither"
+    return bool(lacks) and bool(made.places or "none" in lacks or not is_neither)
+
+
+def _is_one_side(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side is taken though both can be had, or its imports are lost.
+
+    In Python, the checks of names tell what a side lacks.
+    """
+    if made.rule not in _SIDES:
+        return False
+    base, ours, theirs = (set(imported("".join(side))) for side in conflict.region.sides)
+    is_checked = conflict.around.language is PYTHON and not conflict.has_one_answer
+    return not is_checked or not (ours | theirs) - base <= set(imported(made.text))
+
+
+def _is_command(_: Conflict, made: Made) -> bool:
+    """Return whether both sides insert commands, or items without a key, at one place."""
+    inserted = (place.kind for place in made.places if place.how.startswith("insert"))
+    return any(kind in ("line", "list") for kind in inserted)
+
+
+def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
+    """Return whether lines that go one after the other begin alike, as versions of one text do."""
+    return made.rule in BY_LINES and any(map(_tells, conflict.region.head))
+
+
+def _is_emptied(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side deletes all lines of a region, and the other wraps or changes them.
+
+    What is left then is of no use: two includes around which git's git-compat-util.h got an `#if`
+    (73a0d5e2578b). Lines before or after the deleted ones are kept.
+    """
+    old, *both = ([x.strip() for x in side] for side in conflict.region.changed)
+    left = next((side for side in both if any(side)), [])
+    is_emptied = made.rule.startswith("tokens") and any(old) and not all(map(any, both))
+    return is_emptied and old not in (left[: len(old)], left[-len(old) :])
+
+
+def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
+    """Return whether a word is lost that both sides keep, or there is one more than they add.
+
+    Where one side moves words and the other removes those around their place, both can happen.
+    Python has its imports, which are merged as sets, and its checks of names.
+    """
+    known, merged = conflict.subject, Counter(words_of(said_of(made.text)))
+    base, sides = known.base, (known.ours, known.theirs)
+    kept = base - (base - sides[0]) - (base - sides[1])
+    more = merged - (base + (sides[0] - base) + (sides[1] - base))
+    return bool(kept - merged) or any(map(str.isidentifier, more))
+
+
+def _stammered(text: str, language: Language) -> set[str]:
+    """Return the words that follow themselves in a statement, as in `unsigned unsigned i`."""
+    lines = [text] if language.layout == "signs" else text.split("\n")
+    pairs = (pair for line in lines for pair in pairwise(words_of(said_of(line))))
+    return {a for a, b in pairs if a == b and a.isidentifier()}
+
+
+def _joined(text: str, language: Language) -> set[str]:
+    """Return the pairs of strings between which nothing is, which makes them one string.
+
+    Both sides of torchao add a call, and the lines between them are common to both: the strings of
+    the two came into one call (7ca78ec6dc2a).
+    """
+    tokens = (t for t in tokens_of(text, language) if t.kind != "comment")
+    return {f"{a.text}\0{b.text}" for a, b in pairwise(tokens) if a.kind == b.kind == "string"}
+
+
+def _loses_a_condition(conflict: Conflict, made: Made) -> bool:
+    """Return whether a condition of the preprocessor is lost that a side adds."""
+    merged, base, *sides = map(_conditions, (lines_of(made.text), *conflict.region.sides))
+    return any(side - base - merged for side in sides)
+
+
+def _conditions(lines: Iterable[str]) -> Words:
+    said = (" ".join(line.split()) for line in lines if line.lstrip().startswith("#"))
+    return Counter(line for line in said if line.lstrip("# ").startswith(("if", "elif")))
+
+
+def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
+    """Return whether both sides declare one thing, alike or, as with other parameters, nearly."""
+    merged = Counter(lines_of(made.text))
+    there = {line.strip() for line in merged} - {""}
+    old, *both = conflict.region.changed
+    ours, theirs = (
+        [x for x in _outside(side, conflict.around.language) if x not in old and x.strip() in there]
+        for side in both
+    )
+    heads = [x for x in ours if x in theirs and _HEAD.match(x) and _tells(x)]
+    return any(merged[head] > 1 for head in heads) or any(
+        _is_nearly(a, b) for a in ours for b in theirs
+    )
+
+
+def _declared_again(text: str, _: Language) -> set[str]:
+    """Return the variables and fields that a block declares twice."""
+    seen, found = [set[str]()], set[str]()
+    for line in lines_of(text):
+        if (declared := _DECLARES.match(line)) is not None:
+            found |= seen[-1] & {declared[1]}
+            seen[-1].add(declared[1])
+        for sign in line:
+            if sign == "{":
+                seen.append(set())
+            elif sign == "}":
+                seen[1:] = seen[1:-1]
+    return found
+
+
+def _outside(lines: Iterable[str], language: Language) -> Iterator[str]:
+    """Yield the lines that begin outside of all brackets."""
+    depth = 0
+    for line in lines:
+        if depth == 0:
+            yield line
+        signs = [token.text for token in lex(line, language) if token.kind == "sign"]
+        depth += sum(x in "([{" for x in signs) - sum(x in ")]}" for x in signs)
+
+
+def _is_nearly(one: str, other: str) -> bool:
+    """Return whether two lines declare the same thing differently, as with other parameters."""
+    if _SIGN.split(one, maxsplit=1)[0] != _SIGN.split(other, maxsplit=1)[0]:
+        return False
+    a, b = said_of(one), said_of(other)
+    more, less = (Counter(words_of(x)) - Counter(words_of(y)) for x, y in ((a, b), (b, a)))
+    return a != b and (likeness(a, b) >= _ALIKE or not (more and less))
+
+
+def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
+    """Return whether what one side adds to a declaration or call is not there in the result.
+
+    Upstream of redis took a parameter out of one and added another function; the parameter that the
+    patch adds came into that one's list (3414221791c7). A line may be wrapped into two.
+    """
+    base, *sides, merged = map(_heads, (*conflict.region.sides, lines_of(made.text)))
+
+    def is_lost(head: str, one: str, other: str) -> bool:
+        old = base[head]
+        added = Counter(words_of(one)) - Counter(words_of(old)) - Counter(words_of(other))
+        return bool(added) and merged.get(head) == other and not old.startswith(other)
+
+    return any(
+        is_lost(head, one[head], other[head])
+        for head in base.keys() & sides[0].keys() & sides[1].keys()
+        for one, other in _ways(sides)
+    )
+
+
+def _heads(lines: Iterable[str]) -> dict[str, str]:
+    """Map what is before the first bracket of a line to the line, if no other line begins so."""
+    said = [said_of(line) for line in lines if "(" in line]
+    heads = [line.partition("(")[0] for line in said]
+    count = Counter(heads)
+    return {head: line for head, line in zip(heads, said, strict=True) if count[head] == 1}
+
+
+def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side's insertion follows the other's, which closes the block around.
+
+    Upstream adds a statement to a function, the patch ends that function and begins another.
+    """
+    _, *sides = ("".join(side).strip() for side in conflict.region.changed)
+    for closing, other in _ways(sides):
+        if closed_in(closing, conflict.around.language) and not conflict.region.changed[0]:
+            return made.text.find(other) > made.text.find(closing)
+    return False
+
+
+def _ways(two: Sequence[_Side]) -> tuple[Sequence[_Side], Sequence[_Side]]:
+    """Return what two sides have, and the same the other way round."""
+    return two, two[::-1]
+
+
+def _counted(lines: Iterable[str]) -> Words:
+    return Counter(line.strip() for line in lines)
+
+
+def _adds(found_in: Callable[[str, Language], set[str]]) -> _Reason:
+    """Return a reason: something is found in a candidate, and in none of the region's texts."""
+
+    def is_new(conflict: Conflict, made: Made) -> bool:
+        texts = (made.text, *map("".join, conflict.region.sides))
+        found, *known = (found_in(text, conflict.around.language) for text in texts)
+        return bool(found.difference(*known))
+
+    return is_new
+
+
+def _tells(line: str) -> bool:
+    """Return whether a line says something that few other lines say."""
+    return is_telling(bare(line.encode("utf-8", "surrogateescape")))
+
+
+_CODE = "python c"
+_NOT_PYTHON = "c cmake json shell text toml yaml"
+_ALL = f"python {_NOT_PYTHON}"
+REASONS: dict[str, tuple[str, _Reason]] = {
+    "indented": ("python", _is_indented),
+    "moved": (_ALL, _is_left_as_it_was),
+    "loses": (_ALL, _loses),
+    "one side": (_ALL, _is_one_side),
+    "gone": (_ALL, lambda _, made: made.features["stale"] == "gone"),
+    "order": ("cmake json shell yaml", _is_command),
+    "undone": (_ALL, lambda conflict, made: conflict.subject.is_undone(made.text)),
+    "two wordings": (_ALL, _has_two_wordings),
+    "emptied": (_ALL, _is_emptied),
+    "renamed": (_ALL, _is_renamed),
+    "doubled": (_NOT_PYTHON, _is_unaccounted),
+    "stammers": (_ALL, _adds(_stammered)),
+    "strings": (_CODE, _adds(_joined)),
+    "two places": (_CODE, _is_at_two_places),
+    "one expression": (_CODE, _is_run_on),
+    "sections": ("text", _is_of_two_sections),
+    "left behind": ("text yaml", _is_left_behind),
+    "same number": (_ALL, _has_one_number),
+    "used otherwise": ("c", _is_of_a_changed_form),
+    "condition": ("c", _loses_a_condition),
+    "declared twice": ("c", _adds(_declared_again)),
+    "declared alike": ("c", _is_declared_alike),
+    "elsewhere": ("c", _is_changed_elsewhere),
+    "closes": ("c", _is_behind_a_closed_one),
+}
+"""Why a person must confirm a candidate, and the families of languages in which it is looked at."""
