@@ -90,7 +90,8 @@ def move(
     before: Annotated[str | None, option("--before PATCH", "Move it before this patch.")] = None,
     after: Annotated[str | None, option("--after PATCH", "Move it after this patch.")] = None,
     into: Annotated[
-        str | None, option("--into SERIES", "Move it to this series, directly above or below.")
+        str | None,
+        option("--into SERIES", "Move it to this series, which is directly above or below."),
     ] = None,
     to: To = None,
     series: OfSeries = None,
@@ -156,7 +157,7 @@ def split(
         list[str], option("--file PATH", "A file or folder to split off; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     hunk: Annotated[
-        list[str], option("--hunk PATH:N", "Split off hunk N of PATH; the first is 1; repeatable.")
+        list[str], option("--hunk PATH:N", "Split off hunk N of PATH, counted from 1; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     absorbed: Annotated[
         str | None, option("--absorbed REF", "Split off the hunks that upstream has at REF.")
