@@ -14,13 +14,14 @@ class AuditFinding(Struct, frozen=True):
 
     `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A finding that
     is certain puts its patch in conflict; one that is not is a warning. `path` and `line` are a
-    place in the result; `line` counts from 1, and is 0 if the finding concerns the whole file.
+    position in the result; `line` counts from 1, and is 0 if the finding concerns the whole file.
     `text` is one sentence for a person: what is wrong, and what to look at. `commit` is the
     upstream commit (or release) that caused the fault, or None if unknown. `proposal` is the name
     or text to use instead, or None if unknown.
 
-    A finding that is certain has an `id` that stays the same as long as the patch and the fault do.
-    A person accepts the finding by this id; `accepted` is then the reason that the person gave.
+    A finding that is certain has an `id`, which stays the same while the patch and the fault stay
+    the same. A person accepts the finding by this id; `accepted` is the reason that the person
+    gave, or None if nobody has accepted the finding.
     """
 
     kind: str
@@ -43,7 +44,7 @@ class AuditFinding(Struct, frozen=True):
         return self.kind != ENSURES
 
     def sentence(self) -> str:
-        """Return the finding as one line: its path and line number, if any, and its text."""
+        """Return the finding as one line: path and line number, text, and upstream commit."""
         place = f"{self.path}:{self.line}" if self.line else self.path
         since = f" (upstream: {self.commit[:12]})" if self.commit else ""
         return f"{place}: {self.text}{since}" if place else f"{self.text}{since}"
@@ -60,7 +61,7 @@ class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Sums(Struct, frozen=True):
-    """The numbers of patch lines that are carried, in upstream, in conflict, or given up."""
+    """How many lines of patches are carried, are in upstream, are in conflict, or were given up."""
 
     carried: int = 0
     upstream: int = 0
@@ -76,8 +77,8 @@ class Sums(Struct, frozen=True):
 class Ledger(Struct, frozen=True):
     """What became of each added and each removed line of a series' patches.
 
-    `faults` pairs patches with findings about lines that are not accounted for. A finding that is
-    not certain concerns a patch that upstream landed without those lines.
+    Each of `faults` pairs the name of a patch with a finding about lines of the patch that are not
+    accounted for. If the finding is not certain, upstream landed the patch without those lines.
     """
 
     added: Sums

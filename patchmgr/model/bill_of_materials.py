@@ -1,4 +1,4 @@
-"""The materials of a patched component: its upstream, its patches, and the issues they fix."""
+"""What a patched component is made of: an upstream, and patches with the issues that they fix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Issue(Struct, frozen=True):
 
 
 class PatchUsed(Struct, frozen=True):
-    """A patch of a component.
+    """A patch that a component contains.
 
     `commit` is the patch's commit on the branch that was built, or None if there is no such branch.
     """

@@ -32,7 +32,7 @@ class Problem(Struct, frozen=True):
 class Gate(Struct, frozen=True):
     """The result of one gate: the number of things it examined, and the problems it found.
 
-    `note` is the reason if the gate was skipped. `log` is the path, within the workspace, of the
+    If the gate was skipped, `note` is the reason. `log` is the path, within the workspace, of the
     file with the output of the gate's command, or None if the gate runs no command.
     """
 

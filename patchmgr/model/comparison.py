@@ -41,9 +41,9 @@ class ComparedPatch(Struct, frozen=True):
 class ComparedSeries(Struct, frozen=True):
     """A series compared between two states.
 
-    `start` and `end` are the states, each as the user's name for it and a commit id. `identical`
-    lists the paths that the series touches in either state and whose content is the same in both;
-    `different` lists the other paths that the series touches.
+    `start` and `end` are the states, each given as the name that the user typed and a commit id.
+    `identical` lists the paths that the series touches in at least one state and whose content is
+    the same in both; `different` lists the other paths that the series touches.
     """
 
     series: str

@@ -23,9 +23,10 @@ class Ruling(str, Enum):
 class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
     """Lines of an upstream file, recognized by their content wherever they are in the file.
 
-    `path` is the path that the patch names. `digest` is computed from `lines` lines, with white
-    space and blank lines left out. If `lines` is 0, it is the digest of the whole file, or empty if
-    there is no such file. `times` is how many times the file contains the lines.
+    `path` is the path that the patch names. `lines` is the number of lines, and `digest` is their
+    digest; blank lines do not count, and the digest ignores white space. If `lines` is 0, `digest`
+    is that of the whole file, or empty if the file does not exist. `times` is how many times the
+    file contains the lines.
     """
 
     path: str
@@ -45,7 +46,7 @@ _KEYS = {"ruling": "verdict", "passages": "text"}
 
 
 class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
-    """A person's decision about a patch, valid while its change and the passages stay the same.
+    """A person's decision about a patch, valid while the patch and the passages stay the same.
 
     `by` is the reason in the person's words. `commit` and `pull` are the upstream commit and pull
     request that the reason names. A decision without passages says that the person knows of

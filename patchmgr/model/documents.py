@@ -1,7 +1,7 @@
-"""The JSON document of `rebase`, as it is written, saved for `notes`, and read again.
+"""The JSON document that `rebase` prints, and that the workspace saves for `notes`.
 
-`docs/rebase.schema.json` is made from these classes. Keys may be added; to remove or redefine one
-is a new format.
+`docs/rebase.schema.json` is made from these classes. Keys may be added. If a key is removed or gets
+another meaning, the number of the format changes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from patchmgr.model.outcome import How, Likely, Reliability, Verdict
 
 
 class PinDocument(Struct, frozen=True, omit_defaults=True):
-    """An upstream state; of a release, also its archive."""
+    """An upstream state; for a release, also the name and sha256 of its archive."""
 
     ref: str
     commit: str
@@ -54,7 +54,7 @@ class CandidateDocument(Struct, frozen=True):
 
 
 class ConflictDocument(Struct, frozen=True):
-    """A conflict; one of a finding has no regions, so `shown` and `candidates` are absent."""
+    """A conflict; if a finding caused it, `shown` and `candidates` are absent."""
 
     id: str
     path: str | None
@@ -66,7 +66,7 @@ class ConflictDocument(Struct, frozen=True):
 
 
 class EventDocument(Struct, frozen=True):
-    """What an upstream commit did to a change: landed, evolved, gone or reverted."""
+    """An upstream commit, and what it did to a patch: landed, evolved, gone or reverted."""
 
     commit: str
     event: str
@@ -81,7 +81,7 @@ class WordingDocument(Struct, frozen=True):
 
 
 class FindingDocument(Struct, frozen=True, rename={"is_certain": "certain"}):
-    """A finding of the audit or the ledger; one that is certain has an id."""
+    """A finding of the audit or the ledger; `id` is null unless the finding is certain."""
 
     kind: str
     is_certain: bool
@@ -132,7 +132,7 @@ class PatchDocument(Struct, frozen=True):
 
 
 class LedgerDocument(Struct, frozen=True, rename={"is_balanced": "balanced"}):
-    """The number of added and removed lines of all patches, by what became of them."""
+    """The numbers of lines that all patches add and remove, and what became of these lines."""
 
     added: Sums
     removed: Sums
@@ -140,7 +140,7 @@ class LedgerDocument(Struct, frozen=True, rename={"is_balanced": "balanced"}):
 
 
 class SeriesDocument(Struct, frozen=True):
-    """The result of a rebase for a series; `head` is null if conflicts are left."""
+    """The result of a rebase for one series; `head` is null if conflicts remain."""
 
     name: str
     upstream: str
@@ -174,7 +174,7 @@ class RebaseDocument(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class SolutionDocument(Struct, frozen=True):
-    """How a conflict was resolved, in words, and where it was seen first."""
+    """How a conflict was resolved, in words, and where the conflict was first seen."""
 
     path: str
     seen: str
@@ -182,7 +182,7 @@ class SolutionDocument(Struct, frozen=True):
 
 
 class SyncDocument(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """A rebase as the workspace saves it for `notes`; `solutions` maps ids of conflicts."""
+    """A rebase as the workspace saves it for `notes`; `solutions` is keyed by conflict id."""
 
     is_dry_run: bool
     old_head: str | None

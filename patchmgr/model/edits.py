@@ -15,7 +15,7 @@ class Edit(Struct, frozen=True):
     words: str
 
     def __str__(self) -> str:
-        """Return the edit as a sentence without a full stop."""
+        """Return the edit in words, followed by its symbol if there is one."""
         return f"{self.words} in {self.symbol}" if self.symbol else self.words
 
 

@@ -30,7 +30,7 @@ class Area(str, Enum):
 
 
 class Build(str, Enum):
-    """What has to be done before a change to a file takes effect."""
+    """What must be done before a change to a file takes effect."""
 
     REBUILD = "rebuild"
     PYTHON = "python"
@@ -38,11 +38,11 @@ class Build(str, Enum):
 
 
 class FileChange(Struct, frozen=True):
-    """The change of one file from the pin to the head of the series, all patches together.
+    """The change that all patches of a series together make to one file, from the pin to the head.
 
-    `path` is the path at the head, or the old path if the file was deleted. Modes and contents are
-    None where the file does not exist; a content is also None if it was not read. A file whose
-    content is the same at the pin and the head may be included; it is not part of the footprint.
+    `path` is the path at the head, or the old path if the file was deleted. A mode or content is
+    None if the file does not exist in that state; a content is also None if it was not read. A file
+    whose content is the same at the pin and the head is not part of the footprint.
     """
 
     path: str
@@ -131,7 +131,7 @@ class PatchFootprint(Struct, frozen=True):
 
 
 class Tally(Struct, frozen=True):
-    """A row of a footprint: the net numbers of files and lines in a group of files."""
+    """A row of a footprint: the numbers of changed files and lines in one group of files."""
 
     name: str
     files: int
@@ -144,8 +144,8 @@ class Footprint(Struct, frozen=True):
     """What a series changes in its upstream.
 
     The rows of `kinds` add up to `total`, and so do those of `areas`, `builds`, `languages` and
-    `folders`. In `languages` and `folders`, vendored files share one row, which has the name of
-    their area. `passing` lists the paths that patches change but whose final content is the same as
+    `folders`. In `languages` and `folders`, all vendored files share one row, named after their
+    area. `passing` lists the paths that patches change but whose final content is the same as
     at the pin. `skipped` lists the patches that are not carried, each with the reason. `review`
     answers a reviewer's questions, and is None if only numbers were asked for.
     """
@@ -176,7 +176,7 @@ class Footprint(Struct, frozen=True):
 
 
 Touched = tuple[str, "str | None"]
-"""A path, and the symbol of upstream in it; None is the file itself."""
+"""A path, and the name of an upstream symbol in that file, or None for the file itself."""
 
 
 class ComparedFootprint(Struct, frozen=True):

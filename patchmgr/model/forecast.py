@@ -10,7 +10,7 @@ from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
 
 
 class PullEffect(str, Enum):
-    """The effect of a pull request on a series; if it has several, the first one in this list.
+    """The effect of a pull request on a series; if several apply, the first one in this list.
 
     `UNKNOWN` means that the pull request changes files of the series, but no longer merges into
     upstream.
@@ -26,8 +26,8 @@ class PullEffect(str, Enum):
 class PullHead(Struct, frozen=True):
     """The head commit of a pull request on its remote.
 
-    `has_merge` is true if the remote also offers a merge of it, as GitHub does for open pull
-    requests.
+    `has_merge` is true if the remote also has a commit that merges the pull request, as GitHub
+    provides for open pull requests.
     """
 
     number: int
@@ -39,9 +39,9 @@ class PullHead(Struct, frozen=True):
 class PullFacts(Struct, frozen=True):
     """What is known about the head of a pull request.
 
-    `subject` and `author` are those of the first commit that upstream lacks, `date` is that of the
-    last commit, and `paths` are the paths changed since the pull request branched off from
-    upstream.
+    `subject` and `author` are those of the pull request's first commit that upstream lacks, and
+    `date` is that of its last commit. `paths` are the paths changed since the pull request branched
+    off from upstream.
     """
 
     subject: str
@@ -66,8 +66,8 @@ class PullForecast(Struct, frozen=True):
 class Forecast(Struct, frozen=True):
     """The open pull requests that touch files of a series, beginning with those that break it.
 
-    `open` is the number of pull requests that were examined. A pull request counts as open if its
-    remote offers a merge of it, or if its last commit is at most `days` days old.
+    `open` is the number of pull requests that were examined. A pull request counts as open if the
+    remote has a commit that merges it, or if its last commit is at most `days` days old.
     """
 
     series: tuple[str, ...]

@@ -23,7 +23,7 @@ class Block(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """An argument or option: its spellings, the placeholder for its value, and its description."""
+    """An argument or option: its names, the placeholder for its value, and its description."""
 
     names: tuple[str, ...]
     value: str

@@ -1,4 +1,4 @@
-"""The result of merging one text: clean, or with conflicting regions."""
+"""The result of merging one file: clean, or with conflicts."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ class Solved(Struct, frozen=True, rename={"is_open": "open"}):
     """A file of a patch that git's text merge could not merge, and how the conflict was resolved.
 
     `is_open` is true if the file is still in conflict. `collided` lists the upstream commits that
-    the patch collided with. `reliability` says how often proposals like the one made were right,
-    and is None if there was no proposal. `edits` describes in words what the patch does in the
+    the patch conflicted with. `reliability` says how often proposals of the same kind were right,
+    and is None if there was no proposal. `edits` describes in words what the patch does to the
     file.
     """
 
@@ -64,7 +64,7 @@ class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
 
 
 class Brought(Struct, frozen=True, rename={"arrivals": "commits"}):
-    """Upstream's changes in one subsystem to files that the series touches."""
+    """A subsystem, and the upstream commits that changed the series' files in this subsystem."""
 
     subsystem: str
     arrivals: tuple[Arrival, ...]
@@ -88,7 +88,7 @@ _KEYS = {
 
 
 class SyncNote(Struct, frozen=True, rename=_KEYS):
-    """The facts about a sync that a maintainer records.
+    """The facts about a sync that a maintainer writes down.
 
     `upstream_commits` is the number of commits that only the new upstream state has, and
     `commits_back` is the number that only the old state has. `unit` says what these numbers count,

@@ -12,7 +12,7 @@ Commit = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")]
 
 
 class OperationKind(str, Enum):
-    """Whether an operation is the change of a command, an undo, or a redo."""
+    """Whether an operation is a command's own change, an undo, or a redo."""
 
     DONE = "done"
     UNDO = "undo"
@@ -20,7 +20,7 @@ class OperationKind(str, Enum):
 
 
 class Turned(Struct, frozen=True, array_like=True):
-    """A changed file of the workspace: its sha256 before and after, or None if it is missing."""
+    """A changed file of the workspace, with its sha256 before and after (None if it is missing)."""
 
     path: str
     before: Sha256 | None
@@ -28,7 +28,7 @@ class Turned(Struct, frozen=True, array_like=True):
 
 
 class KeptFile(Struct, frozen=True, array_like=True):
-    """A file of a checkout or package: its git mode, sha256 and, if known, permission bits."""
+    """A file of a checkout or package: its git mode, its sha256 and, if known, permission bits."""
 
     mode: Annotated[str, Meta(pattern=r"^(100644|100755|120000)\Z")]
     sha256: Sha256
@@ -40,7 +40,7 @@ class KeptFile(Struct, frozen=True, array_like=True):
 
 
 class TurnedFile(Struct, frozen=True, array_like=True):
-    """A file that changed in a checkout or package; a state is None if the file did not exist."""
+    """A changed file of a checkout or package, before and after (None if it does not exist)."""
 
     path: str
     before: KeptFile | None
@@ -50,7 +50,8 @@ class TurnedFile(Struct, frozen=True, array_like=True):
 class TurnedTarget(Struct, frozen=True):
     """The files that changed in a checkout or package.
 
-    `before` and `after` are the sha256 of the record of applied patches, or None without a record.
+    `before` and `after` are the sha256 of the record of applied patches, or None if there is no
+    record.
     """
 
     root: str
@@ -60,7 +61,7 @@ class TurnedTarget(Struct, frozen=True):
 
 
 class TurnedRef(Struct, frozen=True, array_like=True):
-    """A changed ref of a store: its commit before and after, or None if it is missing."""
+    """A changed ref of a store, with its commit before and after (None if it does not exist)."""
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
@@ -69,7 +70,7 @@ class TurnedRef(Struct, frozen=True, array_like=True):
 
 
 class Operation(Struct, frozen=True):
-    """A change to a workspace, and to the checkouts and packages that changed together with it.
+    """A change that one command made to a workspace, and to checkouts, packages and stores.
 
     `of` lists the numbers of the operations that an undo reverted or a redo repeated. `at` is the
     time in seconds since 1970.
@@ -85,7 +86,7 @@ class Operation(Struct, frozen=True):
     refs: tuple[TurnedRef, ...] = ()
 
     def contents(self) -> frozenset[str]:
-        """Return the sha256 of every file version that the operation refers to."""
+        """Return the sha256 of every file content that the operation refers to."""
         named = [sha for file in self.files for sha in (file.before, file.after)]
         for target in self.targets:
             named += [target.before, target.after]

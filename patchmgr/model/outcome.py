@@ -49,8 +49,8 @@ class ConflictKind(str, Enum):
     """The kind of a conflict: one of git's own kinds, or one specific to patch series.
 
     `moved` is for lines that upstream moved elsewhere; `mode` is for links, submodules and other
-    kinds of file. A `condition` in a header and a `finding` of the audit or the ledger concern no
-    text.
+    kinds of file. A conflict over a `condition` in a header, or over a `finding` of the audit or
+    the ledger, has no text to merge.
     """
 
     TEXT = "text"
@@ -134,10 +134,10 @@ class Likely(Struct, frozen=True):
 
 
 class Resemblance(Struct, frozen=True):
-    """Lines of upstream, and the lines of a hunk that they resemble.
+    """Lines of upstream that resemble lines of a hunk.
 
-    `line` is the number, from 1, of the first of these lines of upstream. `commit` is the upstream
-    state that contains them, or None for the new state.
+    `line` is the number, from 1, of the first of upstream's lines. `commit` is the upstream state
+    that contains upstream's lines, or None for the new state.
     """
 
     confidence: float
@@ -159,12 +159,12 @@ class FileConflict(Struct, frozen=True):
     """A file that a person must merge.
 
     `base`, `ours` and `theirs` are contents, each None if that side lacks the file. `marked` is the
-    text with git's markers, or None for binary files and deletions. `reason` says what collided.
+    text with git's markers, or None for binary files and deletions. `reason` says what conflicts.
     `proposal` is the decision that a person is likely to make, judging by `resemblances` or by the
     patch's header. `suggestions` lists possible resolutions for each region, the likeliest first.
     `shown` lists, for each region or for the whole file, the upstream commit that wrote the
-    displayed part of `ours`, or None if it is unknown. `stages` are base, ours and theirs as
-    entries of git's index. `home` is the path of the file in the new upstream state.
+    displayed part of `ours`, or None if that commit is unknown. `stages` are base, ours and theirs
+    as entries of git's index. `home` is the path of the file in the new upstream state.
     """
 
     id: str
@@ -188,13 +188,13 @@ class PatchOutcome(Struct, frozen=True):
     """The verdict on one patch, and everything that the rebase found out about it.
 
     `changes` maps each path that the new commit changes to its new entry, or to None if the file is
-    deleted; for a patch in conflict, these are the changes that merged. `reuses_diff` is true if
-    the patch file stays as it is. `history` lists upstream commits and what each did to the patch's
-    change: landed, evolved, reverted or gone. If upstream moved the landed lines, `now_in` is the
-    file that contains them now. `superseded` lists the parts that landed in a different form.
-    `likely` lists the commits that seem to do the same as the patch. `finding` is what a person's
-    decision about the patch would rest on. `warnings` are suspicious places in a merge without
-    conflict, each beginning with the path, and `findings` come from the audit of the result.
+    deleted; for a patch in conflict, these are the changes that merged cleanly. `reuses_diff` is
+    true if the patch file stays as it is. `history` lists upstream commits and what each did to the
+    patch's change: landed, evolved, reverted or gone. If upstream moved the landed lines, `now_in`
+    is the file that contains them now. `superseded` lists the parts that landed in a different
+    form. `likely` lists the commits that seem to do the same as the patch. `finding` is what a
+    person's decision about the patch would rest on. `warnings` describe suspicious lines in a merge
+    without conflict, each beginning with a path; `findings` come from the audit of the result.
     `description` and `drop_when` are taken from the header: why the patch exists, and when it may
     be dropped.
     """
@@ -228,7 +228,7 @@ class PatchOutcome(Struct, frozen=True):
 
     @property
     def is_left(self) -> bool:
-        """Return whether the patch is in conflict, or blocked by one that is."""
+        """Return whether the patch is in conflict or blocked."""
         return self.verdict in (Verdict.CONFLICT, Verdict.BLOCKED)
 
     @property
@@ -269,7 +269,7 @@ class SeriesOutcome(Struct, frozen=True):
 
 
 class TargetOutcome(Struct, frozen=True):
-    """The results of a rebase of some series onto one of several targets, which `onto` names."""
+    """The results of rebasing some series onto one of several targets; `onto` is the target."""
 
     onto: str
     series: tuple[SeriesOutcome, ...]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 COMMITTER_NAME = "patchmgr"
 COMMITTER_EMAIL = "patchmgr@localhost"
 CONDITIONS = ("needed-when", "ensures", "valid-while")
-"""The fields of a header, in lower case, that have a predicate."""
+"""The header fields, in lower case, whose value is a predicate."""
 
 
 class Hunk(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Hunk(Struct, frozen=True):
         return [line[:1] for line in self.lines].count(b"+")
 
     def added_text(self) -> bytes:
-        """Return the added lines, without their `+`, as one text."""
+        """Return the added lines, joined and without their `+`."""
         return b"".join(line[1:] for line in self.lines if line[:1] == b"+")
 
     def removed(self) -> int:
@@ -60,7 +60,7 @@ class FilePatch(Struct, frozen=True):
     """The change to one file: a new file has no `old_path`, a deleted file has no `new_path`.
 
     Modes are git's octal strings ("100644"), or None if the diff does not give them. Ids are those
-    of the diff's index line, possibly abbreviated, or None.
+    of the diff's index line, possibly abbreviated, or None if there is no such line.
     """
 
     old_path: str | None
@@ -122,7 +122,7 @@ class Patch(Struct, frozen=True):
     is_reversed: bool = False
 
     def says(self, name: str) -> str | None:
-        """Return the value of a header field on one line, or None if it is missing or empty."""
+        """Return a header field's value as one line, or None if the field is missing or empty."""
         for known, value in self.fields.items():
             if known.lower() == name.lower() and value.strip():
                 return " ".join(value.split())
@@ -130,14 +130,17 @@ class Patch(Struct, frozen=True):
 
     @property
     def description(self) -> str | None:
-        """Return why the patch exists: its Description, or else the text below the subject."""
+        """Return why the patch exists, or None if the patch does not say.
+
+        This is the Description field, or else the first paragraph of text below the subject.
+        """
         paragraphs = self.message.decode("utf-8", "replace").split("\n\n")[1:]
         texts = (" ".join(text.split()) for text in paragraphs)
         plain = (text for text in texts if text and not text.split(" ", 1)[0].endswith(":"))
         return self.says("Description") or next(plain, None)
 
     def author_or(self, nobody: Author) -> Author:
-        """Return the author and date in the header; `nobody` supplies what the header lacks."""
+        """Return the header's author and date; `nobody` supplies what the header lacks."""
         author = self.author or nobody
         return author if author.date else replace(author, date=nobody.date)
 

@@ -1,4 +1,4 @@
-"""A plan: the steps by which to rebase a series to an upstream state, with a trial of each step."""
+"""A plan: the steps in which to rebase a series onto an upstream state, each tried beforehand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLAN_FORMAT = 1
 
 
 class PlannedState(Struct, frozen=True, omit_defaults=True):
-    """An upstream state in a plan; for a release, also its archive and the archive's sha256."""
+    """An upstream state in a plan; for a release, also the name and sha256 of its archive."""
 
     ref: str
     commit: str
@@ -32,7 +32,10 @@ class Place(Struct, frozen=True):
 
 
 class PlannedPatch(Struct, frozen=True):
-    """The verdict of a step on a patch; `places` and `reason` are set for a patch to resolve."""
+    """The verdict on a patch in one step of a plan.
+
+    If a person must resolve a conflict, `reason` says why, and `places` says where.
+    """
 
     series: str
     name: str
@@ -42,7 +45,7 @@ class PlannedPatch(Struct, frozen=True):
 
 
 class BreakingCommit(Struct, frozen=True):
-    """An upstream commit (or release) that breaks the series although its predecessor does not.
+    """An upstream commit (or release) that breaks the series, while its predecessor does not.
 
     `date` is the day of the commit. `added` and `removed` are numbers of lines, or None if contents
     are missing from the store. `known_to` lists people to ask: first the author, then whoever last
@@ -61,10 +64,10 @@ class BreakingCommit(Struct, frozen=True):
 
 
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
-    """A patch in conflict; the rest of a plan assumes that the patch's own lines are taken.
+    """A patch in conflict, and what the later steps of a plan assume about it.
 
-    If the series conflicts even then, `is_skipped` is true, and the rest of the plan assumes that
-    the patch is skipped.
+    Later steps assume that each conflict is resolved to the patch's own lines. If the series
+    conflicts even then, `is_skipped` is true, and later steps assume that the patch is skipped.
     """
 
     series: str
@@ -73,7 +76,7 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
-    """A step of a plan: a rebase over commits without conflicts, or over one that causes some.
+    """A step of a plan: a rebase over commits without conflicts, or over one with conflicts.
 
     `patches` are the patches that change. `assuming` lists what is assumed about the patches that
     earlier steps left in conflict. `start` maps each series to its digest before the step.
@@ -102,8 +105,8 @@ class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
 class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
     """The steps from the pin to an upstream state that is `commits` commits (or releases) away.
 
-    `commits_back` is the number of commits that only the pin has. `is_merge` is true if each step
-    is a merge into a branch.
+    `commits_back` is the number of commits that the pin has and the upstream state lacks.
+    `is_merge` is true if each step is a merge into a branch.
     """
 
     series: tuple[str, ...]
@@ -119,7 +122,7 @@ class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
     commits_back: int = 0
 
     def command(self, step: PlanStep) -> str:
-        """Return the command with which the user carries out a step."""
+        """Return the command that carries out a step."""
         if self.is_merge:
             return f"git merge {step.onto.commit[:12]}"
         return f"patchmgr rebase {self.series[0]} --onto plan:{step.number}"

@@ -41,10 +41,10 @@ class Kept(Protocol):
     """
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return a list that contains only the cached answer, or None if there is no answer."""
+        """Return the cached answer as the only item of a list, or None if there is no answer."""
 
     def put(self, question: Iterable[str | bytes], answer: Any) -> None:
-        """Cache an answer, which must be a value that JSON can represent."""
+        """Cache the answer to a question; JSON must be able to represent the answer."""
 
 
 class TextMerge(Protocol):
@@ -54,25 +54,26 @@ class TextMerge(Protocol):
         """Merge two versions of a text, given their common base."""
 
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
-        """Merge several texts, each given as base, ours and theirs, and return their merges."""
+        """Merge several texts, each given as (base, ours, theirs)."""
 
 
 Style = Callable[[bytes], "bytes | None"]
-"""Format a text, or None if the tool is not sure of it, or fails."""
+"""A function that returns the formatted content, or None if the formatter rejects the content."""
 
 
 class Formatter(Protocol):
     """The formatters that upstream's own files configure."""
 
     def styles(self, path: str) -> Sequence[Style]:
-        """Return the functions by which upstream may format a file, the likeliest first."""
+        """Return functions that format the file as upstream may do, the likeliest first."""
 
 
 class Step(Struct, frozen=True):
     """One upstream commit (or release) between two states.
 
-    `changes` maps each touched path to the file after the step, or to None if the step deletes it.
-    `reverts` names the commits and pull requests (`#N`) that its message says it reverts.
+    `changes` maps each touched path to the file after the step, or to None if the step deletes the
+    file. `reverts` lists the commits and pull requests (`#N`) that the step's message says it
+    reverts.
     """
 
     commit: str

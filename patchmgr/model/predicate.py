@@ -16,7 +16,7 @@ class NamedRef(Struct, frozen=True):
 
 
 class WrittenRef(Struct, frozen=True):
-    """A state whose name is found by a regular expression in a file of the series' own upstream.
+    """A state whose name is written in the file `path` of the series' own upstream.
 
     The name is the text that the group of `regex` matches.
     """
@@ -89,12 +89,12 @@ class Conditions(Struct, frozen=True):
     valid_while: Predicate | None = None
 
     def predicates(self) -> tuple[Predicate | None, ...]:
-        """Return the predicates of Needed-When, Ensures and Valid-While; None for any not given."""
+        """Return the predicates of Needed-When, Ensures and Valid-While, each None if missing."""
         return (self.needed_when, self.ensures, self.valid_while)
 
     @property
     def are_empty(self) -> bool:
-        """Return whether the header has no condition at all."""
+        """Return whether the patch has no condition at all."""
         return not any(self.predicates())
 
 
@@ -117,8 +117,8 @@ class Contents(Protocol):
 class State(Struct, frozen=True):
     """An upstream state for which conditions can be evaluated.
 
-    `label` is its name in messages. `version` is the version of a release, None for any other
-    state.
+    `label` is the state's name in messages. `version` is the version of a release, or None for any
+    other state.
     """
 
     upstream: str

@@ -57,7 +57,7 @@ class Recorded(Struct, frozen=True):
     If a whole file is in conflict, `base`, `ours` or `theirs` is None if that side lacks the file.
     A group has none of these; `parts` lists the ids of its conflicts. `path` is the file in which
     the conflict was first seen, and `seen` names the series and patch, or the merge, in which it
-    was. Neither is part of the conflict's identity.
+    was first seen. Neither is part of the conflict's identity.
     """
 
     id: str
@@ -79,7 +79,7 @@ class Recorded(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """Where resolutions were pulled from: the name of the source, its URL, and the commit."""
+    """Where resolutions were pulled from: the source's name, its URL or path, and the commit."""
 
     name: str
     place: str
@@ -87,7 +87,7 @@ class Source(Struct, frozen=True):
 
 
 class Recalled(Struct, frozen=True):
-    """A resolution that a run replayed, and the patches (with their series) that used it."""
+    """A resolution that a run replayed; `places` lists the patches (SERIES/PATCH) that used it."""
 
     recorded: Recorded
     places: tuple[str, ...] = ()

@@ -47,7 +47,7 @@ class Choice(Struct, frozen=True):
 
 
 Choices = Mapping[str, Choice]
-"""What was chosen, by the id of the region: the same conflict elsewhere gets the same text."""
+"""Choices keyed by region id, so that the same conflict elsewhere gets the same resolution."""
 
 
 class Place(Struct, frozen=True):
@@ -78,9 +78,9 @@ class Resolving(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Return a pair for each region, in order: its conflict's number, and the region's number.
+        """Return (conflict number, region number) for each region, in order.
 
-        Both count from 0. A conflict without regions counts as one region.
+        Both numbers count from 0. A conflict without regions counts as one region.
         """
         return tuple(
             (number, region)
@@ -124,9 +124,9 @@ class Resolving(Struct, frozen=True):
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
-        """Return the state in which the region (or conflict) `step` places further on is current.
+        """Return the state after moving `step` regions (or conflicts) forward.
 
-        A negative `step` goes back. After the last region comes the first one again.
+        A negative `step` moves back. After the last region comes the first one again.
         """
         if not self.places:
             return self
@@ -141,14 +141,15 @@ class Resolving(Struct, frozen=True):
         return replace(self, choices={**self.choices, self.name: choice}, before=self)
 
     def with_accepted(self) -> Resolving:
-        """Return the state in which the current conflict is recorded and the next is current."""
+        """Return the state in which this conflict is recorded and the next open one is current."""
         accepted = (*self.accepted, self.conflict.order.id)
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Return the state in which the current patch is skipped and the next conflict is current.
+        """Return the state in which this patch is to be skipped, at the next open conflict.
 
-        If the patch is skipped already, return the state in which it is not, at the same region.
+        If the patch is to be skipped already, return the state in which it is not, at the same
+        region.
         """
         patch, others = self.conflict.patch, self.left_out
         if patch in others:

@@ -1,4 +1,4 @@
-"""What a reviewer asks about a series: subsystems, gates, hotspots and risks."""
+"""Answers to what a reviewer asks about a series: its subsystems, gates, hotspots and risks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Gate(Struct, frozen=True):
 
 
 class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
-    """Changed lines of existing code that belong to one statement, or to a few in a row.
+    """Changed lines of existing code, in one statement or in a few consecutive statements.
 
     `line` and `last` are the first and the last line, counted from 1 in the new file, or in the old
     file if `is_removal`. `text` is the first changed line. `why` gives the reason for `reach`.
@@ -45,7 +45,10 @@ class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
 
 
 class Part(Struct, frozen=True):
-    """A subsystem: the numbers of its changed files and lines, in total and in tests."""
+    """A subsystem: the numbers of its changed files and lines, in total and in tests.
+
+    `rebuilt` is the number of files that take effect only after a build.
+    """
 
     name: str
     files: int
@@ -73,7 +76,7 @@ class Hotspot(Struct, frozen=True):
 
 
 class RiskKind(str, Enum):
-    """The kinds of changes that may surprise somebody who takes over the series."""
+    """The kinds of change that may surprise somebody who takes over the series."""
 
     RUNS = "runs by being there"
     BINARY = "binary"

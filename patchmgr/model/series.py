@@ -21,7 +21,7 @@ class Guard(Struct, frozen=True):
 class SeriesLine(Struct, frozen=True):
     """One line of a series file, byte for byte; `name` is None for comments and blank lines.
 
-    A patch that `is_reversed` (`-R`) is applied in reverse. `off` lists those groups of the patch
+    If `is_reversed` (`-R`), the patch is applied in reverse. `off` lists those groups of the patch
     that are off unless they are selected.
     """
 
@@ -44,18 +44,18 @@ class SeriesLine(Struct, frozen=True):
         """
         for group in self.off:
             if group not in selected:
-                return f"group {group} is off and not selected"
+                return f"its group {group} is off and not selected"
         for guard in self.guards:
             if not guard.is_positive and guard.symbol in selected:
-                return f"guard {guard} and {guard.symbol} is selected"
+                return f"its guard is {guard}, and {guard.symbol} is selected"
         wanted = [g for g in self.guards if g.is_positive]
         if wanted and not any(g.symbol in selected for g in wanted):
-            return f"guard {wanted[0]} and {wanted[0].symbol} is not selected"
+            return f"its guard is {wanted[0]}, and {wanted[0].symbol} is not selected"
         return None
 
 
 class SkippedPatch(Struct, frozen=True):
-    """A patch that a command passes over, and the reason."""
+    """A patch that a command leaves out, and the reason."""
 
     name: str
     reason: str
@@ -72,7 +72,7 @@ class SeriesFile(Struct, frozen=True):
 
 
 class Need(Struct, frozen=True):
-    """A patch that another patch needs, for lines of the file `path` or for the name `symbol`."""
+    """A patch that another patch needs because of lines in the file `path` or the name `symbol`."""
 
     patch: str
     path: str | None = None
@@ -80,7 +80,7 @@ class Need(Struct, frozen=True):
 
 
 class GraphPatch(Struct, frozen=True):
-    """A patch of a series, and the patches that it directly needs, nearest first."""
+    """A patch of a series, and the patches that it needs directly, nearest first."""
 
     name: str
     needs: tuple[Need, ...]

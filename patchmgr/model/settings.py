@@ -40,16 +40,16 @@ class Claim(Struct, frozen=True):
 
 
 class SeriesSettings(Struct, frozen=True):
-    """The settings of one series; each has a default.
+    """The settings of one series; every setting has a default.
 
     `subsystems` maps a subsystem to globs, `labels` maps a kind of gate to further expressions by
     which it is recognized, and `groups` maps a group to patches. `python` lists the versions that
     files must compile for; if it is empty, the versions that upstream supports are used. `left_out`
-    names built-in gates that are not run. Patches of groups in `off` are skipped unless the group
-    is selected. `confidence` is the reliability, in percent, that a structural merge must have to
-    be used; None allows any. `trusted` lists the sources whose pulled resolutions are used like
-    one's own. `build_env` holds further variables for a build, with placeholders such as
-    `{version}`.
+    lists the built-in gates that are not run. Patches of groups in `off` are skipped unless the
+    group is selected. Structural merges that are less than `confidence` percent reliable are not
+    used; None allows all. `trusted` lists the sources whose pulled resolutions are used like one's
+    own. `build_env` maps the names of further environment variables for a build to their values,
+    which may contain placeholders such as `{version}`.
     """
 
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

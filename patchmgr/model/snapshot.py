@@ -1,4 +1,4 @@
-"""Files of a tree as modes and blob ids."""
+"""The files of a tree, as modes and blob ids."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class PushedBranch(Struct, frozen=True):
     """A branch of a remote.
 
     `commit` is the commit that the branch should point to, and `there` is the commit that it
-    pointed to before the sync.
+    pointed to before the sync, or None if the branch did not exist.
     """
 
     name: str
@@ -90,7 +90,7 @@ class PullCheck(Struct, frozen=True):
 
     @property
     def left(self) -> tuple[PlannedPatch, ...]:
-        """Return the patches that are in conflict, or blocked by one that is."""
+        """Return the patches that are in conflict or blocked."""
         return tuple(p for p in self.patches if p.verdict in (Verdict.CONFLICT, Verdict.BLOCKED))
 
 
@@ -105,7 +105,7 @@ class Sync(Struct, frozen=True):
 
 
 class LastSync(Struct, frozen=True):
-    """The last sync that succeeded, as a branch with a badge on a remote records it.
+    """The last sync that succeeded, as recorded in the badge branch of a remote.
 
     `time` is in seconds since 1970, `age` is in seconds, and `words` describe the result.
     """

@@ -11,13 +11,13 @@ from patchmgr.model.operation import Commit, Sha256
 
 LOCK_FORMAT = 1
 Word = Annotated[str, Meta(pattern=r"^[^-]")]
-"""A text that is safe as an argument of git: it does not begin with a dash."""
+"""A string that is safe as an argument of git, because it does not begin with a dash."""
 
 
 class Upstream(Struct, frozen=True):
     """A project that series follow: a git remote, a package of the index, both, or an archive.
 
-    `track` is "git", "package" or "archive", and says where a state given by name is looked up.
+    `track` is "git", "package" or "archive", and says where the name of a state is looked up.
     `archive` is a URL, or the path of an archive or folder.
     """
 
@@ -32,8 +32,8 @@ class Upstream(Struct, frozen=True):
 class Pin(Struct, frozen=True, forbid_unknown_fields=True):
     """The exact upstream state that a series is based on; ids are 40 hex.
 
-    `archive` and `sha256` are the name and digest of the file of a release or snapshot, None for
-    git.
+    `archive` and `sha256` are the file name and digest of the archive of a release or snapshot, or
+    None for a commit of a git remote.
     """
 
     ref: Word

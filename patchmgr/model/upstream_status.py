@@ -45,7 +45,8 @@ class FollowUp(Struct, frozen=True):
 
     def sentence(self) -> str:
         """Return a sentence that says what upstream did."""
-        return f"upstream {self.kind} {self.of} in {self.commit[:12]} {self.subject}"
+        verb = "cherry-picks" if self.kind == "brings" else self.kind
+        return f"upstream {verb} {self.of} in {self.commit[:12]} {self.subject}"
 
     def answers(self, series: str) -> str:
         """Return the commands to choose from, which import the commit or mark it as known."""

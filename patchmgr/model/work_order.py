@@ -1,4 +1,4 @@
-"""A work order: everything that is needed to resolve a conflict, as one value."""
+"""A work order: everything that is known about a conflict, and what its resolution must satisfy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from patchmgr.model.upstream import Pin
 
 
 class SideText(Struct, frozen=True):
-    """A side of a conflict: its size in bytes, and its text, or None if it is not UTF-8."""
+    """A side of a conflict: its size in bytes, and its text (None if it is not UTF-8)."""
 
     size: int
     text: str | None
@@ -18,7 +18,7 @@ class SideText(Struct, frozen=True):
 
 
 class OrderedCandidate(Struct, frozen=True):
-    """A text offered for a region, its number (from 1), and how often such texts were right."""
+    """A candidate for the text of a region: its number (from 1), text and reliability."""
 
     number: int
     text: str
@@ -43,9 +43,10 @@ class OrderedRegion(Struct, frozen=True):
 
 
 class SymbolSides(Struct, frozen=True):
-    """The whole text of a symbol on each side; None on a side without the symbol.
+    """The whole text of a symbol on each side, or None for a side without the symbol.
 
-    `result` is its text in the merge, if the audit or the ledger rejected a merge without conflict.
+    `result` is the symbol's text in the merge, if the audit or the ledger rejected a merge without
+    conflict.
     """
 
     name: str
@@ -76,7 +77,7 @@ class Use(Struct, frozen=True):
 
 
 class Earlier(Struct, frozen=True):
-    """An earlier resolution for the same patch or file: its id, a description, and its text."""
+    """An earlier resolution for the same patch or file: its id, its description, and its text."""
 
     id: str
     path: str
@@ -98,8 +99,8 @@ class WorkOrder(Struct, frozen=True):
     `why` is the reason for the patch from its header, and `message` is the whole commit message.
     `uses` is None if the store cannot be searched. `offered` names whoever proposed a resolution
     that passed its checks and is not accepted yet. `proposal` is the decision that a person is
-    likely to make, and `likely` lists the evidence for it. `cut` lists what was left out to shorten
-    the order, and how long each omitted part is.
+    likely to make, and `likely` lists the evidence for that decision. `cut` lists the parts that
+    were left out to shorten the order, each with its length.
     """
 
     id: str
@@ -147,7 +148,7 @@ class Solution(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True, rename={"has_passed": "passed"}):
-    """A proposed resolution, the results of its checks, and the commits that the checks used."""
+    """A proposed resolution, the checks that it fails, and the commits that the checks used."""
 
     id: str
     series: str

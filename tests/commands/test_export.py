@@ -49,7 +49,7 @@ def test_a_mailbox_keeps_mails_and_writes_the_rest_anew(stage: Stage) -> None:
     answer = export(stage, "mbox", "--out", out(stage))
     assert answer.out.splitlines()[1:] == [
         "  rewritten  plain.diff",
-        "  left out   extra.patch: guard #+sym and sym is not selected",
+        "  left out   extra.patch: its guard is #+sym, and sym is not selected",
     ]
     box = out(stage).read_bytes()
     folder = stage.root / "series/s"
