@@ -41,7 +41,7 @@ from patchmgr.services.rebase_checkout import (
     trust,
     with_added,
 )
-from patchmgr.services.repeated_rebase import SKIPPED, going_on
+from patchmgr.services.repeated_rebase import SKIPPED, options_to_continue
 from patchmgr.services.series import stacks_of, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
@@ -347,7 +347,7 @@ def _go_on(
     wants_detail: bool,
     tree: LinkedWorktree | None,
 ) -> RebaseResult:
-    options = going_on(session.workspace, in_progress, wants_detail=wants_detail)
+    options = options_to_continue(session.workspace, in_progress, wants_detail=wants_detail)
     return _rebase_all(session, RebaseRequest(in_progress, options, is_dry_run, tree))
 
 

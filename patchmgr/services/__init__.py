@@ -1,4 +1,4 @@
-"""Code that commands share: the session, loading and rebasing series, checkouts, and more.
+"""Code that several commands share, such as opening a workspace, and loading and rebasing a series.
 
 Each module is imported when it is first used, because `--help` needs none of them.
 """

@@ -1,4 +1,4 @@
-"""The components in a bill of materials: those of a series' branch, or of a patched wheel."""
+"""List what a series' branch or a patched wheel is made of, for a bill of materials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _URL = re.compile(r"https?://[^\s<>\"'`)\],;]+")
 
 
 def series_materials(session: Session, name: str, options: CarryOptions) -> Materials:
-    """Return the materials of the branch of a series."""
+    """Return what a series' branch is made of: the pinned upstream state, and the patches."""
     loaded = load_series(session, name)
     record, pin = loaded.record, loaded.record.pin
     with series_at_pin(session, loaded, options) as at_pin:
@@ -44,9 +44,10 @@ def materials_of(
     sha256: str | None,
     used: tuple[PatchUsed, ...],
 ) -> Materials:
-    """Return the materials of a component that was built from an upstream version.
+    """Return what a component that was built from a series is made of.
 
-    `base` is the upstream version, `version` is that of the component, and `used` are its patches.
+    `base` is the upstream version, `version` is the component's own version, and `used` are the
+    patches that the component contains.
     """
     pin, dates = record.pin, [nobody(session.upstream_of(record), record.pin).date]
     dates += [one.author.date for one in used]
@@ -59,7 +60,7 @@ def materials_of(
 def patches_used(
     carried: Sequence[PatchOutcome], patches: Sequence[Patch], commits: Mapping[str, str] = {}
 ) -> tuple[PatchUsed, ...]:
-    """Return the applied patches, each with its commit in `commits` (by patch name) or None."""
+    """Return the applied patches; `commits` maps the names of patches to their commits, if any."""
     by_name = {patch.name: patch for patch in patches}
 
     def used(one: PatchOutcome) -> PatchUsed:

@@ -57,11 +57,11 @@ from patchmgr.services.memory import Memory
 from patchmgr.services.series import new_paths, touched_paths
 from patchmgr.services.session import Session
 
-FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
+FEWEST_KEPT = 24  # upstream steps; over fewer steps, a new search costs less than the cache
 
 
 class Search(Struct, frozen=True):
-    """A search for changes of patches that upstream already contains.
+    """What is needed to search for changes of patches that upstream already contains.
 
     `items` are the patches, `folded` holds their changes, and `way` describes upstream's commits
     since the base.
@@ -80,10 +80,10 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> Search:
-    """Return the search for changes of patches that upstream already contains.
+    """Prepare the search for changes of patches that upstream already contains.
 
-    The search includes the patches that later ones are written on top of. Patches that a condition
-    leaves out are included only if their changes have been computed.
+    Only patches on top of which later patches are written are included. A patch that a guard or
+    condition leaves out is included only if its changes have been computed.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
@@ -110,10 +110,11 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Return the patches, each with the changes that upstream already contains.
+    """Return the patches, each with those of its changes that upstream already contains.
 
-    `before` caches the answers of long searches. `on_search` is called before a long search whose
-    answer is not cached.
+    `before` is the cache for the answers of long searches. `elsewhere` holds the files to which
+    upstream may have moved lines. `on_search` is called before a long search whose answer is not
+    cached.
     """
     way = search.way
     if not way.steps:
@@ -124,7 +125,7 @@ def with_absorbed(
             on_search()
         series = Series(search.folded, way, scratch, elsewhere=elsewhere.gaining)
         absorptions = find_absorbed(series)
-        vars(series).clear()  # its caches hold it, and it every line of the files
+        vars(series).clear()  # its caches refer to it, which would keep all lines in memory
         return absorptions
 
     about = (search.folded, way.start, way.target, sorted(way.homes.items()), way.steps)
@@ -138,16 +139,17 @@ def with_absorbed(
 
 
 class CarryOptions(Struct, frozen=True):
-    """The options of one run.
+    """The options of a rebase.
 
-    `solved` maps series, then patch and path, to files that a person resolved (None: deleted).
-    `solved_on` maps the same keys to both sides of these files as the person saw them.
-    `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out` maps
-    series, then patch, to the reason for skipping the patch. `accepted` maps the ids of accepted
-    findings to the reasons for accepting them. A structural merge is used only if its reliability
-    is at least `confidence` percent; if `confidence` is None, the value in the series' settings is
-    used. `audits_conflicts` asks for audit and ledger even if a conflict remains. `edits` maps
-    series, then patch, to a person's changes to files without a conflict.
+    `selected` holds the symbols given with `--select`. `solved` holds the files that a person
+    resolved (None: deleted), keyed by series, then by patch and path; `solved_on` has the same keys
+    and holds both sides of these files as the person saw them. `wants_detail` asks for the symbol
+    around each hunk, which takes time to find. `left_out` holds the reasons for skipping patches,
+    keyed by series, then by patch. `accepted` maps the ids of accepted findings to the reasons for
+    accepting them. A structural merge is used only if its reliability is at least `confidence`
+    percent; if `confidence` is None, the value in the series' settings is used. `audits_conflicts`
+    asks for audit and ledger even if a conflict remains. `edits` holds a person's changes to files
+    without a conflict, keyed by series, then by patch.
     """
 
     selected: frozenset[str] = frozenset()
@@ -165,9 +167,9 @@ class CarryOptions(Struct, frozen=True):
 class Carried(Struct, frozen=True):
     """The result of a rebase: its patches, and the files that differ from the target state.
 
-    `changes` maps paths to the new entries of files, or to None if the file is deleted. `left`
-    lists the conflicts after the last patch, with their causes if there is a history. `ledger`
-    accounts for every line, and is None if there is no history.
+    `changes` maps each path to the new entry of the file, or to None if the file is deleted. `left`
+    lists the conflicts that remain after the last patch; their causes are known only if there is a
+    history. `ledger` accounts for every line of the patches, and is None if there is no history.
     """
 
     judged: tuple[Judged, ...]
@@ -195,7 +197,7 @@ class Carried(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Return each patch with the reason why guards leave it out, or None if they do not.
+    """Return each patch, with the reason if a guard leaves the patch out.
 
     `selected` are the symbols given with `--select`.
     """
@@ -210,9 +212,9 @@ class CarryInput(Struct, frozen=True):
     missing. If `views` is None, conditions in patch headers are not evaluated. `decisions` are a
     person's decisions about patches of the series. `memory` finds earlier resolutions of conflicts.
     `formatters` are run with upstream's settings. `on_carried` is called with the result before
-    causes and warnings are added to it. `left` lists the conflicts that remain in the series that
-    this one is based on. `repository` is upstream's URL, by which pull requests in headers are
-    recognized.
+    causes and warnings are added to the result. `left` lists the conflicts that remain in the
+    series that this one is based on. `repository` is upstream's URL, which is needed to recognize
+    the URLs of its pull requests in headers.
     """
 
     session: Session
@@ -252,7 +254,7 @@ def carry(given: CarryInput) -> Carried:
     try:
         return _Carry(given, kept, structure).carried()
     except BaseException:
-        structure.close()  # it may be at work on a question that nobody waits for any more
+        structure.close()  # the process may still be working on a merge that nobody waits for
         raise
     finally:
         progress.done()
@@ -277,7 +279,7 @@ class _Carry:
 
     def _tools(self) -> Tools:
         given, options = self.given, self.given.options
-        index = lru_cache(maxsize=1)(SymbolIndex)  # of the file that is asked about
+        index = lru_cache(maxsize=1)(SymbolIndex)  # for the file of the last call
         formatter = None
         if given.formatters is not None:
             read = tree_reader(given.onto, given.scratch, given.bring)
@@ -355,13 +357,13 @@ class _Carry:
         if moves:
             judged, changes = follow_moved_names(judged, changes, merged, scratch, moves)
             states = states_of(judged, changes, upstream, unknown=unknown)
-        # Both run beside what is written and explained next.
+        # Both checks run while commits are written and verdicts are explained.
         checked = auditor.begin(states)
         suspected = check_merged(states, suspect_all=self.structure.suspect_all)
         given.on_carried(Carried(tuple(judged), changes))
         by_name = {item.patch.name: item.patch for item in self.items}
         judged, left = self._explained(auditor, judged)
-        # The ledger is of the merge: imports that were followed have other words on purpose.
+        # The ledger checks `merged`: `states` has imports that were rewritten on purpose.
         ledger = auditor.ledger(merged, self.items, judged, scratch)
         solved = given.options.solved.get(given.name, {})
         told = tuple(_unless_resolved(checked(), judged, solved))
@@ -388,7 +390,7 @@ def _unless_resolved(
 ) -> Iterator[Told]:
     """Yield the findings, except syntax findings in files that a person resolved.
 
-    For these, `--continue` has already asked the person about the syntax.
+    `rebase --continue` has already asked the person about the syntax of these files.
     """
     theirs = {
         path
@@ -403,7 +405,7 @@ def _unless_resolved(
 def _readable(
     scratch: Scratch, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
-    """Return history without the file versions that cannot be fetched; they are only evidence."""
+    """Return the steps without the files that cannot be fetched, and that are only evidence."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
     present = present_blobs(scratch, blobs)
@@ -434,7 +436,7 @@ def ledger_of(
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase, which checks line by line what the rebase says of patches."""
+    """Return the ledger of a rebase, which checks the claims about patches line by line."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)
@@ -448,7 +450,7 @@ def ledger_of(
 
 
 def claimed(item: Item, judged: Judged) -> Claimed:
-    """Return what a rebase says of a patch, for the ledger: each hunk's fate, and the evidence."""
+    """Return what a rebase claims about a patch, for the ledger: each hunk's fate, and evidence."""
     outcome = judged.outcome
     rest = Fate.CONFLICT if outcome.is_left else Fate.GIVEN_UP
     cited = [sighting.commit for sighting in outcome.evidence]
@@ -498,10 +500,10 @@ Moves = dict[str, tuple[Move, ...]]
 
 
 class Auditor(Struct, frozen=True):
-    """Runs the audit of a rebase, and caches its answers.
+    """Runs the audit of a rebase, and caches the results.
 
     `checks` are the checks to run. If the content of a file is missing, nothing is cached, because
-    a later run may have that content.
+    a later run may have that content. `keys` caches the cache keys of states.
     """
 
     base: StoredTree
@@ -513,12 +515,12 @@ class Auditor(Struct, frozen=True):
     keys: dict[int, str] = field(default_factory=dict)
 
     def moves(self, states: States) -> Mapping[str, Sequence[Move]]:
-        """Return, by path, the imports to rewrite because upstream moved the imported name."""
+        """Return the imports to rewrite because upstream moved the imported name, keyed by path."""
         question = ("moves", self._about(states))
         return self._known(question, states, Moves, lambda: moves_in(states))
 
     def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
-        """Start the checks of the audit; return a function that waits and returns the findings."""
+        """Start the checks of the audit; return a function that waits for the findings."""
         question = ("audit", self._about(states))
         known = self._recalled(question, tuple[Told, ...])
         if known is not None:
@@ -552,9 +554,9 @@ class Auditor(Struct, frozen=True):
         )
 
     def _about(self, states: States) -> str:
-        """Return the cache key: a hash of all that the answers depend on, except for the claims.
+        """Return a hash of everything that the results depend on, except for the ledger's claims.
 
-        `states` outlive the auditor.
+        Hashes are cached by `id(states)`, which is safe because `states` outlive the auditor.
         """
         if id(states) not in self.keys:
             sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]
@@ -576,7 +578,7 @@ class Auditor(Struct, frozen=True):
 
     def _recalled(self, question: Sequence[str], kind: type[T]) -> T | None:
         known = self.kept.get(question)
-        with suppress(msgspec.ValidationError):  # not what this program wrote
+        with suppress(msgspec.ValidationError):  # this program did not write the answer
             return None if known is None else msgspec.convert(known[0], kind)
         return None
 

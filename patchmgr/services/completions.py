@@ -1,4 +1,4 @@
-"""Names for shell completion, read from a workspace without loading the whole program."""
+"""Find the names for shell completion in a workspace, without loading the whole program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _RELEASES = "refs/upstream/releases/"
 
 
 def workspace_around(folder: Path) -> Path | None:
-    """Return the workspace of a folder, or of the checkout that contains it, or None."""
+    """Return the workspace to take names from in a folder, or None if there is none.
+
+    This is the workspace that contains the folder, or else the one that a checkout there records.
+    """
     absolute = folder.absolute()
     for place in (absolute, *absolute.parents):
         if (place / LOCK).is_file():
@@ -34,7 +37,7 @@ def workspace_around(folder: Path) -> Path | None:
 
 
 class Candidates(Struct, frozen=True, dict=True):
-    """The names in one workspace; `about` are the words already on the command line."""
+    """The names to complete in one workspace; `about` are the words already on the command line."""
 
     root: Path
     about: Collection[str] = ()
@@ -78,7 +81,7 @@ class Candidates(Struct, frozen=True, dict=True):
 
     def _files(self) -> Iterable[SeriesFile]:
         for name in self._chosen() or self.series():
-            with suppress(PatchmgrError, OSError):  # a broken one hides not those of others
+            with suppress(PatchmgrError, OSError):  # a broken series does not hide the others
                 yield parse_series((self.root / "series" / name / "series").read_bytes())
 
 

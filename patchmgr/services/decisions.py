@@ -1,4 +1,4 @@
-"""Patches and findings of the last rebase that await a person's decision, and past decisions."""
+"""Patches and findings of the last rebase that a person has to decide on, and past decisions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from patchmgr.services.session import Session
 from patchmgr.workspace import PRIVATE, Change, Workspace
 
 RULINGS = {ruling.value: ruling for ruling in Ruling}
-"""The rulings by their names on the command line."""
+"""The rulings, keyed by their names on the command line."""
 
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
-    """Return the decisions recorded in a workspace, or none if nobody made a decision yet."""
+    """Return the decisions recorded in a workspace, if there are any."""
     if not (workspace.root / DECISIONS).exists():
         return ()
     return parse_decisions(workspace.read(DECISIONS))
@@ -48,7 +48,7 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
     `onto` is the target of the rebase, and `change` identifies the patch's change. `rows` holds the
     passages of upstream's text as tuples. `commit` is the upstream commit that seems to contain the
-    patch or conflicts with it, or None if unknown; `subject` is the subject of that commit.
+    patch or to conflict with the patch, or None if it is unknown; `subject` is its subject.
     """
 
     series: str
@@ -79,7 +79,7 @@ def _keep(workspace: Workspace, path: str, found: Sequence[object]) -> None:
     try:
         workspace.keep(path, found)
     except OSError as fault:
-        if not is_read_only(workspace.root, fault):  # where a dry run tells, and remembers nothing
+        if not is_read_only(workspace.root, fault):  # a dry run works there, but saves nothing
             raise unwritable(path, fault) from fault
 
 
@@ -101,14 +101,14 @@ def _found(outcome: SeriesOutcome) -> list[Undecided]:
 
 
 def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
-    """Return the saved undecided patches, or none if the file cannot be read."""
+    """Return the saved undecided patches; there are none if the file cannot be read."""
     return workspace.kept(_FILE, tuple[Undecided, ...]) or ()
 
 
 def decided_now(workspace: Workspace) -> Mapping[tuple[str, str], Ruling]:
-    """Return the rulings on what the last rebase left undecided, by series and patch.
+    """Return the rulings on patches that the last rebase left undecided, keyed by series and patch.
 
-    A decision about other text of upstream, or about the patch as it was, is not among them.
+    A decision does not count if the patch or the passages of upstream's text have changed since.
     """
     known = {(d.series, d.patch, d.change, d.passages): d.ruling for d in read_decisions(workspace)}
     found = ((i.series, i.patch, i.change, i.passages) for i in read_findings(workspace))
@@ -127,7 +127,7 @@ class OpenFinding(Struct, frozen=True):
 
 
 def read_accepted(workspace: Workspace) -> tuple[Accepted, ...]:
-    """Return the findings accepted in a workspace, or none if nobody accepted a finding yet."""
+    """Return the findings accepted in a workspace, if there are any."""
     if not (workspace.root / ACCEPTED).exists():
         return ()
     return parse_accepted(workspace.read(ACCEPTED))
@@ -158,7 +158,10 @@ def _shown(one: OpenFinding) -> OpenFinding:
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
-    """Return the findings that stopped the last rebase of each series, or none if unreadable."""
+    """Return the findings that stopped the last rebase of each series.
+
+    There are none if the file cannot be read.
+    """
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 
@@ -178,7 +181,7 @@ def accept_finding(
         found = every[_match(name, every, "is not the id of a finding of the rebase in progress")]
         if not found.finding.can_be_accepted:
             hint = "correct the patch or its Ensures field, then run patchmgr rebase --continue"
-            message = f"{shown(found.patch)} {found.finding.text}: this cannot be accepted"
+            message = f"{shown(found.patch)} {found.finding.text}: it cannot be accepted"
             raise PatchmgrError("not-accepted", message, hint)
         new = Accepted(
             found.finding.id, found.series, found.patch, found.finding.text, because.strip()
@@ -189,7 +192,7 @@ def accept_finding(
 
 
 class ListedFinding(Struct, frozen=True):
-    """A finding in the output of `conflicts list`, with the reason if it was accepted."""
+    """A finding in the output of `conflicts list`; `because` is the reason if it was accepted."""
 
     id: str
     series: str
@@ -199,7 +202,7 @@ class ListedFinding(Struct, frozen=True):
 
 
 def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFinding, ...]:
-    """Return open and accepted findings whose id starts with `beginning`, sorted by id."""
+    """Return the open and accepted findings whose id starts with `beginning`, sorted by id."""
     found = {
         one.finding.id: ListedFinding(one.finding.id, one.series, one.patch, one.finding.sentence())
         for one in open_findings(workspace)
@@ -210,9 +213,9 @@ def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFind
 
 
 def is_finding(workspace: Workspace, name: str) -> bool:
-    """Return whether `name` is the start of the id of a finding, open or accepted.
+    """Return whether the id of an open or accepted finding starts with `name`.
 
-    Raises PatchmgrError "unknown-conflict" if the id of a conflict starts with it, too.
+    Raises PatchmgrError "unknown-conflict" if the id of a conflict also starts with `name`.
     """
     ids = {one.finding.id for one in open_findings(workspace)}
     ids |= {one.id for one in read_accepted(workspace)}
@@ -223,13 +226,16 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 
 
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
-    """Return the error for a name that is the start of several ids."""
-    message = f"{shown(name)} is ambiguous: {len(found)} ids start with it: {', '.join(found[:5])}"
+    """Return the error for a name that several ids start with."""
+    message = f"{shown(name)} is ambiguous; {len(found)} ids start with it: {', '.join(found[:5])}"
     return PatchmgrError("unknown-conflict", message, "patchmgr conflicts list")
 
 
 def _match(name: str, ids: Iterable[str], problem: str) -> str:
-    """Return the only id that starts with a name; raise PatchmgrError "unknown-conflict"."""
+    """Return the id that starts with `name`.
+
+    Raises PatchmgrError "unknown-conflict" if several ids start with `name`, or none does.
+    """
     found = matching_ids(name, ids)
     if len(found) > 1:
         raise several_ids(name, found)

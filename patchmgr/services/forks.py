@@ -1,4 +1,4 @@
-"""Import a fork that merged upstream, as patches on the state that it merged last."""
+"""Import a fork that merged upstream, as patches on the last upstream state that it merged."""
 
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
 class Fork(Struct, frozen=True):
     """A fork as a list of patches on an upstream state.
 
-    `commits` and `merges` count the fork's commits. `files` maps paths to the fork's differences
-    from the base. `rests` lists the indexes of patches with changes made in a merge itself.
-    `dropped` lists the subjects of commits that became no patch. `learned` counts the new
-    resolutions, and `lessons` maps paths to the files that record them. `is_whole` is true if every
-    commit became a patch; otherwise some commits were marked to be left out.
+    `commits` is the number of the fork's ordinary commits, and `merges` is the number of its
+    merges. `files` maps the paths at which the fork differs from the base to the fork's files.
+    `rests` lists the indexes of patches that hold changes made in a merge itself. `dropped` lists
+    the subjects of commits that became no patch. `learned` is the number of new resolutions, and
+    `lessons` maps paths in the workspace to the contents that record these resolutions. `is_whole`
+    is false if `patches` lacks commits, for example because their messages ask to leave them out.
     """
 
     base: str
@@ -71,9 +72,9 @@ def read_fork(
 ) -> Fork | None:
     """Return a fork as patches, or None if its commits apply in order as they are.
 
-    `form` is FIRST_PARENT, LINEARIZE, SQUASH, or None if the user named none of them. Raises
-    PatchmgrError "merges" if it is None and the commits do not apply in order, and "base" if the
-    series is not on the upstream state that the fork merged last.
+    `form` is FIRST_PARENT, LINEARIZE, SQUASH, or None if the user chose none of them. Raises
+    PatchmgrError "merges" if `form` is None and the commits do not apply in order, and "base" if
+    the series is not on the last upstream state that the fork merged.
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
@@ -94,7 +95,7 @@ def read_fork(
             _check_syncs(request, graph, pin, tracked, LINEARIZE)
             return None
         if not graph.own:
-            raise UsageError(f"{commits} has no commits that are not upstream's")
+            raise UsageError(f"upstream has every commit of {commits}")
         plan = _planned(graph, pin, form or LINEARIZE)
         if upstream.has_history and plan.base != pin and (form or plan.brings):
             raise _wrong_base(request, graph, plan.base, form)
@@ -110,10 +111,10 @@ def read_fork(
 
 
 class ForkBase(Struct, frozen=True):
-    """The upstream commit that a branch is based on or last merged, and counts of commits.
+    """The upstream commit that a branch last merged or is based on, and numbers of commits.
 
-    `commits` and `merges` count the commits of the branch that upstream lacks. `squashed` counts
-    ordinary commits that brought in upstream's content.
+    `commits` and `merges` are the numbers of ordinary commits and of merges in the branch that
+    upstream lacks. `squashed` is the number of ordinary commits that brought in upstream's content.
     """
 
     base: str
@@ -123,10 +124,10 @@ class ForkBase(Struct, frozen=True):
 
 
 def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
-    """Return the upstream commit that a branch is based on or last merged.
+    """Return the upstream commit that a branch last merged, or else the one that it is based on.
 
-    The commit is found by the merges of the branch and the trees of its commits. Raises
-    PatchmgrError "usage" if the branch has no commits of its own.
+    An ordinary commit that brought in upstream's content, as its tree shows, counts as a merge.
+    Raises PatchmgrError "usage" if the branch has no commits of its own.
     """
     git_dir = find_git_dir(repository)
     tip, head = (commit_named(git_dir, name, repository) for name in (upstream, branch))
@@ -140,7 +141,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
 
 
 def _tracked(upstream: OpenUpstream, scratch: Scratch, head: str) -> str | None:
-    """Return upstream's tip in the store, or None if it is unknown or contains the fork."""
+    """Return upstream's tip in the store, or None if the tip is unknown or contains the fork."""
     tip = upstream.tip()
     return None if tip is not None and is_ancestor(scratch.git_dir, head, tip) else tip
 
@@ -154,7 +155,7 @@ def _scratch(*lenders: Path) -> Scratch:
 
 
 class _Request(Struct, frozen=True):
-    """What the user asked for; errors build the next command to type from it."""
+    """What the user asked for, from which error messages derive the next command to type."""
 
     record: SeriesRecord
     repository: Path
@@ -167,16 +168,16 @@ class _Request(Struct, frozen=True):
         return f"patchmgr import --git {self.repository} {base}..{self.last} --series {name}{how}"
 
     def on(self, base: str, form: str) -> tuple[str, ...]:
-        """Return two commands: to make a series on another base, and to import into it."""
+        """Return two commands: one makes a series on another base, the other imports into it."""
         name = f"{self.record.name}-2"
         new = f"patchmgr series new {name} --upstream {self.record.upstream} --base {base}"
         return new, self.command(base, form, name)
 
 
 class _Graph:
-    """The commits of a fork that are not upstream's.
+    """The commits of a fork that upstream lacks.
 
-    `line` has the commits of its branch, following first parents, oldest first.
+    `line` holds the commits of the fork's branch, following first parents, oldest first.
     """
 
     def __init__(self, scratch: Scratch, own: Mapping[str, tuple[str, ...]], head: str) -> None:
@@ -185,14 +186,17 @@ class _Graph:
         self.head = head
         self.merges = [commit for commit, parents in own.items() if len(parents) > 1]
         line = [head] if head in own else []
-        # A parent that is upstream's is not a part of the fork: `git merge fork` made on upstream.
+        # If somebody ran `git merge fork` on upstream's branch, the first parent is upstream's.
         while line and (before := next((p for p in own[line[-1]] if p in own), None)):
             line.append(before)
         self.line = tuple(reversed(line))
         self._changes: dict[str, Changes] = {}
 
     def parent(self, commit: str) -> str | None:
-        """Return the first parent that belongs to the fork, or else the first parent, if any."""
+        """Return the first of the parents that belong to the fork, or else the first parent.
+
+        Returns None for a commit without parents.
+        """
         parents = self.own[commit]
         return next((p for p in parents if p in self.own), parents[0] if parents else None)
 
@@ -215,7 +219,7 @@ class _Graph:
         return [(step.commit, step.changes) for step in history.every()]
 
     def side(self, commit: str, done: set[str]) -> list[str]:
-        """Return the fork's commits that a merge brings in, in order, without those in `done`."""
+        """Return, in order, the fork's commits that a merge brings in, except those in `done`."""
         todo, found = list(self.own[commit]), set[str]()
         while todo:
             at = todo.pop()
@@ -225,9 +229,9 @@ class _Graph:
         return [each for each in self.own if each in found]
 
     def syncs(self, base: str, onto: str) -> dict[str, Closest]:
-        """Return the ordinary commits that brought in upstream's content, found by trees alone.
+        """Return the ordinary commits that brought in upstream's content, as their trees show.
 
-        Such a commit contains at least half of the changes of two or more upstream commits.
+        Such a commit has at least half of the files that two or more upstream commits changed.
         """
         if base == onto or not is_ancestor(self.scratch.git_dir, base, onto):
             return {}
@@ -250,7 +254,7 @@ class _Graph:
 
 
 class _Move(Struct, frozen=True):
-    """A step of a plan: a commit of the fork moves the base from one upstream state to another."""
+    """A step of a plan: move the base from one upstream state to another, as `commit` did."""
 
     commit: str
     old: str | None
@@ -258,7 +262,7 @@ class _Move(Struct, frozen=True):
 
 
 class _Pick(Struct, frozen=True):
-    """A step of a plan: apply a commit; `merge` is the merge that brought it in, or ""."""
+    """A step of a plan: apply a commit; `merge` is the merge that brought the commit in, or ""."""
 
     commit: str
     parent: str | None
@@ -266,7 +270,10 @@ class _Pick(Struct, frozen=True):
 
 
 class _Settle(Struct, frozen=True):
-    """A step of a plan: make the files those of a commit; the rest becomes a patch."""
+    """A step of a plan: make the files equal to those of a commit.
+
+    The differences become a patch. `is_rest` is true if these are changes made in a merge itself.
+    """
 
     commit: str
     base: str | None
@@ -274,10 +281,10 @@ class _Settle(Struct, frozen=True):
 
 
 class _Plan(Struct, frozen=True):
-    """The steps that turn a fork into patches, and the upstream state that they are based on.
+    """The steps that turn a fork into patches, and the upstream state that the patches apply to.
 
-    `brings` says whether a merge, or an ordinary commit in place of one, brought in upstream's
-    content. `syncs` has the upstream states before and after each such ordinary commit.
+    `brings` is true if a merge, or an ordinary commit in place of a merge, brought in upstream's
+    content. `syncs` maps each such ordinary commit to the upstream states before and after it.
     """
 
     steps: tuple[_Move | _Pick | _Settle, ...]
@@ -293,7 +300,7 @@ def _planned(graph: _Graph, pin: str, form: str) -> _Plan:
     steps: list[_Move | _Pick | _Settle] = []
     known: dict[str, tuple[str, str]] = {}
     done, brings = set[str](), False
-    if not parents:  # a copy of upstream's files, without its history
+    if not parents:  # the fork began with a copy of upstream's files, without their history
         steps += [_Move(graph.line[0], None, pin), _Settle(graph.line[0], pin, is_rest=False)]
     for commit in graph.line if parents else graph.line[1:]:
         if commit in syncs:
@@ -331,13 +338,13 @@ def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
     others = [end for end in ends if end != base]
     if base not in ends:
         return pin if pin in others else others[-1]
-    # Both are ends: lines of upstream that have parted. The pin says which one counts.
+    # The merge joined two upstream branches that have diverged. The pin says which one counts.
     wanted = [end for end in others if is_ancestor(git_dir, end, pin)]
     return wanted[-1] if wanted and not is_ancestor(git_dir, base, pin) else base
 
 
 def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form: str) -> Fork:
-    """Run a plan; raise AssertionError if the last commit differs from the fork's tree."""
+    """Carry out a plan; raise AssertionError if the result differs from the fork's tree."""
     scratch, head = graph.scratch, graph.head
     tree = graph.tree(head)
     (changes,) = tree_changes(scratch.git_dir, [(graph.tree(plan.base), tree)])
@@ -355,7 +362,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
     ids = write_commits(scratch, plan.base, drafts)
     end = ids[-1] if ids else plan.base
     if scratch.reader.tree_of(end) != tree:
-        raise AssertionError(f"{head} became {end}, which has another tree")
+        raise AssertionError(f"the patches end at {end}, whose tree is not that of {head}")
     label = f"{request.first}..{request.last}"
     mails = range_mails(scratch.git_dir, f"{plan.base}..{end}")
     own = {made: piece.commit for made, piece in zip(ids, line.pieces, strict=True)}
@@ -381,7 +388,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
 
 
 def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
-    """Return a mail whose first line names the fork's commit instead of our copy of it."""
+    """Return a mail whose first line names the fork's commit instead of patchmgr's copy of it."""
     return mail[:5] + own[mail[5:45].decode()].encode() + mail[45:]
 
 
@@ -400,10 +407,10 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
         few = "content" if len(missing) == 1 else "contents"
         raise PatchmgrError(
             "missing-object",
-            f"{request.repository} lacks {len(missing)} file {few} that patches need, the first is"
+            f"{request.repository} lacks {len(missing)} file {few} that patches need; the first is"
             f" {shown(path)} of {_name(graph, commit)}",
             f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
-            "or take fewer states of the files: --first-parent, --squash",
+            "or import fewer versions of the files: --first-parent or --squash",
         )
 
 
@@ -488,12 +495,12 @@ def _name(graph: _Graph, commit: str) -> str:
 
 def _merges(request: _Request, graph: _Graph, base: str) -> PatchmgrError:
     short = base[:12]
-    count, own = len(graph.merges), len(graph.own) - len(graph.merges)
+    count = len(graph.merges)
     few = "merge" if count == 1 else "merges"
     return PatchmgrError(
         "merges",
-        f"{request.first}..{request.last} has {count} {few}, the first is"
-        f" {_name(graph, graph.merges[0])}: its {own} commits do not apply one after the other",
+        f"{request.first}..{request.last} has {count} {few} (the first is"
+        f" {_name(graph, graph.merges[0])}), and its commits do not apply one after the other",
         f"{request.command(short, LINEARIZE)}   (a patch for each commit)",
         f"{request.command(short, FIRST_PARENT)}   (a patch for each commit or merged branch)",
         f"{request.command(short, SQUASH)}   (one patch)",
@@ -504,21 +511,21 @@ def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -
     record, short = request.record, base[:12]
     return PatchmgrError(
         "base",
-        f"{request.last} is based on upstream's {_name(graph, base)}, the state last merged, and"
-        f" the series {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
+        f"{request.last} is based on upstream's commit {_name(graph, base)}, but the series"
+        f" {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
         + _counted_merges(graph),
         *(request.on(short, form or LINEARIZE) + (() if form else (_OTHERS,))),
     )
 
 
-_OTHERS = "in place of --linearize: --first-parent (a patch for each merged branch), --squash (one)"
+_OTHERS = "or instead of --linearize: --first-parent (a patch for each merged branch) or --squash"
 
 
 def _counted_merges(graph: _Graph) -> str:
     if not graph.merges:
         return ""
     few = "merge" if len(graph.merges) == 1 else "merges"
-    return f"; {len(graph.merges)} {few}, the first is {_name(graph, graph.merges[0])}"
+    return f"; it has {len(graph.merges)} {few} (the first is {_name(graph, graph.merges[0])})"
 
 
 def _check_syncs(
@@ -539,9 +546,9 @@ def _check_syncs(
     mail = f"git -C {request.repository} format-patch --stdout {commits} > own.mbox"
     raise PatchmgrError(
         "base",
-        f"{_name(graph, commit)} brought in upstream's content as an ordinary commit:"
-        f" {len(best.taken)} of {best.changed} files that upstream changed until"
-        f" {_name(graph, best.commit)} are the same there, which is the true base",
+        f"{_name(graph, commit)} is an ordinary commit that brought in upstream's content:"
+        f" {len(best.taken)} of the {best.changed} files that upstream changed up to its commit"
+        f" {_name(graph, best.commit)} are the same in both, so that commit is the true base",
         *request.on(best.commit[:12], form),
-        f"to take it as a patch: {mail}",
+        f"or to import the ordinary commit as a patch: {mail}",
     )

@@ -43,14 +43,15 @@ _STANDINGS = {
 }
 
 
-WHEEL_MARK = "patchmgr."  # in the local part of the version of a wheel that `wheel` made
+WHEEL_MARK = "patchmgr."  # is in the local version of a wheel that `patchmgr wheel` built
 
 
 class Location(Struct, frozen=True):
     """Where a package is installed, as the user gave it: an interpreter, or a folder.
 
-    Exactly one of `python` and `site` is given. `package` is the name of the package; it is needed
-    if the series' upstream has no package.
+    Exactly one of `python` and `site` is given. `package` is the name of the package; it must be
+    given if the series' upstream has no package. `breaks_system` allows changes to packages that
+    the operating system manages.
     """
 
     python: str | None = None
@@ -64,11 +65,11 @@ class Location(Struct, frozen=True):
 
 
 class InstalledState(Struct, frozen=True):
-    """The result of `verify` on a package.
+    """The result of `verify` for a package.
 
     `state` is one word: patched, outdated, edited, replaced, partly or pristine. `applied_to` is
-    the version that the series was applied to. `files` are the paths in the package, each with the
-    state of the file.
+    the version that the series was applied to, or None if it is not applied. `files` are paths in
+    the package, each with the state of the file.
     """
 
     series: str
@@ -88,15 +89,16 @@ class InstalledState(Struct, frozen=True):
 def find_installed(
     session: Session, record: SeriesRecord, where: Location, *, takes_left: bool = False
 ) -> tuple[Environment, Distribution]:
-    """Return an environment, and the installed package to which the series applies.
+    """Return an environment, and the package in it that the series is for.
 
-    With `takes_left`, files that remain of an uninstalled patched package count as the package.
-    Raises PatchmgrError "usage" if no package is named, "not-installed" if it is missing.
+    If `takes_left` is true, the files that remain after a patched package was uninstalled count as
+    the package. Raises PatchmgrError "usage" if the name of the package is unknown, and
+    "not-installed" if the package is not installed.
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
         raise UsageError(
-            f"the upstream {record.upstream} has no package", "name it with: --package NAME"
+            f"the upstream {record.upstream} has no package", "name the package: --package NAME"
         )
     if where.site is not None:
         environment = site_environment(where.site)
@@ -113,7 +115,7 @@ def find_installed(
 
 
 def path_map(session: Session, name: str) -> PathMap:
-    """Return the pairs of repository path and installed path in `[paths]` of a series.toml."""
+    """Return the map from repository paths to installed paths in `[paths]` of a series.toml."""
     path = f"series/{name}/series.toml"
     if not (session.workspace.root / path).exists():
         return PathMap()
@@ -158,7 +160,7 @@ def unpatched_state(session: Session, record: SeriesRecord, target: Installation
     layout = InstalledPaths(
         target.distribution.record,
         path_map(session, record.name),
-        services.packages.InRepository(
+        services.packages.RepositoryFiles(
             (), patches, original_reader(target, None, is_for_writing=False)
         ),
     )
@@ -170,7 +172,7 @@ def unpatched_state(session: Session, record: SeriesRecord, target: Installation
 
 
 def known_packages(session: Session) -> tuple[Verification, ...]:
-    """Return the state of each existing package to which series were applied."""
+    """Return the state of each installed package to which a series is applied."""
     found = []
     for private in known_targets(session.workspace):
         if private.parent.name != PRIVATE:
@@ -210,7 +212,10 @@ def verify_package(
 def _state_in_wheel(
     session: Session, state: InstalledState, target: Installation, selected: Collection[str]
 ) -> InstalledState:
-    """Return the state; it is "patched" if `patchmgr wheel` used the current series."""
+    """Return the state of a package that `patchmgr wheel` may have built.
+
+    The state is "patched" if the wheel contains the changes of the current series.
+    """
     package = target.distribution
     if WHEEL_MARK not in package.version or state.state == "edited":
         return state

@@ -32,9 +32,9 @@ from patchmgr.workspace import Change
 
 
 class LearnedFile(Struct, frozen=True):
-    """A file in conflict, the commit that resolved it, and the resolutions learned from that.
+    """A file that was in conflict, the commit that resolved it, and the learned resolutions.
 
-    `missed` has one reason for each region from which no resolution was learned.
+    `missed` holds one reason for each region for which no resolution was learned.
     """
 
     commit: str
@@ -44,7 +44,7 @@ class LearnedFile(Struct, frozen=True):
 
 
 class Learned(Struct, frozen=True):
-    """The learned resolutions by file, and the number of merges or rebased commits examined."""
+    """The resolved files, and the number of merges or rebased commits that were examined."""
 
     merges: int
     files: tuple[LearnedFile, ...]
@@ -116,9 +116,9 @@ def _files(
 def _found(
     scratch: Scratch, text: TextMerge, past: PastMerge, clash: Clash
 ) -> Iterator[Recorded | str]:
-    """Yield the resolutions in a file, and a reason for each region without one."""
+    """Yield the resolutions in a file, and a reason for each region without a resolution."""
     if not is_plain(clash):
-        yield "it is not a plain file on every side"
+        yield "it is not a regular file on every side"
         return
     made = _content(scratch, clash.made)
     resolution = Resolution(made, Origin.LEARN, past.made)
@@ -139,7 +139,7 @@ def _found(
     elif merge.marked is None:
         yield "it is binary"
     elif made is None:
-        yield "the commit has no file there"
+        yield "the commit has no file at this path"
     else:
         for found in compare(merge.marked, made):
             if isinstance(found, Missed):

@@ -1,4 +1,4 @@
-"""Load a series with its pin, and apply it there or rebase it onto another state."""
+"""Load a series, and apply it to its pin or rebase it onto another upstream state."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Written(Struct, frozen=True):
-    """The commits of a series, one for each patch; None for a patch without a commit.
+    """The commits of a series.
 
-    `top` is the commit that the series above starts from, and `tree` is the id of its tree. `head`
-    is the last commit, or None if a conflict remains. `diffs` maps each commit whose diff
-    differs from the patch file to the new diff.
+    `commits` lists the commit of each patch, or None for a patch without a commit. `top` is the
+    commit that the series above starts from, and `tree` is the id of its tree. `head` is the last
+    commit, or None if a conflict remains. `diffs` maps each commit whose diff differs from the
+    patch file to the new diff.
     """
 
     top: str
@@ -61,7 +62,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: Carried) -> None:
-        """Start writing the commits, or a single commit of all changes if a conflict remains."""
+        """Start writing the commits, or one commit of what merged if a conflict remains."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -85,7 +86,7 @@ class Writing(Closing):
         return Written(top, tree, top, ids, diffs)
 
     def close(self) -> None:
-        """Wait for the git processes that `start` began."""
+        """Wait for the git processes that `start` started."""
         if self._ahead is not None:
             self._ahead.close()
 
@@ -102,10 +103,10 @@ def _write(
 
 
 class LoadedSeries(Struct, frozen=True):
-    """A series with its patches read and its pin fetched into the store.
+    """A series whose patches have been read, and whose pin is in the store.
 
-    `author` is used for patches that name no author. `below` is the series below it in the stack,
-    or None if it is based on its pin.
+    `author` is used for patches that name no author. `below` is the series that this one is based
+    on, or None if it is based on its pin.
     """
 
     record: SeriesRecord
@@ -118,7 +119,7 @@ class LoadedSeries(Struct, frozen=True):
 
 
 def load_series(session: Session, name: str) -> LoadedSeries:
-    """Read a series and the series below it, and fetch the pin if the store lacks it."""
+    """Read a series and all series below it, and fetch the pin if the store lacks the pin."""
     return session.workspace.read_whole(lambda: _load(session, name))
 
 
@@ -138,8 +139,9 @@ def _load(session: Session, name: str) -> LoadedSeries:
 class Parent(Struct, frozen=True):
     """The commit that a series is rebased onto, and the remaining conflicts of the series below.
 
-    If the series below has conflicts, the commit contains the changes that apply. `diffs` maps each
-    commit below whose diff differs from its patch file to the new diff, if that was requested.
+    If the series below has conflicts, the commit contains the changes that merged cleanly. `diffs`
+    maps each commit of the series below whose diff differs from the patch file to the new diff; it
+    is empty if diffs were not requested.
     """
 
     commit: str
@@ -154,7 +156,7 @@ ANY = CarryOptions()
 
 
 class RebaseRun(Struct, frozen=True):
-    """One run of a command that rebases series, and the objects that all its rebases share."""
+    """What all rebases in one run of a command share."""
 
     session: Session
     options: CarryOptions
@@ -168,9 +170,9 @@ class RebaseRun(Struct, frozen=True):
     ) -> SeriesOutcome:
         """Rebase a series onto a state, and write its commits into the temporary repository.
 
-        A series in a stack is rebased onto the result of rebasing the series below, which is
-        rebased first if `parents` lacks it. `parents` maps each series that was rebased onto this
-        target to the commit for the series above; this series is added to `parents`.
+        If the series is based on another series, that one is rebased first unless `parents` has it,
+        and this series is rebased onto the result. `parents` maps each series that was rebased onto
+        this target to the parent for the series above; this series is added to `parents`.
         """
         scratch, record = self.scratch, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:
@@ -186,7 +188,7 @@ class RebaseRun(Struct, frozen=True):
             carried = carry(given)
             written = writing.written()
             count, back = counted.result()
-        # The audit looks at what is written already: a finding of it takes the commits back.
+        # The audit runs after the commits are written; with a certain finding, they do not count.
         is_left = carried.has_conflicts
         outcome = SeriesOutcome(
             record.name, record.upstream, record.pin, onto, count,
@@ -207,7 +209,7 @@ class RebaseRun(Struct, frozen=True):
         bring(set(needed))
         scratch.read_ahead(needed)
         options = self.options
-        below = CarryOptions(options.selected)  # the rest is for what comes on the target
+        below = CarryOptions(options.selected)  # the other options concern the target only
         base = base_commit(session, loaded, scratch, self.upstreams, below)[0]
         return CarryInput(
             session,
@@ -239,7 +241,7 @@ class RebaseRun(Struct, frozen=True):
 
 @contextmanager
 def rebase_run(session: Session, store: Path, options: CarryOptions) -> Iterator[RebaseRun]:
-    """Start a run with a temporary repository that reads from a store."""
+    """Yield a `RebaseRun` with a temporary repository that reads from a store."""
     with Scratch([store]) as scratch, Toolbox() as formatters:
         memory, upstreams = Memory(session.workspace), UpstreamStates(session)
         yield RebaseRun(session, options, scratch, upstreams, memory, formatters)
@@ -248,8 +250,8 @@ def rebase_run(session: Session, store: Path, options: CarryOptions) -> Iterator
 class SeriesAtPin(Struct, frozen=True):
     """A series applied to its own pin in a temporary repository.
 
-    `below` lists the commits of the series below in the stack. `base` is the last of them, or the
-    pin if there are none, and `tree` contains the files of `base`.
+    `below` lists the commits of all series below in the stack. `base` is the last of these commits,
+    or the pin if there are none, and `tree` is the tree of `base`.
     """
 
     loaded: LoadedSeries
@@ -260,7 +262,7 @@ class SeriesAtPin(Struct, frozen=True):
     below: tuple[str, ...]
 
     def commits(self) -> tuple[str, ...]:
-        """Write one commit for each applied patch; return all commits since the pin, in order."""
+        """Write one commit for each applied patch, and return all commits since the pin."""
         return (*self.below, *write_commits(self.scratch, self.base, self.carried.drafts()))
 
     @property
@@ -291,9 +293,9 @@ def base_commit(
     upstreams: UpstreamStates,
     options: CarryOptions = ANY,
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the base commit of a series, and the commits of the series below since the pin.
+    """Return the base commit of a series, and the commits between the pin and that base.
 
-    The commits are written into the temporary repository. There are none without a series below.
+    These are the commits of all series below, which are written into the temporary repository.
     """
     if loaded.below is None:
         return loaded.base.commit, ()
@@ -325,16 +327,16 @@ def _carry_at_pin(
 
 
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
-    """Raise PatchmgrError if a patch does not apply, or if its `Ensures` does not hold.
+    """Raise PatchmgrError "conflict" if a patch does not apply.
 
-    The error's kind is "conflict" in the first case and "bad-predicate" in the second.
+    Raises PatchmgrError "bad-predicate" if a patch applies but its `Ensures` does not hold.
     """
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
             paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)
-            problem = (
-                f"Patch {shown(outcome.name)} does not apply without the patches that are left out"
-            )
+            problem = f"Patch {shown(outcome.name)} does not apply"
+            if any(one.verdict is Verdict.SKIPPED for one in outcomes):
+                problem += " without the patches that are left out"
             raise PatchmgrError("conflict", f"{problem}{': ' if paths else ''}{paths}")
         if outcome.verdict is Verdict.CONFLICT:
             hint = "correct the patch or its Ensures field"

@@ -56,7 +56,10 @@ class Memory:
         self._place = ""
 
     def get(self, name: str) -> Recorded | None:
-        """Return the conflict with this id, or None; a malformed one is a "bad-conflict" error."""
+        """Return the recorded conflict with this id, or None if there is none.
+
+        Raises PatchmgrError "bad-conflict" if the record is malformed.
+        """
         if name not in self._known:
             found = self._workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
@@ -68,7 +71,7 @@ class Memory:
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Return the resolved text of a region, or None if no resolution is known.
 
-        Returns None, too, if trusted sources resolved the region in different ways.
+        Also returns None if trusted sources resolved the region in different ways.
         """
         if base is None or ours is None or theirs is None:
             return None
@@ -89,7 +92,7 @@ class Memory:
         known = self._trusted(name) if own is None or own.resolution is None else [own]
         found = [one for one in known if one.kind is kind and one.is_about(*sides)]
         if len({_made_of(one) for one in found}) != 1:
-            return None  # nobody knows, or those who are trusted do not agree
+            return None  # no resolution is known, or trusted sources do not agree
         self._used.setdefault(name, (found[0], {}))[1][self._place] = None
         return found[0].resolution
 
@@ -107,7 +110,7 @@ class Memory:
         return self._workspace.sources()
 
     def pulled(self, name: str) -> tuple[tuple[Source, Recorded], ...]:
-        """Return a conflict's pulled resolutions with their sources; skip malformed ones."""
+        """Return a conflict's pulled resolutions with their sources, except malformed ones."""
         if name not in self._pulled:
             self._pulled[name] = tuple(
                 (source, found)
@@ -125,7 +128,7 @@ class Memory:
         return None
 
     def whose(self, name: str, text: bytes | None) -> str | None:
-        """Return the first source that resolves a conflict to this text, or None."""
+        """Return the first source that resolves a conflict to this text, or None if none does."""
         return next((s.place for s, one in self.pulled(name) if _made_of(one) == text), None)
 
     def offers(
@@ -143,7 +146,7 @@ class Memory:
                 sources.setdefault(text, []).append(source.place)
         if not sources:
             return (), ()
-        from patchmgr.engines.conflicts.solution import given_up  # most runs meet nothing pulled
+        from patchmgr.engines.conflicts.solution import given_up  # most runs do not get here
 
         rows: tuple[list[Suggestion], list[Suggestion]] = ([], [])
         for text, places in sorted(sources.items(), key=lambda item: (-len(item[1]), item[0])):
@@ -153,7 +156,7 @@ class Memory:
         return tuple(rows[0]), tuple(rows[1])
 
     def enter(self, place: str) -> None:
-        """Set the patch, as "series/patch", for which resolutions are looked up from now on."""
+        """Set the patch (SERIES/PATCH) for which resolutions are looked up from now on."""
         self._place = place
 
     def used(self) -> tuple[Recalled, ...]:
@@ -174,12 +177,12 @@ class Additions:
         self._disputed: set[str] = set()
 
     def files(self) -> dict[str, bytes | None]:
-        """Return the content of the files to write, by path below the workspace."""
+        """Return the contents of the files to write, keyed by path below the workspace."""
         return self.files_of(self._new.values())
 
     @staticmethod
     def files_of(recorded: Iterable[Recorded]) -> dict[str, bytes | None]:
-        """Return the files that record these conflicts: contents by path below the workspace."""
+        """Return the files that record these conflicts, keyed by path below the workspace."""
         return {
             f"{CONFLICTS}/{one.id}/{file}": content
             for one in recorded
@@ -187,11 +190,14 @@ class Additions:
         }
 
     def recorded(self) -> tuple[Recorded, ...]:
-        """Return the conflicts that are new or newly resolved."""
+        """Return the added conflicts that are new or newly resolved."""
         return tuple(self._new.values())
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolved text of a region, from the additions or from the workspace."""
+        """Return the resolved text of a region, or None if no resolution is known.
+
+        The additions are searched first, then the workspace.
+        """
         if base is not None and ours is not None and theirs is not None:
             known = self._new.get(region_id(base, ours, theirs))
             if known is not None and known.resolution is not None:
@@ -201,14 +207,17 @@ class Additions:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a whole file in the workspace, or None if none is known."""
+        """Return the resolution of a file that conflicts as a whole, or None if none is known.
+
+        Only the workspace is searched.
+        """
         return self._memory.find_file(base, ours, theirs)
 
     def add(self, recorded: Recorded) -> str | None:
-        """Add a conflict; return why it is refused, or None if it is added."""
+        """Add a conflict, and return None, or the reason why it cannot be added."""
         name = recorded.id
         if recorded.path and refusal(recorded.path) is not None:
-            recorded = replace(recorded, path="")  # a clone may have names that no workspace has
+            recorded = replace(recorded, path="")  # a workspace does not allow every path of git
         sides = (recorded.base, recorded.ours, recorded.theirs, _made_of(recorded))
         if any(len(side) > MAX_SIDE for side in sides if side is not None):
             return f"it is larger than {MAX_SIDE} bytes"
@@ -229,7 +238,8 @@ class Additions:
             self._new[known.id] = replace(known, resolution=resolution)
         elif known.resolution.content != resolution.content:
             if known.id not in self._new:
-                return f"it was resolved differently before: patchmgr conflicts show {known.id}"
+                shows = f"patchmgr conflicts show {known.id}"
+                return f"it was resolved differently before; to see that resolution: {shows}"
             del self._new[known.id]
             self._disputed.add(known.id)
             return _DISPUTED
@@ -240,7 +250,7 @@ def _made_of(recorded: Recorded) -> bytes | None:
     return None if recorded.resolution is None else recorded.resolution.content
 
 
-_DISPUTED = "it occurs more than once, and was resolved in several ways"
+_DISPUTED = "it occurs more than once, and was resolved in different ways"
 
 
 def _is_same(known: Recorded, other: Recorded) -> bool:
@@ -250,21 +260,23 @@ def _is_same(known: Recorded, other: Recorded) -> bool:
 
 
 def of_region(region: Region, *, path: str, seen: str) -> Recorded:
-    """Return a record for an unresolved region."""
+    """Return a record of an unresolved region."""
     sides = (region.base, region.ours, region.theirs)
     return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
 
 
 def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -> Recorded:
-    """Return a record for a resolved region, with the text that replaced it."""
+    """Return a record of a resolved region, with the text that replaced the region."""
     recorded = of_region(lesson.region, path=path, seen=seen)
     return replace(recorded, resolution=replace(resolution, content=lesson.resolution))
 
 
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
-    """Return records for a file's conflict: one per region, and one for all if there are several.
+    """Return records of a file's conflict.
 
-    Regions that cannot be told apart from the surrounding text with certainty are left out.
+    There is a record for each region, and one for the group if there are several regions. If the
+    file conflicts as a whole, there is one record for the file. A region is left out if its bounds
+    are not certain.
     """
     path = conflict.new_path
     if conflict.marked is None:
@@ -283,9 +295,7 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
 
 
 ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
-
-
-"""The files as a person resolved them, by series, then by patch and path."""
+"""The files as a person resolved them, keyed by series, then by patch and path."""
 
 
 def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
@@ -293,14 +303,14 @@ def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Itera
     in_progress = read_in_progress(workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         known = None
-        with suppress(PatchmgrError):  # what is broken has no parts
+        with suppress(PatchmgrError):  # a malformed record counts as having no parts
             known = memory.get(item.conflict) if item.conflict else None
         if found.id == item.conflict or (known is not None and found.id in known.parts):
             yield item
 
 
 def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additions:
-    """Return new records for the conflicts that remain after a rebase."""
+    """Return records of the conflicts that remain after a rebase."""
     additions = Additions(memory)
     for outcome, patch, conflict in conflicts_left(outcomes):
         for recorded in of_conflict(conflict, seen=f"{outcome.name}/{patch.name}"):
@@ -311,9 +321,9 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
 def resolutions_in_work(
     workspace: Workspace, memory: Memory, in_progress: InProgress, solved: ResolvedFiles
 ) -> tuple[Additions, tuple[str, ...]]:
-    """Return the resolutions in the files that a person resolved.
+    """Return the resolutions to record from the files that a person resolved.
 
-    Also returns a line for each resolution that is not recorded, with the reason.
+    Also returns, for each resolution that cannot be recorded, a line with the reason.
     """
     additions = Additions(memory)
     missed: list[str] = []
@@ -356,7 +366,7 @@ def _learn(
     if whole is not None and not has_marker(content):
         known = Recorded(conflict_id(*whole, None), Kind.FILE, *whole, path=item.path, seen=seen)
         if additions.add(replace(known, resolution=resolution)) is None:
-            return [*told, *(f"recorded for the same file only: {reason}" for reason in missed)]
+            return [*told, *(f"recorded for this file only: {reason}" for reason in missed)]
     return [*told, *(f"not recorded: {reason}" for reason in missed)]
 
 
@@ -378,10 +388,11 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return a change that deletes the conflicts that a rebase recorded and nobody resolved.
+    """Return the files of unresolved conflicts that are to be deleted at the end of a rebase.
 
-    `opened` lists the ids of the recorded conflicts, and `kept` holds the new resolutions. A group
-    is not deleted if one of its regions is resolved. The change maps each path to None.
+    `opened` lists the ids of the conflicts that the rebase recorded, and `kept` holds the new
+    resolutions. A group is not deleted if one of its regions is resolved. The result maps each path
+    to None.
     """
     added = kept.recorded() if kept is not None else ()
     solved = {recorded.id for recorded in added if recorded.resolution is not None}
@@ -401,5 +412,5 @@ def closed_files(
 
 
 def folder_files(name: str) -> dict[str, bytes | None]:
-    """Return a change that deletes the folder of a conflict, as a map from each path to None."""
+    """Return the files in the folder of a conflict, each mapped to None, which deletes it."""
     return {f"{CONFLICTS}/{name}/{file}": None for file in FILES}

@@ -38,7 +38,10 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class CheckoutOptions(Struct, frozen=True):
-    """The options shared by commands on patches in a checkout."""
+    """The options that all commands on patches in a checkout have.
+
+    `to` is the checkout, and `select` lists the symbols given with `--select`.
+    """
 
     to: Path | None = None
     series: str | None = None
@@ -52,9 +55,9 @@ class OpenSeries(Struct, frozen=True):
 
     `states` are the states of the files before the first pushed patch and after each pushed patch,
     as differences from `parent`. `parent` is the commit that the first patch applies to: the pin,
-    or the head of the series below. `head` is the commit that is checked out. `hidden` maps patches
-    to the reason not to push them; a pushed patch is never hidden. Without a checkout no patch is
-    pushed.
+    or the head of the series below. `head` is the commit that is checked out. `hidden` maps each
+    hidden patch to the reason why it is left out; a pushed patch is never hidden. If there is no
+    checkout, no patch is pushed.
     """
 
     session: Session
@@ -96,7 +99,7 @@ class OpenSeries(Struct, frozen=True):
 
     @property
     def forced(self) -> str | None:
-        """Return the top patch's name if it was pushed by force and not refreshed since."""
+        """Return the top patch if it was pushed by force and not refreshed since, or else None."""
         return self.top if self.pushed and self.pushed[-1].is_forced else None
 
     @property
@@ -109,13 +112,17 @@ class OpenSeries(Struct, frozen=True):
         return tuple(self.patches[name] for name in names)
 
     def pick(self, given: str) -> str:
-        """Return the full name of a patch; raise an "unknown-patch" error unless one fits."""
+        """Return the full name of the patch that the user named.
+
+        Raises PatchmgrError "unknown-patch" if no patch or more than one has this name.
+        """
         return pick(given, self.file.names(), series=self.name)
 
     def pick_or_top(self, given: str | None) -> str:
         """Return the full name of the patch that the user named, by default the top patch.
 
-        Raises PatchmgrError "unknown-patch", or "no-patch" if no patch is named or pushed.
+        Raises PatchmgrError "unknown-patch" if there is no such patch, and "no-patch" if the user
+        named none and no patch is pushed.
         """
         if given is not None:
             return self.pick(given)
@@ -124,7 +131,7 @@ class OpenSeries(Struct, frozen=True):
         return self.top
 
     def position(self, name: str) -> int:
-        """Return the index of a pushed patch; raise PatchmgrError "no-patch" for any other."""
+        """Return the index of a patch in `pushed`; raise PatchmgrError "no-patch" for any other."""
         if name not in self.names:
             raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
         return self.names.index(name)
@@ -144,7 +151,7 @@ class OpenSeries(Struct, frozen=True):
     def need_checkout(self) -> Checkout:
         """Return the checkout; raise PatchmgrError "usage" if there is none."""
         if self.checkout is None:
-            raise UsageError("name a checkout with --to CHECKOUT, or run this in one")
+            raise UsageError("name a checkout with --to CHECKOUT, or run the command in a checkout")
         return self.checkout
 
     def content(self, path: str, state: State) -> Content | None:
@@ -155,7 +162,7 @@ class OpenSeries(Struct, frozen=True):
     def read(self, path: str, entry: Entry) -> bytes:
         """Return the content of a file; raise PatchmgrError "unsupported" for a submodule."""
         if entry.mode == GITLINK:
-            problem = f"{shown(path)} is a submodule, which is not changed in a checkout"
+            problem = f"{shown(path)} is a submodule, and submodules in a checkout are not changed"
             raise PatchmgrError("unsupported", problem)
         return self.scratch.read(entry.blob)
 
@@ -166,7 +173,7 @@ def diff_digest(patch: Patch) -> str:
 
 
 def check_pin(opened: OpenSeries, state: State) -> None:
-    """Raise PatchmgrError "other-commit" if a file of the state differs in HEAD and the pin."""
+    """Raise PatchmgrError "other-commit" if HEAD and the pin differ in a file of the state."""
     checkout = opened.need_checkout()
     head = opened.scratch.tree(opened.head)
     if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:
@@ -186,7 +193,7 @@ def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> Patchmgr
         return PatchmgrError("other-commit", message, hint)
     hints = (
         f"check out the pin: git -C {root} checkout {record.pin.commit}",
-        "or bring the series onto another state: patchmgr rebase --onto REF",
+        "or rebase the series onto another state: patchmgr rebase --onto REF",
     )
     return PatchmgrError("other-commit", f"{place} the pin {shown(record.pin.ref)}", *hints)
 
@@ -202,8 +209,8 @@ def opened_series(
     """Open the series that a command works on, and lock the workspace and the checkout.
 
     A command that only reads locks neither, and a dry run does not lock the checkout. The pushed
-    patches must be the first ones of the series, except with `at_any_place`, which is for commands
-    that only read or pop patches.
+    patches must be the first ones of the series, unless `at_any_place` is true, which is for
+    commands that only read or pop patches.
 
     Raises PatchmgrError "other-series" if another series is in the checkout, and "changed-patch" if
     a pushed patch has changed since it was pushed.
@@ -270,12 +277,12 @@ def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
     raise PatchmgrError(
         "other-series",
         f"the series {applied.series} is applied in {root}",
-        f"remove it with: patchmgr unapply {applied.series} --to {root}",
+        f"remove that series with: patchmgr unapply {applied.series} --to {root}",
     )
 
 
 def _hidden(opened: OpenSeries) -> dict[str, str]:
-    """Return, by name, why guards, groups or conditions hide patches."""
+    """Map each patch that a guard, group or condition hides to the reason."""
     refusals = ((line.name, line.refusal(opened.selected)) for line in opened.file.lines)
     hidden = {name: why for name, why in refusals if name is not None and why is not None}
     let_in = [patch for name, patch in opened.patches.items() if name not in hidden]
@@ -288,7 +295,7 @@ def _hidden(opened: OpenSeries) -> dict[str, str]:
 
 
 def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
-    """Add the pushed patches; raise PatchmgrError if they changed since they were pushed."""
+    """Add the pushed patches; raise PatchmgrError if a patch has changed since it was pushed."""
     applied = opened.applied
     if applied is None or opened.checkout is None or applied.series != opened.name:
         return opened
@@ -319,12 +326,12 @@ def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
     end = order.index(pushed[-1]) if pushed else 0
     for name in order[:end]:
         if name not in pushed and name not in opened.hidden:
-            message = f"{shown(name)} is below a pushed patch and is not pushed"
+            message = f"{shown(name)} is not pushed, but a later patch is"
             raise PatchmgrError("changed-patch", message, *hints)
 
 
 def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:
-    """Return the state before the first pushed patch, and after each one."""
+    """Return the state before the first pushed patch, and the state after each pushed patch."""
     whole = [patch.name for patch in pushed if not patch.is_forced]
     states = fold_states(opened.ground, opened.series(whole), {})
     if len(whole) == len(pushed):
@@ -346,10 +353,11 @@ def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
 def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSeries:
     """Return a series that `apply` put into the checkout, with all its patches counted as pushed.
 
-    Raises PatchmgrError if it was applied as commits, or if files differ from its result.
+    Raises PatchmgrError if the series was applied as commits, or if a file of the checkout is not
+    as the series leaves it.
     """
     if applied.head is not None:
-        message = f"{opened.name} is in {checkout.root} as commits"
+        message = f"the series {opened.name} is in {checkout.root} as commits"
         hint = f"patchmgr unapply {opened.name} --to {checkout.root}, then patchmgr push -a"
         raise PatchmgrError("other-series", message, hint)
     names = [name for name in opened.file.names() if name not in opened.hidden]
@@ -361,16 +369,17 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
     made = {path: opened.content(path, opened.state) for path in opened.state}
     made = checkout.clone.conversion.to_work_tree(made)
     if {p: found_state(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
-        raise _changed(opened, f"files in {checkout.root} are not as the patches make them")
+        raise _changed(opened, f"files in {checkout.root} are not as the patches leave them")
     return opened
 
 
 def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entry | None]:
-    """Return, by path, the files that differ from the state after the last pushed patch.
+    """Return the files that differ from the state after the last pushed patch, keyed by path.
 
-    Without `only`, these are files that git tracks, that were added with `git add`, or that a patch
-    created. With `only`, these are the named files and those below the named folders; an empty name
-    is the top folder. Raises PatchmgrError "usage" if a named file does not exist.
+    By default, these are files that git tracks, that were added with `git add`, or that a patch
+    created. If `only` is given, these are the files that it names and those below the folders that
+    it names; an empty name is the top folder. Raises PatchmgrError "usage" if `only` names a file
+    that does not exist.
     """
     checkout = opened.need_checkout()
     candidates = {*checkout.clone.changed_paths(), *opened.state}
@@ -392,7 +401,7 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
 
 
 def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | None]:
-    """Add the contents of files in the checkout, and return the files as git would store them."""
+    """Store files of the checkout as git would, and return their entries, keyed by path."""
     checkout = opened.need_checkout()
     files = {
         check_path(path, what="The path"): (
@@ -429,10 +438,10 @@ def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str,
 
 
 def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
-    """Convert paths relative to the folder `cwd` to paths relative to the checkout's top.
+    """Convert paths relative to the folder `cwd` to paths relative to the checkout's top folder.
 
-    The top itself is "". If `cwd` is outside the checkout, paths must be relative to the top
-    already. Raises PatchmgrError "usage" for a path outside the checkout.
+    The path of the top folder is "". If `cwd` is outside the checkout, the given paths are taken as
+    relative to the top folder. Raises PatchmgrError "usage" for a path outside the checkout.
     """
     root = opened.need_checkout().root
     start = cwd if cwd.is_relative_to(root) else root

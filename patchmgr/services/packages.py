@@ -42,11 +42,11 @@ _TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg
 Read = Callable[[str], "WorkFile | None"]
 
 
-class InRepository:
-    """The known files of the upstream repository: all files in `trees`, or those named in patches.
+class RepositoryFiles:
+    """The files of upstream's repository, as far as they are known.
 
-    `read` returns files of the package. A file of the package belongs to a path of the repository
-    if one of the trees has the same content there.
+    These are all files in `trees`, or the files that patches name if there are no trees. `read`
+    reads files of the package.
     """
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
@@ -94,12 +94,15 @@ class InRepository:
 def _readable(read: Read, place: str) -> WorkFile | None:
     try:
         return read(place)
-    except PatchmgrError:  # whether it matters is seen where it is to be patched
+    except PatchmgrError:  # raised again if a patch changes the file
         return None
 
 
 def _named(patches: Iterable[Patch]) -> dict[str, str]:
-    """Map paths to the blob ids that patches give for the old files: "" or possibly abbreviated."""
+    """Map each path that patches name to the id of its old content, as the patches give it.
+
+    The id may be abbreviated, and is "" if the patches do not give it.
+    """
     found: dict[str, str] = {}
     for patch in patches:
         for file in patch.files:
@@ -117,9 +120,10 @@ def installed_tree(
     record: Iterable[str],
     read: Read,
 ) -> dict[str, Entry | None]:
-    """Return the changes that turn the tree of the pin into the package's text files.
+    """Return the changes that replace the files of the pin with the package's text files.
 
-    A file that the package lacks counts as deleted only if similar files next to it are installed.
+    A file that the package lacks counts as deleted only if the package has files of the same kind
+    from the same folder.
     """
     changes: dict[str, Entry | None] = {}
     places: dict[str, str] = {}
@@ -145,9 +149,9 @@ _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 class Ends(Struct, frozen=True):
     """The start and target of a rebase onto a package.
 
-    `base` is the pin, and `onto` is the installed release; if one is None, the installed files are
-    used instead. `needs_all` is true if the release cannot be fetched, so that all installed files
-    are read as the target. `notes` say what could not be checked.
+    `base` is the pin, and `onto` is the installed release; for each that is None, the installed
+    files are used instead. `needs_all` is true if the release cannot be fetched, so that all
+    installed files must be read. `notes` say what could not be checked.
     """
 
     upstream: OpenUpstream
@@ -163,7 +167,7 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return both states; if one is None, it is made from the pin or the installed version."""
+        """Return start and target, described by the pin or the version where one is None."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
@@ -171,7 +175,7 @@ class Ends(Struct, frozen=True):
 def find_ends(upstream: OpenUpstream, pin: Pin, version: str) -> Ends:
     """Return the pin and the installed release as the start and target of a rebase.
 
-    If the installed release is the pinned archive, nothing is downloaded.
+    If the pinned release itself is installed, its archive is not downloaded.
     """
     if is_same_release(pin, version):
         is_there = upstream.reader.commit(pin.commit) is not None
@@ -194,7 +198,7 @@ def find_ends(upstream: OpenUpstream, pin: Pin, version: str) -> Ends:
 
 
 def is_same_release(pin: Pin, version: str) -> bool:
-    """Return whether a version is the pinned release, ignoring local parts (`+cu128`)."""
+    """Return whether a version is that of the pinned release, ignoring local parts (`+cu128`)."""
     try:
         return Version(pin.ref.removeprefix("v")).public == Version(version).public
     except InvalidVersion:
@@ -207,8 +211,8 @@ _ROUNDS = 4
 class Package(Struct, frozen=True):
     """An installed package or a wheel.
 
-    `record` maps the paths of its files to their hashes, and `read` returns a file of the package
-    as it was without patches.
+    `record` maps the paths of the package's files to their hashes. `read` returns a file as it was
+    before patches were applied. `maps` holds the pairs of paths in `[paths]` of series.toml.
     """
 
     name: str
@@ -221,9 +225,9 @@ class Package(Struct, frozen=True):
 class PackageResult(Struct, frozen=True):
     """The result of rebasing a series onto a package.
 
-    `files` maps paths in the package to changed files (None: deleted). `unreachable` are pairs of a
-    patch (or "") and a path that the package does not contain. `replayed` are conflicts with a
-    recorded resolution, and `notes` say what could not be checked.
+    `files` maps paths in the package to changed files (None: deleted). `unreachable` lists paths
+    that the package does not contain, each after the patch that changes it (or ""). `replayed`
+    lists the recorded resolutions that were used, and `notes` say what could not be checked.
     """
 
     outcome: SeriesOutcome
@@ -262,7 +266,7 @@ class _Run:
         self.memory = Memory(self.session.workspace)
         pin, release = self.ends.base, self.ends.onto
         trees = [scratch.tree(end.commit) for end in (release, pin) if end is not None]
-        source = InRepository(trees, self.patches, self.package.read)
+        source = RepositoryFiles(trees, self.patches, self.package.read)
         self.layout = InstalledPaths(self.package.record, self.package.maps, source)
         base = pin.commit if pin is not None else self._pristine_base()
         self.base = scratch.tree(base)
@@ -273,9 +277,9 @@ class _Run:
         self.onto = scratch.tree(self.onto_commit)
 
     def _pristine_base(self) -> str:
-        """Make a commit, to stand for the pin, of the installed files that the patches touch.
+        """Make a commit of the installed files that the patches touch, to be used as the pin.
 
-        RECORD proves that they are those of the release.
+        The hashes in RECORD prove that these are the files of the release.
         """
         files = {}
         for path in touched_paths(self.patches):
@@ -289,14 +293,14 @@ class _Run:
         return None if place is None else self.package.read(place)
 
     def _lay(self, files: Mapping[str, Entry | None]) -> None:
-        """Replace files of the target by installed ones."""
+        """Replace files of the target with installed files."""
         if files:
             draft = Draft(own_author(), b"installed\n", files)
             self.onto_commit = write_commits(self.scratch, self.onto_commit, [draft])[0]
             self.onto = self.scratch.tree(self.onto_commit)
 
     def carry(self) -> PackageResult:
-        """Rebase, and do so again if a file that changes is installed with other content."""
+        """Rebase, and rebase again if a changed file is installed with different content."""
         items, lost = self._reachable()
         paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
         for _ in range(_ROUNDS):
@@ -311,7 +315,7 @@ class _Run:
         )
 
     def _differing(self, paths: Sequence[str]) -> dict[str, Entry | None]:
-        """Map paths to the installed files that differ from the release."""
+        """Return the installed files that differ from the target, keyed by path."""
         found: dict[str, Entry | None] = {}
         for path in paths:
             installed, entry = self._read(path), self.onto.entry(path)
@@ -322,9 +326,9 @@ class _Run:
         return found
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
-        """Return the patches without files that the package lacks, and those files.
+        """Return the patches without the files that the package lacks, and those files.
 
-        Each of these files is a pair of patch and path.
+        Each of these files is given as (patch, path).
         """
         items: list[Item] = []
         lost: list[tuple[str, str]] = []
@@ -344,8 +348,8 @@ class _Run:
                 "out-of-reach",
                 f"{self.package.name} {self.package.version} has none of the files that the patches"
                 f" change, such as {lost[0][1]}",
-                "apply to a checkout instead, and build it: patchmgr apply --to CHECKOUT",
-                "or map their paths to paths of the package: [paths] in series.toml",
+                "apply the series to a checkout, and build that: patchmgr apply --to CHECKOUT",
+                "or map the files to paths of the package, in [paths] of series.toml",
             )
         return tuple(items), tuple(lost)
 
@@ -358,7 +362,7 @@ class _Run:
         return is_gone and self.layout.place_new(file.old_path) is not None
 
     def _place(self, path: str) -> str | None:
-        """Return the path in the package of a file of the repository, or None if it has none."""
+        """Return where the package has, or would have, a file of the repository, or None."""
         found = self.layout.find(path)
         if found is not None or self.onto.entry(path) is not None:
             return found
@@ -400,7 +404,10 @@ class _Run:
     def _placed(
         self, carried: Carried
     ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
-        """Return the changed files by path in the package, and the files without such a path."""
+        """Return the changed files, keyed by path in the package, and the files without a path.
+
+        A file that has no path in the package is given as ("", path in the repository).
+        """
         files: dict[str, Content | None] = {}
         beyond: list[tuple[str, str]] = []
         places: dict[str, str] = {}
@@ -412,8 +419,8 @@ class _Run:
             content = self._content(path, place, entry)
             if places.setdefault(place, path) != path:
                 raise UsageError(
-                    f"{places[place]} and {path} would both be {place} in {self.package.name}",
-                    "map each to a different path of the package: [paths] in series.toml",
+                    f"{places[place]} and {path} would both become {place} in {self.package.name}",
+                    "map each to a different path of the package, in [paths] of series.toml",
                 )
             found = self.package.read(place)
             same = None if found is None else (found.mode, found.content)

@@ -25,10 +25,10 @@ from patchmgr.plumbing.stores import RefMove
 from patchmgr.workspace import LOCK, Committed, Workspace
 
 PUSHED = "refs/patchmgr/pushed/"
-"""The refs of a remote that record, by branch, the commit that was pushed last."""
+"""The prefix of the refs that record, on a remote, the commit last pushed to each branch."""
 
 BADGE = "patchmgr/badge-"
-"""The prefix of the branch with the result of a series' last sync."""
+"""The prefix of the branches that hold the result of each series' last sync."""
 
 Files = Mapping[str, "bytes | None"]
 
@@ -36,8 +36,8 @@ Files = Mapping[str, "bytes | None"]
 class PatchRepository(Struct, frozen=True):
     """The git repository that contains a workspace, at the commit `head`.
 
-    `prefix` is the path of the workspace in it, with a final slash, or "". A dry run neither keeps
-    nor pushes commits.
+    `prefix` is the path of the workspace in the repository, with a final slash, or "" for the top
+    folder. A dry run neither keeps nor pushes commits.
     """
 
     clone: Clone
@@ -48,7 +48,7 @@ class PatchRepository(Struct, frozen=True):
     def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
         """Commit changed files of the workspace on top of HEAD, and return the commit id.
 
-        No ref is moved. With `is_alone`, the commit has no parent and contains only these files.
+        No ref is moved. If `is_alone` is true, the commit has no parent and only these files.
         """
         parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
         author = own_author(date)
@@ -68,9 +68,9 @@ class PatchRepository(Struct, frozen=True):
     ) -> PushedBranch:
         """Push a commit to a branch, unless somebody else has moved the branch.
 
-        In that case, the result's `standing` is `HELD`. The remote records the commit pushed last
-        in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch. `git_dir`
-        is the repository with the commit, by default this one.
+        If somebody has, the result's `standing` is `HELD`. The remote records the last pushed
+        commit in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch.
+        `git_dir` is the repository that contains the commit, by default this one.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
@@ -93,10 +93,9 @@ class PatchRepository(Struct, frozen=True):
 
 
 def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
-    """Map each series to its last sync, from the newest badge branch on any remote.
+    """Map each series to its last sync, as recorded in its newest badge branch on any remote.
 
-    The remotes are taken as of the last fetch. `now` is the time in seconds since 1970, from which
-    the age is counted.
+    The branches are those of the last fetch. `now` is the present time in seconds since 1970.
     """
     parts = ("refname:lstrip=2", "committerdate:unix", "subject")
     _, printed = git_process.run(
@@ -122,7 +121,7 @@ def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
     clone = _clone_of(workspace.root)
     commit = None if name.startswith("-") else object_named(clone.private, f"{name}^{{commit}}")
     if commit is None:
-        hint = "a shallow clone lacks earlier commits: git fetch --unshallow"
+        hint = "if the clone is shallow, fetch the earlier commits: git fetch --unshallow"
         raise UsageError(f"{clone.root} has no commit {shown(name)}", hint)
     prefix, files = _prefix(workspace.root, clone), dict[str, bytes | None]()
     with ObjectReader(clone.git_dir) as reader:
@@ -134,7 +133,7 @@ def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
             if entry is not None and entry.mode in FILE_MODES:
                 files[path.removeprefix(prefix)] = reader.blob(entry.blob)
     if LOCK not in files:
-        raise UsageError(f"{shown(name)} has no {prefix}{LOCK}")
+        raise UsageError(f"the commit {shown(name)} has no {prefix}{LOCK}")
     return commit, Committed(workspace, files)
 
 
@@ -152,9 +151,10 @@ def _prefix(root: Path, clone: Clone) -> str:
 
 
 def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
-    """Return the repository that contains a workspace.
+    """Return the git repository that contains a workspace.
 
-    Raises PatchmgrError "usage" if there is none, or if files of the workspace differ from HEAD.
+    Raises PatchmgrError "usage" if no repository does, or if files of the workspace differ from
+    HEAD.
     """
     clone = _clone_of(root)
     prefix = _prefix(root, clone)

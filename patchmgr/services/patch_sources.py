@@ -1,4 +1,4 @@
-"""Where patches can be imported from: files, other tools' folders, ranges, stacks, upstream."""
+"""Read the patches to import from files, other tools' folders, commits, stacks or upstream."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
 LARGEST_PATCH = 1 << 30
 
 _NUMBER = re.compile(r"^\d{4,}-")
-# Where a folder that is not a folder of patches itself has one: quilt's, and a Debian package's.
+# The folders with patches of a source tree that quilt patches, and of a Debian package.
 _BELOW = ("patches", "debian/patches")
 
 
@@ -47,8 +47,8 @@ class SourcePatch(Struct, frozen=True):
     """A patch in a source: its bytes, and its name in error messages (`label`).
 
     `wish` is the requested file name; if it is None, the name is made from the subject. `line` is
-    the patch's line in a series file. `strip` is the N of -pN: the number of leading directories in
-    its paths. `commit` is the id of its commit, or None.
+    the patch's line in a series file, or None. `strip` is the N of -pN: the number of leading
+    directories to remove from the patch's paths. `commit` is the id of the patch's commit, or None.
     """
 
     raw: bytes
@@ -70,13 +70,13 @@ class SourcePatch(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """How to read a source; `strip` is the user's -pN, and `say` is told of each mail left out."""
+    """How to read a source; `strip` is the N of the user's -pN, and `say` prints a message."""
 
     say: Callable[[str], None]
     strip: int | None = None
 
     def read(self, source: Path) -> Iterator[SourcePatch | SeriesLine]:
-        """Yield the patches in a file or folder, in order, and the comments of a series file."""
+        """Yield the patches of a file or folder in order, and the comments of its series file."""
         if source.is_dir():
             yield from self._read_folder(source)
             return
@@ -103,7 +103,7 @@ class Reading(Struct, frozen=True):
                 yield SourcePatch(mail, label, strip=self._strip(1))
 
     def _read_folder(self, folder: Path) -> Iterator[SourcePatch | SeriesLine]:
-        """Read the patches in a folder's series file, or else all patch files by name."""
+        """Yield the patches in a folder's series file, or else all patch files, sorted by name."""
         place = next((p for p in _places(folder) if (p / "series").is_file()), None)
         if place is not None:
             for line in with_ended_lines(parse_series(read_source_file(place / "series"))).lines:
@@ -146,14 +146,14 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
     packages = sorted({" in ".join(reversed(patch.packages)) for patch in found})
     if len(packages) > 1:
         listed = shown(", ".join(packages))
-        message = f"{folder} has patches for {len(packages)} packages of npm: {listed}"
-        raise UsageError(message, "name the files of the package that you follow")
+        message = f"{folder} has patches for {len(packages)} npm packages: {listed}"
+        raise UsageError(message, "name the patch files of the package that you follow")
 
 
 def read_source_file(path: Path) -> bytes:
     """Return the content of a file that the user named.
 
-    Raises PatchmgrError "usage" if it cannot be read, "bad-patch" if it is too large.
+    Raises PatchmgrError "usage" if the file cannot be read, and "bad-patch" if it is too large.
     """
     if path.exists() and path.stat().st_size > LARGEST_PATCH:
         raise PatchmgrError("bad-patch", f"{path} is larger than {LARGEST_PATCH} bytes")
@@ -163,25 +163,30 @@ def read_source_file(path: Path) -> bytes:
 def _not_empty(path: Path) -> bytes:
     raw = read_source_file(path)
     if not raw.strip():
-        raise UsageError(f"{path} is empty: there is no patch in it")
+        raise UsageError(f"{path} is empty")
     return raw
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
-    """Return the commits of a range as patches, with the names that `gbp pq` gave them, if any."""
+    """Return the commits of a range as patches.
+
+    If `gbp pq` gave a commit the name of a patch, that name is used.
+    """
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
-        say(f"Left out of {commits}: {left_out} of {len(dates)} commits (merges, or no change).")
+        counted = f"{left_out} of {len(dates)} commits"
+        say(f"Left out of {commits}: {counted}, which are merges or change nothing.")
     return found_in(mails, commits, say, dates)
 
 
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
 ) -> list[SourcePatch]:
-    """Return the mails of a range as patches, with the names that `gbp pq` gave them, if any.
+    """Return the mails of a range of commits as patches, under the names from `gbp pq`, if any.
 
-    `dates` maps commit ids to committer dates; each header gets the commit and its date.
+    `dates` maps commit ids to committer dates. The id and the date of the commit are added to each
+    header.
     """
     found: list[SourcePatch] = []
     for at, mail in enumerate(mails, 1):
@@ -233,9 +238,9 @@ def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatc
 def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch:
     """Return a pull request of the series' upstream, open or merged, as one patch.
 
-    `given` is its number or its URL. If it was merged as one commit, the patch is that commit.
-    Raises PatchmgrError "usage" for a URL in another repository, or if the pin already contains the
-    pull request, and "unknown-ref" if upstream has no such pull request.
+    `given` is the number or the URL of the pull request. If upstream merged it as one commit, the
+    patch is that commit. Raises PatchmgrError "usage" for a URL in another repository, or if the
+    pin already contains the pull request, and "unknown-ref" if upstream has no such pull request.
     """
     upstream = git_upstream_of(session, record)
     match = _PULL.fullmatch(given.strip())
@@ -245,7 +250,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
         (upstream.url.removesuffix(".git").rstrip("/")) if upstream.url.startswith("http") else None
     )
     if match["repository"] is not None and match["repository"] != home:
-        raise UsageError(f"{shown(given)} belongs to another repository than {upstream.url}")
+        raise UsageError(f"{shown(given)} does not belong to the repository {upstream.url}")
     number = int(match["number"])
     tip = upstream.fetch()
     landed = commit_of_pull(upstream.store, record.pin.commit, tip, number)
@@ -279,7 +284,10 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
 
 
 def git_upstream_of(session: Session, record: SeriesRecord) -> GitUpstream:
-    """Return the git repository of a series' upstream; raise PatchmgrError "usage" if none."""
+    """Return the git repository of a series' upstream.
+
+    Raises PatchmgrError "usage" if the upstream has no git repository.
+    """
     entry = session.workspace.upstream(record.upstream)
     if entry.git is None:
         hint = f"add a git repository: patchmgr upstream add {entry.name} --git URL"
@@ -292,8 +300,8 @@ def git_upstream_of(session: Session, record: SeriesRecord) -> GitUpstream:
 def _of_commit(upstream: GitUpstream, commit: str) -> SourcePatch:
     before = parents_of(upstream.store, commit)
     if len(before) != 1:
-        what = "a merge" if before else "the first commit"
-        raise UsageError(f"{commit[:12]} is {what}, not a change of its own")
+        what = "a merge" if before else "a root commit"
+        raise UsageError(f"{commit[:12]} is {what}, which cannot be imported as a patch")
     _changes(upstream, before[0], commit)
     mails = range_mails(upstream.store, "-1", commit)
     if not mails:

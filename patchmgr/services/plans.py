@@ -1,4 +1,4 @@
-"""Save plans made by `patchmgr plan`, and look up their steps for `--onto plan:N`."""
+"""Save the plans that `patchmgr plan` makes, and look up their steps for `--onto plan:N`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STEP = re.compile(r"plan:([0-9]{1,9})")
 
 
 def keep_plan(workspace: Workspace, plan: Plan) -> None:
-    """Save a plan in place of the previous plan of the same series; ignore a failed write."""
+    """Save a plan, replacing the previous plan for the same series; ignore a failed write."""
     with suppress(OSError):
         workspace.keep(f"{FOLDER}/{plan.series[0]}.json", plan)
 
@@ -27,9 +27,9 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Map each series to a sha256 of its pin, order, guards, selected symbols and patches.
+    """Map each series to a sha256 of everything that a step of a plan depends on.
 
-    These are everything that a step of a plan depends on.
+    This is the pin, the patches, their order and guards, and the selected symbols.
     """
     records = [session.workspace.series_record(name) for name in series]
     return {record.name: series_digest(session, record, selected) for record in records}
@@ -40,8 +40,8 @@ def planned_state(
 ) -> str:
     """Return the target of step N if `onto` is `plan:N`; otherwise return `onto` unchanged.
 
-    Raises PatchmgrError "stale-plan" if pin, patches or target changed since the plan was made, and
-    "usage" if there is no such plan or step.
+    Raises PatchmgrError "stale-plan" if the pin, the patches or the target have changed since the
+    plan was made, and "usage" if there is no such plan or step.
     """
     named = _STEP.fullmatch(onto)
     if named is None:
@@ -72,6 +72,6 @@ def _refuse_stale(session: Session, plan: Plan, step: PlanStep, now: Mapping[str
     if step.start == now:
         return
     due = next((one.number for one in plan.steps if one.start == now), None)
-    message = f"step {step.number} of the plan starts from another pin, or from other patches"
-    hint = again if due is None else f"the step to take is: patchmgr rebase --onto plan:{due}"
+    message = f"step {step.number} of the plan starts from a different pin or different patches"
+    hint = again if due is None else f"the next step is: patchmgr rebase --onto plan:{due}"
     raise PatchmgrError("stale-plan", message, hint)

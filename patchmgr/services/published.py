@@ -1,4 +1,4 @@
-"""Published states of a series: branches, tags and their messages, and results of checks."""
+"""The branches that were built from series, their tags, and the saved results of checks."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _MOST_PUBLISHED = 200
 
 
 class Published(Struct, frozen=True):
-    """A branch that was built, with its repository, tags and commits.
+    """A branch that was built from a series.
 
-    `tag` is the tag on its head, and `fallback` is the tag on the head that it replaced. `digest`
-    is the sha256 of the series when the branch was built.
+    `repository` contains the branch. `tag` is the tag on its head, and `fallback` is the tag on the
+    head that it replaced. `digest` is the digest of the series when the branch was built.
     """
 
     series: str
@@ -60,14 +60,14 @@ class Published(Struct, frozen=True):
 
 
 def remember_published(workspace: Workspace, published: Published) -> None:
-    """Save a branch as the newest of the published ones; ignore a failed write."""
+    """Save a branch as the newest published branch; ignore a failed write."""
     rest = [known for known in read_published(workspace) if known != published]
     with suppress(OSError):
         workspace.keep(_FILE, (published, *rest)[:_MOST_PUBLISHED])
 
 
 def read_published(workspace: Workspace) -> tuple[Published, ...]:
-    """Return the published branches, newest first, or none if the file cannot be read."""
+    """Return the published branches, newest first; there are none if the file cannot be read."""
     return workspace.kept(_FILE, tuple[Published, ...]) or ()
 
 
@@ -81,7 +81,7 @@ _MOST = 10_000
 
 
 class NamedState(Struct, frozen=True):
-    """A branch, tag or commit of a series: its head, and the commits since `base`."""
+    """A state of a series that a branch, tag or commit id names: head, base and commits between."""
 
     name: str
     git_dir: Path
@@ -95,8 +95,9 @@ def find_state(
 ) -> NamedState:
     """Return the state of a series that a tag, branch or commit id names.
 
-    The name is looked up in `repository` (by default the store), then where the series was
-    published. Raises PatchmgrError "unknown-ref" if it is not found.
+    The name is looked up in `repository` (by default the store), then in the repositories to which
+    the series was published under that name. Raises PatchmgrError "unknown-ref" if no repository
+    has the name.
     """
     places = [loaded.upstream.store] if repository is None else [find_git_dir(repository)]
     for one in read_published(session.workspace):
@@ -109,8 +110,9 @@ def find_state(
                 if head is not None:
                     ids, base = own_commits(reader, head, published_base(session, head))
                     return NamedState(name, place, head, base, read_commits(place, reader, ids))
-    hint = "patchmgr branch --tag TAG makes one; --repo DIR looks into a clone"
-    raise PatchmgrError("unknown-ref", f"there is no tag or branch {shown(name)}", hint)
+    message = f"there is no tag or branch {shown(name)}"
+    hints = ("to make a tag: patchmgr branch --tag TAG", "to look in another clone: --repo DIR")
+    raise PatchmgrError("unknown-ref", message, *hints)
 
 
 def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str | None:
@@ -123,7 +125,7 @@ def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str
 
 
 def published_base(session: Session, head: str) -> str | None:
-    """Return the base of a head that this workspace published, or None if it did not."""
+    """Return the base of a head that this workspace published, or None for any other head."""
     return next((one.base for one in read_published(session.workspace) if one.head == head), None)
 
 
@@ -137,7 +139,7 @@ def own_commits(
 ) -> tuple[tuple[str, ...], str]:
     """Return the ids of patchmgr's commits up to a head, oldest first, and their base commit.
 
-    If `base` is given, all commits since then are returned, whoever committed them.
+    If `base` is given, all commits since `base` are returned, whoever committed them.
     """
     found: list[str] = []
     at = head
@@ -145,7 +147,7 @@ def own_commits(
         commit = reader.find(at)
         top = commit.content.split(b"\n\n", 1)[0] if commit is not None else b""
         parents = re.findall(rb"^parent ([0-9a-f]{40})$", top, re.M)
-        # A release is a commit of ours, too, and has no parents.
+        # patchmgr also makes the commits of releases, which have no parents.
         is_end = at == base if base is not None else not is_own_commit(top)
         if is_end or not parents:
             return tuple(reversed(found)), at
@@ -155,7 +157,7 @@ def own_commits(
 
 
 def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tuple[OwnCommit, ...]:
-    """Return the commits with the given ids, with their messages and diffs."""
+    """Return the commits with the given ids, each with its message and diff."""
     diffs = commit_diffs(git_dir, list(ids))
     found = []
     for name in ids:
@@ -166,7 +168,7 @@ def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tup
 
 
 def trailers_of(text: bytes) -> dict[str, str]:
-    """Map the names of patchmgr's trailers in a tag's message to their values."""
+    """Return the values of patchmgr's trailers in a tag's message, keyed by trailer name."""
     return {
         key.decode(): value.decode("utf-8", "replace").strip()
         for key, value in _TRAILER.findall(text)
@@ -186,7 +188,8 @@ def tag_message(
 ) -> bytes:
     """Return the message of a tag on the branch of a series.
 
-    Only tags get trailers, so that every version of patchmgr makes the same commit ids.
+    Trailers are added to tags, but not to commits, so that every version of patchmgr makes the same
+    commit ids.
     """
     record, pin = loaded.record, loaded.record.pin
     carried = [outcome for outcome in outcomes if outcome.is_carried]
@@ -213,7 +216,7 @@ def _verdicts(loaded: LoadedSeries) -> list[str]:
     rows = loaded.record.result.get("patches", ())
     base = loaded.record.result.get("base")
     if not rows or not isinstance(base, dict):
-        return ["Verdicts: none, the series has not been rebased yet"]
+        return ["Verdicts: none, because the series has not been rebased yet"]
     counts = Counter(str(row["verdict"]) for row in rows)
     words = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
     lines = [f"Verdicts of the rebase from {shown(str(base.get('ref', '')))}: {words}"]
@@ -240,7 +243,7 @@ FOLDER = f"{PRIVATE}/checks"
 
 
 class KeptGate(Struct, frozen=True):
-    """A saved result of a gate; `looked_at` and `problems` are counts."""
+    """The saved result of a gate; `looked_at` and `problems` are numbers of items."""
 
     name: str
     standing: str
@@ -250,7 +253,7 @@ class KeptGate(Struct, frozen=True):
 
 
 class KeptCheck(Struct, frozen=True):
-    """A saved check of a series, with the digest (sha256) of the series at that time."""
+    """A saved check of a series; `digest` is the digest of the series at that time."""
 
     digest: str
     head: str | None
@@ -258,7 +261,7 @@ class KeptCheck(Struct, frozen=True):
 
 
 def check_folder(workspace: Workspace) -> Path:
-    """Return the folder of the results and logs of checks, which is created if missing."""
+    """Return the folder for the results and logs of checks, after creating it if necessary."""
     folder = workspace.root / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -270,9 +273,9 @@ def check_folder(workspace: Workspace) -> Path:
 def keep_checked(
     session: Session, record: SeriesRecord, checked: Checked, *, selected: Collection[str]
 ) -> None:
-    """Save the results of a check; a skipped command keeps its last result.
+    """Save the results of a check.
 
-    That result is dropped if the series has changed since.
+    A gate that was skipped keeps its last result, unless the series has changed since.
     """
     digest = series_digest(session, record, selected)
     before = last_checked(session.workspace, record.name)
@@ -292,12 +295,12 @@ def keep_checked(
 
 
 def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
-    """Return the saved check of a series, or None if there is none or it cannot be read."""
+    """Return the saved check of a series, or None if none can be read."""
     return workspace.kept(f"{FOLDER}/{series}.json", KeptCheck)
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
-    """Return the gates of the last check, or none if the series has changed since."""
+    """Return the gates of the last check; there are none if the series has changed since."""
     kept = last_checked(session.workspace, record.name)
     if kept is None or kept.digest != series_digest(session, record, ()):
         return ()

@@ -61,19 +61,19 @@ from patchmgr.services.work_area import (
 )
 from patchmgr.workspace import Change, Workspace
 
-_STAGES = ".patchmgr-stages"  # a folder of a commit that brings contents along
+_STAGES = ".patchmgr-stages"  # the folder of a commit that carries the stages of conflicts
 
 
 def check_checkout(session: Session, in_progress: InProgress) -> None:
-    """Raise PatchmgrError "usage" if the checkout for a rebase cannot be made or used."""
+    """Raise PatchmgrError "usage" if the checkout of a rebase cannot be created or used."""
     if not (in_progress.checkout or in_progress.command):
         return
     folder, workspace = Path(in_progress.checkout), session.workspace
     upstreams = {workspace.series_record(name).upstream for name in in_progress.series}
     if len(upstreams) > 1:
         raise UsageError(
-            "--checkout and --exec are for series of one upstream",
-            "name the series: patchmgr rebase SERIES ...",
+            "with --checkout or --exec, all series must have the same upstream",
+            "name the series of one upstream: patchmgr rebase SERIES ...",
         )
     if not in_progress.checkout:
         return
@@ -93,10 +93,10 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
 
 
 class RebaseCheckout:
-    """The checkout of one rebase; the command of `--exec` runs there on each rebased patch.
+    """The checkout of one rebase, in which the command of `--exec` runs on each rebased patch.
 
-    Without a folder from `--checkout`, a temporary one is made for the command. `ran` lists the
-    commits on which the command succeeded, and `failed` is the one on which it failed, or "".
+    Without `--checkout`, a temporary checkout is created for the command. `ran` lists the commits
+    on which the command succeeded, and `failed` is the commit on which it failed, or "".
     """
 
     def __init__(
@@ -124,9 +124,10 @@ class RebaseCheckout:
         return Path(self._asked.checkout) if self._asked.checkout else None
 
     def visit(self, run: RebaseRun, loaded: LoadedSeries, outcome: SeriesOutcome) -> SeriesOutcome:
-        """Run the command on each rebased patch, then check out the conflict or the result.
+        """Run the command on each rebased patch, then check out the first conflict or the result.
 
-        Returns the outcome of the series. A patch on which the command fails counts as in conflict.
+        Returns the outcome of the series, in which a patch on which the command failed is in
+        conflict.
         """
         if self._is_stopped:
             return outcome
@@ -164,7 +165,7 @@ class RebaseCheckout:
         return open_clone(Path(asked) if asked else loaded.upstream.store)
 
     def _open(self, repository: Clone, run: RebaseRun, loaded: LoadedSeries, stand: Stand) -> None:
-        """Fetch the files to check out, and make the worktree if there is none."""
+        """Fetch the files to check out, and create the worktree if there is none."""
         if repository.git_dir == loaded.upstream.store:
             files = run.scratch.tree(stand.head)
             entries = filter(None, map(files.entry, files.files()))
@@ -190,7 +191,10 @@ class RebaseCheckout:
     def _run_on(
         self, carried: Sequence[PatchOutcome], commits: Sequence[str], parent: str, stand: Stand
     ) -> tuple[str, str] | None:
-        """Run the command on each patch; return the first patch on which it fails, and why."""
+        """Run the command on each patch.
+
+        Returns the name of the first patch on which the command fails, and the reason, or None.
+        """
         command = self._asked.command
         for patch, commit in zip(carried if command else (), commits, strict=False):
             if commit not in self.ran:
@@ -219,13 +223,17 @@ class RebaseCheckout:
         return replace(outcome, head=None, patches=patches, commits=(None,) * len(patches))
 
     def release(self) -> None:
-        """Make the worktree an ordinary one again, once the rebase is done."""
+        """Turn the checkout into an ordinary worktree, once the rebase is complete."""
         if self._tree is not None and self._temporary is None:
             self._tree.release()
 
 
 class _Shown(Struct, frozen=True):
-    """A conflict, written as commits to copy into a repository; `last` is the last of them."""
+    """A conflict, written as two commits that are to be copied into a repository.
+
+    `left` is the commit of the files with conflict markers. `last` is the commit on top of it,
+    which carries the stages. `files` are pairs of a path in the patch and a path in the checkout.
+    """
 
     patch: str
     left: str
@@ -234,12 +242,12 @@ class _Shown(Struct, frozen=True):
     files: tuple[tuple[str, str], ...]
 
     def at(self, stand: Stand) -> Stand:
-        """Return a record of the worktree with this conflict in it."""
+        """Return the record of a worktree in which this conflict is checked out."""
         return replace(stand, patch=self.patch, left=self.left, files=self.files)
 
 
 def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcome | None]:
-    """Return the patches rebased before the first one in conflict, and that patch or None."""
+    """Return the patches rebased before the first conflict, and the patch in conflict or None."""
     carried: list[PatchOutcome] = []
     for patch in outcome.patches:
         if patch.verdict is Verdict.CONFLICT:
@@ -251,7 +259,7 @@ def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcom
 def _shown_conflict(
     scratch: Scratch, head: str, outcome: SeriesOutcome, patch: PatchOutcome
 ) -> _Shown:
-    """Write the state of a patch in conflict as git would: with markers and all stages."""
+    """Write commits of a patch in conflict, as git would show it: with markers and all stages."""
     changes = dict(patch.changes or {})
     stages: dict[str, tuple[Entry | None, ...]] = {}
     files: list[tuple[str, str]] = []
@@ -285,7 +293,7 @@ OTHER_EDITS = ("patch", "new", "none")
 
 
 class OtherEdits(Struct, frozen=True):
-    """What to do with edits to files without a conflict: the user's answer, or a way to ask.
+    """What to do with edits to files that are not in conflict: the user's answer, or a way to ask.
 
     `said` is one of `OTHER_EDITS`, or None. `ask` is called with the name of the patch and the
     paths, and returns one of `OTHER_EDITS`.
@@ -295,7 +303,7 @@ class OtherEdits(Struct, frozen=True):
     ask: Callable[[str, Sequence[str]], str] | None = None
 
     def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
-        """Return the user's choice; raise PatchmgrError "other-edits" if there is none."""
+        """Return the user's answer; raise PatchmgrError "other-edits" if it is not known."""
         if self.said is not None:
             return self.said
         if self.ask is not None:
@@ -303,17 +311,17 @@ class OtherEdits(Struct, frozen=True):
         names = ", ".join(map(shown, paths[:5])) + (" and more" if len(paths) > 5 else "")
         raise PatchmgrError(
             "other-edits",
-            f"files without a conflict were edited in {root}, too: {names}",
-            f"to add them to {shown(patch)}: patchmgr rebase --continue --other-edits patch",
-            "to make a new patch of them, after that one: --other-edits new",
-            "to put them into git's stash: --other-edits none",
+            f"files that are not in conflict were also edited in {root}: {names}",
+            f"to add the edits to {shown(patch)}: patchmgr rebase --continue --other-edits patch",
+            f"to put them into a new patch after {shown(patch)}: --other-edits new",
+            "to save them with git stash instead: --other-edits none",
         )
 
 
 NOT_SAID = OtherEdits()
 
 
-def _known_as(session: Session, in_progress: InProgress) -> Path:
+def _trust_file(session: Session, in_progress: InProgress) -> Path:
     words = (str(session.workspace.root), in_progress.checkout, in_progress.command)
     name = hashlib.sha256(git_process.raw("\0".join(words))).hexdigest()
     return cache_folder() / "rebases" / name
@@ -321,7 +329,7 @@ def _known_as(session: Session, in_progress: InProgress) -> Path:
 
 def trust(session: Session, in_progress: InProgress) -> None:
     """Record that this user chose the checkout and the command of the rebase in progress."""
-    note = _known_as(session, in_progress)
+    note = _trust_file(session, in_progress)
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
 
@@ -329,21 +337,24 @@ def trust(session: Session, in_progress: InProgress) -> None:
 def require_trusted(session: Session, in_progress: InProgress) -> None:
     """Raise PatchmgrError "usage" unless this user chose the checkout and the command.
 
-    The rebase in progress may have come with a workspace that somebody else made.
+    The rebase in progress may be part of a workspace that somebody else made.
     """
     is_asked = in_progress.checkout or in_progress.command
-    if is_asked and not _known_as(session, in_progress).exists():
+    if is_asked and not _trust_file(session, in_progress).exists():
         words = [("--checkout", in_progress.checkout), ("--exec", in_progress.command)]
         typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
         raise UsageError(
-            "this rebase was started elsewhere or by somebody else: repeat its options",
+            "this rebase was started elsewhere or by somebody else; repeat its options to trust it",
             f"patchmgr rebase --continue {typed}",
             "or stop the rebase: patchmgr rebase --abort",
         )
 
 
 def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the worktree of the rebase in progress, or None if this workspace has none."""
+    """Return the worktree of the rebase in progress.
+
+    Returns None if there is none, or if it belongs to another workspace.
+    """
     tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)
@@ -361,8 +372,8 @@ def take_back(
 
     `is_answered` returns whether a file was resolved outside the checkout, and `accepted` names
     files to take although they do not compile. Raises PatchmgrError "unresolved" if a file is still
-    in conflict, and "other-edits" if other files were edited and nobody said what to do with them.
-    Returns the updated rebase in progress, and the checkout.
+    in conflict, and "other-edits" if other files were edited and it is not known what to do with
+    these edits. Returns the updated rebase in progress, and the checkout if there is one.
     """
     tree = tree_of(session, in_progress)
     stand = None if tree is None else tree.stand()
@@ -376,7 +387,7 @@ def take_back(
     places = {place for _, place in stand.files}
     files, meant, elsewhere = _resolved(session.workspace, in_progress, tree, is_answered, accepted)
     half = {place: edits[place][0] for place in elsewhere if place in edits}
-    if half:  # resolved in another way: what was begun in the tree is not taken
+    if half:  # resolved outside the checkout, so edits of these files in it do not count
         tree.seen = tree.with_entries(tree.seen, half)
     beside = {path: change for path, change in edits.items() if path not in places}
     in_progress = replace(in_progress, accepted=(*in_progress.accepted, *meant))
@@ -401,7 +412,7 @@ def take_back(
 
 def stashed_text(root: Path) -> str:
     """Return a message that says that edits were saved with `git stash`."""
-    return f"What was edited in {root} is in git's stash: git -C {root} stash list"
+    return f"The edits in {root} are in git's stash; to see them: git -C {root} stash list"
 
 
 def _resolved(
@@ -411,7 +422,11 @@ def _resolved(
     is_answered: Callable[[Waiting], bool],
     accepted: Sequence[str],
 ) -> tuple[dict[str, bytes | None], list[str], list[str]]:
-    """Return the resolved files for the work area, those accepted, those resolved elsewhere."""
+    """Return the resolved files to write into the work area, keyed by path.
+
+    Also returns the files that are accepted as they are, and the paths of those that were resolved
+    outside the checkout.
+    """
     stand = tree.stand()
     assert stand is not None
     waiting = {(w.series, w.patch, w.path): w for w in in_progress.waiting}
@@ -455,13 +470,13 @@ def _refuse_broken(
         raise PatchmgrError(
             "unresolved",
             f"{shown(str(file))}{problem}",
-            "correct the file there, then run: patchmgr rebase --continue",
+            "correct the file, then run: patchmgr rebase --continue",
             "if that is intended: patchmgr rebase --continue --accept FILE",
         )
 
 
 def _other_modes(edits: Changes, places: Collection[str]) -> Changes:
-    """Return the changes of mode that a person made to resolved files."""
+    """Return the changes that a person made to the modes of resolved files."""
     return {
         place: (replace(new, mode=old.mode), new)
         for place, (old, new) in edits.items()
@@ -476,7 +491,7 @@ def _content(tree: LinkedWorktree, entry: Entry) -> bytes:
 
 
 def _contents(tree: LinkedWorktree, edits: Changes) -> dict[str, bytes | None]:
-    """Return the work-area files that hold the contents before and after edits."""
+    """Return the files of the work area that store the contents before and after edits."""
     entries = {entry for change in edits.values() for entry in change if entry is not None}
     contents = (tree.blob(entry) for entry in entries if entry.mode != GITLINK)
     return {path: content for each in contents for path, content in edit_file(each).items()}
@@ -491,7 +506,7 @@ def _with_edits(
     *,
     is_new: bool,
 ) -> InProgress:
-    """Add edits to the patch in the checkout, or with `is_new` to a new patch after it."""
+    """Add edits to the patch in conflict, or, if `is_new`, to a new patch after it."""
     owner = stand.patch
     if is_new:
         known = {(one.series, one.after): one.name for one in in_progress.added}
@@ -517,12 +532,12 @@ def _new_patch(
     is_free = session.workspace.is_free
     name = next(n for n in names if n not in taken and is_free(stand.series, n))
     author = tree.clone.author() or own_author()
-    header = new_header(f"Edits beside {shown(stem)}", "", author)
+    header = new_header(f"Edits made while rebasing {shown(stem)}", "", author)
     return Added(stand.series, stand.patch, name, git_process.text(header))
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Return a series with empty new patches for the edits made in the checkout."""
+    """Return a series with the new patches for edits in the checkout, which are still empty."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)
@@ -534,7 +549,7 @@ def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
 
 
 def edits_of(in_progress: InProgress) -> Mapping[str, Mapping[str, Edits]]:
-    """Return the edits to files without a conflict, by series, patch and path."""
+    """Return the edits to files that are not in conflict, keyed by series, patch and path."""
     found: dict[str, dict[str, dict[str, tuple[Entry | None, Entry | None]]]] = {}
     for one in in_progress.edits:
         by_path = found.setdefault(one.series, {}).setdefault(one.patch, {})

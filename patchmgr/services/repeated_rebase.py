@@ -22,13 +22,13 @@ from patchmgr.workspace import Workspace
 SKIPPED = "left out by rebase --skip"
 
 Place = tuple[str, str]
-"""A file of a patch: the name of the patch, and the path of the file."""
+"""The name of a patch, and the path of a file that the patch changes."""
 
 
-def going_on(
+def options_to_continue(
     workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
 ) -> CarryOptions:
-    """Return the options for continuing a rebase, with the resolved files and skipped patches."""
+    """Return the options for continuing a rebase: resolved files, skipped patches, and more."""
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in in_progress.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
@@ -44,9 +44,9 @@ def going_on(
 
 
 class RepeatedRebase(Struct, frozen=True):
-    """The outcome of a series in a repeated rebase, and the temporary repository with its files.
+    """The outcome of a series in a repeated rebase, and the temporary repository that was used.
 
-    `top` is the commit with all changes that did not conflict.
+    `top` is a commit in that repository with all changes that merged cleanly.
     """
 
     session: Session
@@ -58,11 +58,11 @@ class RepeatedRebase(Struct, frozen=True):
 
     @property
     def contents(self) -> Fetching:
-        """Return a reader of file contents that fetches those which a partial clone lacks."""
+        """Return a reader of file contents that fetches what a partial clone lacks."""
         return Fetching(self.loaded.upstream, self.scratch.read)
 
     def patch(self, name: str) -> PatchOutcome:
-        """Return the outcome of a patch; raise PatchmgrError if it is no longer in the series."""
+        """Return the outcome of a patch; raise PatchmgrError if the series no longer has it."""
         for one in self.outcome.patches:
             if one.name == name:
                 return one
@@ -82,12 +82,12 @@ def repeated_rebase(
     place: Place | None = None,
     solution: tuple[bytes | None] | None = None,
 ) -> Iterator[RepeatedRebase]:
-    """Repeat the rebase in progress for a series, and for those that it is based on.
+    """Repeat the rebase in progress for a series, and for the series that it is based on.
 
-    If `place` is given, `solution` replaces the resolution of that file; it is a tuple of the
-    content, or of None to delete the file. If `solution` is None, the file is left in conflict.
+    If `place` is given, `solution` replaces the resolution of that file: `(content,)`, or `(None,)`
+    to delete the file. If `solution` is None, the file is left in conflict.
     """
-    options = going_on(session.workspace, in_progress, wants_detail=True)
+    options = options_to_continue(session.workspace, in_progress, wants_detail=True)
     solved = {name: dict(files) for name, files in options.solved.items()}
     if place is not None:
         solved.setdefault(series, {}).pop(place, None)

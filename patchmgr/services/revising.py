@@ -1,4 +1,4 @@
-"""Change the patches, the series file and the checkout of a series in one step."""
+"""Change a series' patches, its series file and its checkout, all in one step."""
 
 from __future__ import annotations
 
@@ -51,12 +51,13 @@ from patchmgr.workspace import Change
 class Revision(Struct, frozen=True):
     """A planned change to a series and its checkout.
 
-    `pushed` are the patches to be pushed, and `state` is the state after them. `raws` maps names to
-    new patch files (None: deleted), `file` is the new series file (None: unchanged), and `others`
-    are further files of the workspace. The files in `kept` already have their new content in the
-    checkout. `forced` names a pushed patch with hunks that did not apply, and `rejects` are the
-    files with these hunks. A forced patch stays forced unless `settles` is set. `discards` gives up
-    edits to files that change. `prepares` records the checkout even if no patch is pushed.
+    `pushed` lists the patches that are pushed afterwards, and `state` is the state after the last
+    of them. `raws` maps the names of patches to new patch files (None: deleted), `file` is the new
+    series file (None: unchanged), and `others` holds further files of the workspace. The files in
+    `kept` already have their new content in the checkout. `forced` names a pushed patch with hunks
+    that did not apply, and `rejects` maps paths to the files with these hunks. A forced patch stays
+    forced unless `settles` is true. If `discards` is true, edits to files that change are lost. If
+    `prepares` is true, the checkout is recorded even if no patch is pushed.
     """
 
     pushed: tuple[str, ...]
@@ -73,7 +74,7 @@ class Revision(Struct, frozen=True):
 
 
 def make(opened: OpenSeries, revision: Revision, *, is_dry_run: bool) -> None:
-    """Make a revision completely or not at all; a dry run stops before the last step."""
+    """Make a revision, completely or not at all; a dry run stops before the last step."""
     if opened.forced in revision.pushed and not revision.settles:
         revision = replace(revision, forced=opened.forced)
     change = Change(_files(opened, revision))
@@ -98,7 +99,7 @@ def _files(opened: OpenSeries, revision: Revision) -> dict[str, bytes | None]:
 
 
 def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:
-    """Return the series file; the line of a patch with a new diff loses its -pN."""
+    """Return the series file, without the -pN of each patch that has a new diff."""
     file = revision.file or opened.file
     known = {name: opened.patches[name].diff for name in revision.raws if name in opened.patches}
     changed = {
@@ -110,7 +111,7 @@ def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:
 
 
 def _is_for_checkout(opened: OpenSeries, revision: Revision) -> bool:
-    """Return whether a revision changes the checkout: a file in it, or its record."""
+    """Return whether a revision changes files of the checkout, or the record of pushed patches."""
     applied = opened.applied
     is_new = applied is None or applied.pushed is None or applied.series != opened.name
     was, now = opened.names, revision.pushed
@@ -135,9 +136,9 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
 
 
 def _edits(opened: OpenSeries, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
-    """Yield the edits that a refresh takes in or a forced pop gives up.
+    """Yield the edits that a refresh records or a forced pop gives up.
 
-    Files with obsolete rejects are yielded, too; most often they are deleted.
+    Also yields the files with obsolete rejects, most of which are deleted.
     """
     ground, paths = opened.ground, set(revision.kept)
     if revision.discards:
@@ -161,7 +162,7 @@ def _move(opened: OpenSeries, revision: Revision, path: str) -> Move:
 
 
 def _reject_moves(opened: OpenSeries, revision: Revision) -> list[Move]:
-    """Return the moves that write new reject files and delete those of popped patches."""
+    """Return the moves that write new reject files and delete obsolete ones."""
     moves = [
         Move(path, None, None, Content(Entry(REGULAR, blob_id(raw)), raw), is_apart=True)
         for path, raw in revision.rejects.items()
@@ -211,11 +212,11 @@ def rewritten(
     fresh: Collection[str] = (),
     anew: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Return new files, by patch name, for the patches whose diff has to be made again.
+    """Return new patch files, keyed by patch name, for the patches whose diff must be rewritten.
 
-    The diff of patch n must turn state n into state n + 1. A patch in `fresh` gets git's diff of
-    its states if that differs, even only in positions. A patch also in `anew` gets git's diff in
-    any case.
+    The diff of patch n must turn state n into state n + 1. A patch in `fresh` is also rewritten if
+    its diff is not the one that git makes, even if only positions differ. If the patch is in `anew`
+    as well, it is rewritten whenever its file would change at all.
     """
     ground = opened.ground
     stale = [
@@ -230,7 +231,7 @@ def rewritten(
     for number in stale:
         patch = patches[number]
         raw = with_diff(patch, diffs[number])
-        if not raw.strip():  # an empty file would be no patch any more
+        if not raw.strip():  # an empty file would not be a patch
             raw = canonical_header(
                 patch, author=patch.author_or(nobody(opened.upstream, opened.record.pin))
             )
@@ -256,9 +257,10 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 
 
 class Chain(Struct, frozen=True):
-    """The patches that are not hidden, in series order, and the states after them.
+    """The patches that are not hidden, in series order, with their changes.
 
-    The chain ends before the first patch that does not apply; `fault` is the error from that patch.
+    `states` are the states before the first patch and after each patch. The chain ends before the
+    first patch that does not apply; `fault` is the error for that patch.
     """
 
     names: tuple[str, ...]
@@ -267,7 +269,7 @@ class Chain(Struct, frozen=True):
     fault: PatchmgrError | None = None
 
     def position(self, name: str) -> int:
-        """Return the index of a patch; raise `fault` if the chain ends before it."""
+        """Return the index of a patch; raise `fault` if the chain ends before the patch."""
         if self.fault is not None and name not in self.names:
             raise self.fault
         return self.names.index(name)
@@ -293,7 +295,7 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 
 def pushed_chain(opened: OpenSeries) -> Chain:
-    """Return the chain of the pushed patches, which are those that a refresh may change."""
+    """Return the chain of the pushed patches, which are the ones that a refresh may change."""
     _refuse_forced(opened)
     return Chain(opened.names, opened.states, layers_of(opened.ground, opened.names, opened.states))
 
@@ -309,9 +311,9 @@ def restacked(
 ) -> tuple[State, ...]:
     """Apply the changes of patches in the given order, and return the states before and after each.
 
-    Raises a "depends" error if a patch needs another that is no longer below it or, with
-    `same_end`, if the last state differs from the chain's. Raises an "empty" error if a patch would
-    become empty.
+    Raises PatchmgrError "depends" if a patch no longer comes after a patch that it needs, or if
+    `same_end` is true and the last state differs from that of the chain. Raises PatchmgrError
+    "empty" if a patch would become empty.
     """
     found = lay_all(opened.ground, layers, {})
     if isinstance(found, Collision):
@@ -325,7 +327,7 @@ def restacked(
 
 
 def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) -> None:
-    """Raise PatchmgrError "empty" if a layer with changes would change nothing."""
+    """Raise PatchmgrError "empty" if a patch that has changes would no longer change anything."""
     for layer, (old, new) in zip(layers, pairwise(states), strict=True):
         if layer.files and ground.is_same(old, new):
             message = f"nothing would be left of {layer.name}"
@@ -336,7 +338,7 @@ def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[St
 def _depends(
     ground: Ground, chain: Chain, layers: Sequence[Layer], collision: Collision
 ) -> PatchmgrError:
-    """Return the error that names the patches on which the colliding layer depends."""
+    """Return the error that names the patches on which the colliding patch depends."""
     name, at = collision.name, chain.position(collision.name)
     order = [layer.name for layer in layers]
     sharing = sharers(chain.layers, collision.path, but=name)
@@ -368,10 +370,11 @@ def revision_of(
     pushed: Sequence[str],
     fresh: Sequence[str] = (),
 ) -> Revision:
-    """Return the revision after which a series has the given patches, the first of them pushed.
+    """Return the revision after which a series has the given patches.
 
-    `states` are the states before the first patch and after each patch. The files of patches that
-    `file` does not list are deleted. The diffs of patches in `fresh` are rewritten.
+    `pushed` names the first ones of `patches`, which are pushed afterwards. `states` are the states
+    before the first patch and after each patch. The files of patches that `file` does not list are
+    deleted. The diffs of patches in `fresh` are rewritten.
     """
     gone = sorted(set(opened.file.names()) - set(file.names()))
     files: dict[str, bytes | None] = dict.fromkeys(gone)
@@ -384,7 +387,7 @@ _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
 
 
 class Revised(Struct, frozen=True, rename=_KEYS):
-    """The result of a revision, as names of patches.
+    """The result of a revision; each field lists names of patches.
 
     `order` is the new order of the series, and `gone` lists the deleted patches.
     """

@@ -1,4 +1,4 @@
-"""The paths and patches of series, and the order of series in a stack."""
+"""Find the paths and patches of series, and the order of series in a stack."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
 
 
 def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
-    """Return the patches of a series as commits whose ids are the names of the patches."""
+    """Return the patches of a series as if they were commits whose ids are the patch names."""
     patches = workspace.patches(name)
     return tuple(OwnCommit(patch.name, patch.message, patch.diff) for patch in patches)
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
-    """Return the paths that patches write and the base lacks, without repetitions."""
+    """Return the new paths of patched files that do not exist in the base, without repetitions."""
     named = (change.new_path for patch in patches for change in patch.files)
     return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 
 
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
-    """Return the ids of the blobs at these paths in each of the trees, without repetitions."""
+    """Return the ids of the blobs at these paths in all of the trees, without repetitions."""
     entries = [tree.entry(path) for tree in trees for path in paths]
     return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
 
@@ -42,14 +42,15 @@ Records = Mapping[str, SeriesRecord]
 
 
 def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the stacks of the named series, or all series if none is named.
+    """Return all series in the stacks of the named series, or all series if none is named.
 
-    Each series comes after the one below it. Raises PatchmgrError "usage" if there is no series,
-    "unknown-series" for an unknown name.
+    Each series comes after the series that it is based on. Raises PatchmgrError "usage" if the
+    workspace has no series, and "unknown-series" for an unknown name.
     """
     series = session.workspace.lock().series
     if not series:
-        raise UsageError("there is no series here yet", "patchmgr series new --help")
+        hint = "to make one: patchmgr series new NAME --upstream UPSTREAM"
+        raise UsageError("this workspace has no series yet", hint)
     for name in names:
         session.workspace.series_record(name)
     chosen = tuple(dict.fromkeys(names)) or tuple(sorted(series))
@@ -62,7 +63,7 @@ def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def stacks_of(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Group the named series by stack; each group has the lowest series first."""
+    """Group the named series by stack, with the lowest series of each group first."""
     series = session.workspace.lock().series
     found: dict[str, list[str]] = {}
     for name in names:
@@ -104,16 +105,16 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
     before, lines = whole_series(session, lower)
     twice = sorted({patch.name for patch in before} & {patch.name for patch in patches})
     if twice:
-        message = f"{record.name} and {lower.name} both have a patch {twice[0]}"
-        raise PatchmgrError("bad-series", message, "give one of them another name")
+        message = f"{record.name} and {lower.name} both have a patch named {twice[0]}"
+        raise PatchmgrError("bad-series", message, "rename one of the patches")
     return (*before, *patches), SeriesFile((*lines.lines, *file.lines))
 
 
 def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
-    """Raise PatchmgrError "broken-stack" if a series and the one below have different pins."""
+    """Raise PatchmgrError "broken-stack" if a series and the series below have different pins."""
     if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):
-        message = f"the series {upper.name} is based on {lower.name}, but has another pin"
-        raise PatchmgrError("broken-stack", message, "put upstream.lock back as it was")
+        message = f"the series {upper.name} is based on {lower.name}, but has a different pin"
+        raise PatchmgrError("broken-stack", message, "restore the earlier upstream.lock")
 
 
 def _height(series: Records, name: str) -> int:

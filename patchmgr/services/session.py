@@ -1,4 +1,4 @@
-"""What every command starts with: the workspace, its upstreams, and a progress display."""
+"""What every command starts with: the workspace, its upstreams, and the progress display."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class Session(Struct, frozen=True):
-    """One run of a command, and the processes to end after it.
+    """The workspace and the processes that one run of a command uses.
 
-    `readers` maps stores to open readers. `structures` maps a required reliability (in percent) to
-    the process for structural merges.
+    `say` prints a message. `readers` maps each store to its open reader. `structures` maps each
+    required reliability (in percent) to the process for structural merges.
     """
 
     workspace: Workspace
@@ -60,10 +60,10 @@ class Session(Struct, frozen=True):
             self.say("Finished the change that an interrupted command had begun.")
 
     def open_upstream(self, upstream: Upstream, *, tracks: str | None = None) -> OpenUpstream:
-        """Return an upstream as a git repository, a package or an archive, as `tracks` says.
+        """Open the git repository, the package or the archive of an upstream.
 
-        Without `tracks`, the upstream's own setting is used. Its store is created if it does not
-        exist.
+        `tracks` is "git", "package" or "archive"; by default, the upstream's own setting is used.
+        The store is created if it does not exist.
         """
         kind = tracks or upstream.track
         store = create_store(store_path(kind, getattr(upstream, kind)))
@@ -76,7 +76,7 @@ class Session(Struct, frozen=True):
         return made(upstream, reader, self.progress)
 
     def upstream_of(self, record: SeriesRecord) -> OpenUpstream:
-        """Return the upstream of a series, as the kind of upstream that its pin belongs to."""
+        """Open the git repository, package or archive to which the pin of a series belongs."""
         upstream = self.workspace.upstream(record.upstream)
         released = "archive" if upstream.archive else "package"
         return self.open_upstream(upstream, tracks=released if record.pin.archive else "git")
@@ -94,14 +94,14 @@ def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
 
 
 def pinned_state(upstream: OpenUpstream, pin: Pin) -> Resolved:
-    """Return the pinned state, and its version if it is a release, without fetching anything."""
+    """Return the pinned state, with its version if it is a release; fetch nothing."""
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, upstream.version_of(pin))
 
 
 def require_pin(upstream: OpenUpstream, pin: Pin) -> Resolved:
-    """Return the pinned state, and fetch it first if the store lacks it.
+    """Return the pinned state, after fetching it if the store lacks it.
 
-    Raises PatchmgrError "checksum-mismatch" if its archive or tree differs from the pin.
+    Raises PatchmgrError "checksum-mismatch" if its tree or archive is not what the pin says.
     """
     is_there = upstream.reader.commit(pin.commit) is not None
     version = upstream.version_of(pin) if is_there else upstream.bring_pin(pin)
@@ -110,8 +110,8 @@ def require_pin(upstream: OpenUpstream, pin: Pin) -> Resolved:
     if pin.sha256 and found and f"\nSha256: {pin.sha256}\n".encode() not in found.content:
         what = "sha256"
     if what is not None:
-        message = f"the commit {pin.commit} has another {what} than upstream.lock pins"
-        raise PatchmgrError("checksum-mismatch", message, "put upstream.lock back as it was")
+        message = f"the {what} of the commit {pin.commit} is not the one in upstream.lock"
+        raise PatchmgrError("checksum-mismatch", message, "restore the earlier upstream.lock")
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
 
 
@@ -123,10 +123,10 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 
 
 class Fetching(Struct, frozen=True):
-    """A reader of file contents that fetches those which a partial clone lacks.
+    """A reader of file contents that fetches what a partial clone lacks.
 
-    `lend` reads the contents that need not be fetched. Those that are `likely` to be read, too, are
-    fetched with the first.
+    `lend` reads a content, and fails if it is missing. `likely` returns further blobs that will
+    probably be read, and that are fetched together with a missing one.
     """
 
     upstream: OpenUpstream
@@ -134,7 +134,7 @@ class Fetching(Struct, frozen=True):
     likely: Callable[[], set[str]] = set
 
     def read(self, blob: str) -> bytes:
-        """Return the content of a blob; raise PatchmgrError if upstream also lacks it."""
+        """Return the content of a blob; raise PatchmgrError if it cannot be read or fetched."""
         try:
             return self.lend(blob)
         except PatchmgrError:
@@ -148,7 +148,7 @@ class Fetching(Struct, frozen=True):
 
 
 def nobody(upstream: OpenUpstream, pin: Pin) -> Author:
-    """Return the author for patches without one: patchmgr, at the date of the pin."""
+    """Return the author for patches that name none: patchmgr, at the date of the pin."""
     found = upstream.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")

@@ -1,4 +1,4 @@
-"""The results of rebases, hunk by hunk, which the workspace saves for `notes`."""
+"""Save the results of rebases, hunk by hunk, for `notes`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def keep_syncs(
     old_heads: Mapping[str, str | None],
     known: Sequence[Recorded | Recalled],
 ) -> list[SyncDocument]:
-    """Save the results of a rebase, replacing those of a rebase between the same states.
+    """Save and return the results of a rebase, one for each series.
 
-    `old_heads` maps each series to its previous head, and `known` lists the conflicts with a
-    resolution. A failed write is ignored, because the results can be computed again. Returns the
-    results of each series.
+    They replace those of an earlier rebase between the same states. `old_heads` maps each series to
+    its previous head, and `known` lists the conflicts with a resolution. A failed write is ignored,
+    because the results can be computed again.
     """
     found: list[SyncDocument] = []
     for outcome in outcomes:
@@ -61,17 +61,17 @@ def _solution(one: Recorded | Recalled) -> tuple[str, SolutionDocument]:
 
 
 def read_syncs(workspace: Workspace, series: str) -> list[SyncDocument]:
-    """Return the saved rebases of a series, newest first, or none if the file is unreadable."""
+    """Return the saved rebases of a series, newest first; none if the file cannot be read."""
     return workspace.kept(f"{FOLDER}/{series}.json", list[SyncDocument]) or []
 
 
-OPEN = "not solved yet"
+OPEN = "not resolved yet"
 DELETED = "the file was deleted"
 UPSTREAM = "upstream's text was taken"
 PATCH = "the patch's text was taken"
-BASE = "the old text was put back"
+BASE = "the old text was restored"
 BOTH = "both changes were kept"
-UNION = "both sides' lines were united"
+UNION = "the lines of both sides were kept"
 ANEW = "new text was written"
 
 

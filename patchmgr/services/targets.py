@@ -1,4 +1,4 @@
-"""The checkouts to which series are applied, and the state of the patches in them."""
+"""Find the checkouts to which series are applied, and the state of the patches there."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Verification(Struct, frozen=True, rename=_KEYS):
     """The result of `verify` for a checkout or a package.
 
     `is_current` is true if the series has not changed since it was applied. `files` are the paths
-    that the series changes, each with its state. `pushed` is the number of pushed patches, or None
-    if the whole series is applied.
+    that the series changes, each with the state of the file. `pushed` is the number of pushed
+    patches, or None if the whole series is applied.
     """
 
     series: str
@@ -66,10 +66,10 @@ def series_digest(
     *,
     changes: Mapping[str, bytes | None] | None = None,
 ) -> str:
-    """Return a single sha256 (64 hex digits) of pin, series file, selection and patch files.
+    """Return one sha256 (64 hex digits) of the pin, the series file, the selection and the patches.
 
-    The files of the series below are included. `changes` maps paths to contents of workspace files
-    that are not written yet; these are used instead of the files.
+    The digest also depends on the series below. `changes` maps paths in the workspace to contents
+    that are not written yet, and that are used instead of the contents of the files.
     """
 
     def read(name: str) -> bytes:
@@ -93,16 +93,16 @@ def series_digest(
 def open_checkout(
     session: Session, target: Path, *, is_dry_run: bool
 ) -> AbstractContextManager[Checkout]:
-    """Open and lock a checkout, and finish a change that was interrupted in it.
+    """Open and lock a checkout, and complete a change to it that was interrupted.
 
-    In a dry run, it is locked only if there is such a change.
+    In a dry run, the checkout is locked only if there is such a change.
     """
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 
 @contextmanager
 def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
-    """Lock a checkout or package, and finish a change that was interrupted in it.
+    """Lock a checkout or package, and complete a change to it that was interrupted.
 
     In a dry run, it is locked only if there is such a change.
     """
@@ -119,8 +119,9 @@ def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_K
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of the applied series, or None if it is no longer applied.
 
-    If the series was applied as commits, it is applied as long as HEAD contains them. Otherwise it
-    is applied as long as one of its files is as recorded and differs from HEAD.
+    If the series was applied as commits, it is applied as long as HEAD contains these commits.
+    Otherwise it is applied as long as at least one of its files is as recorded and differs from
+    HEAD. A series that changes no file is applied as long as HEAD stays the same.
     """
     record = checkout.record()
     if record is None:
@@ -140,7 +141,7 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
 def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record of the applied series, or None if no series is applied.
 
-    Pushed patches count as applied until all their files are as they were before.
+    Pushed patches count as applied until all their files are as they were before the push.
     """
     record = checkout.record()
     if record is not None and record.pushed is not None:
@@ -153,7 +154,7 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
 
 
 def _has_empty_top(record: Record) -> bool:
-    """Return whether the top patch is empty, so that its diff may undo other patches."""
+    """Return whether the top patch is empty; edits that undo lower patches may belong to it."""
     pushed = record.pushed or ()
     return bool(pushed) and pushed[-1].digest == NO_DIFF
 
@@ -168,7 +169,7 @@ def verification_of(
         return nothing
     paths = (file.path for file in applied.files)
     files = tuple(zip(paths, checkout.standings(applied.files), strict=True))
-    # What a person has committed is in, too, though no record says so any more.
+    # Patches that a person has committed are also applied, although their record is out of date.
     are_in = all(found is Standing.PATCHED for _, found in files)
     if not are_in and applied_now(checkout, checkout.clone.head()) is None:
         return nothing
@@ -183,7 +184,8 @@ def verification_of(
 def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = None) -> None:
     """Record where a series was applied, so that `status` can look there.
 
-    `git_dir` is the checkout's own git directory, which `git worktree move` does not move.
+    `git_dir` is the checkout's own git directory, which stays in place when `git worktree move`
+    moves the checkout.
     """
     raw = os.fsencode(target) + (b"" if git_dir is None else b"\0" + os.fsencode(git_dir))
     folder = workspace.root / _TARGETS
@@ -196,7 +198,7 @@ def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = N
 
 
 def known_applications(session: Session) -> tuple[Verification, ...]:
-    """Return the state of each existing checkout in which patches were applied."""
+    """Return the state of each recorded checkout in which patches are applied."""
     found = []
     for _, checkout, applied in _noted_checkouts(session.workspace):
         with suppress(PatchmgrError):
@@ -218,7 +220,7 @@ def _noted_checkouts(workspace: Workspace) -> Iterator[tuple[Path, Checkout, Rec
 
 
 def known_targets(workspace: Workspace) -> Iterator[Path]:
-    """Yield the recorded targets: work trees, and the private folders of packages."""
+    """Yield the recorded targets: checkouts, and the private folders of packages."""
     found: dict[Path, None] = {}
     with suppress(OSError):
         for note in sorted((workspace.root / _TARGETS).iterdir()):
@@ -230,7 +232,7 @@ def known_targets(workspace: Workspace) -> Iterator[Path]:
 
 
 def _moved_to(git_dir: Path) -> Path | None:
-    """Return the linked worktree of a git directory, or None if it has none."""
+    """Return where the linked worktree of a git directory is, or None if there is none."""
     with suppress(OSError):
         return Path(os.fsdecode((git_dir / "gitdir").read_bytes().rstrip(b"\n"))).parent
     return None
@@ -252,11 +254,12 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return the folder to find the workspace from, and the checkout to work in, or None.
+    """Return the folder in which the search for the workspace starts, and the checkout or None.
 
-    `named` is the workspace that the user named, and `to` is the checkout. If no workspace is
-    named, the record in a checkout with pushed patches names it. If `begins` is true, the command
-    can begin to push, and a checkout around `cwd` that has no such record is accepted, too.
+    `named` and `to` are the workspace and the checkout that the user named, if any. If the user
+    named no workspace, it is the one recorded in a checkout with pushed patches. If `begins` is
+    true, the command may push the first patch, so that a checkout that contains `cwd` is also used
+    if it has no such record.
     """
     clone = _around(cwd) if to is None else _opened(to)
     checkout = to if to is not None or clone is None else clone.root
@@ -270,7 +273,10 @@ def find_place(
 
 
 def _around(cwd: Path) -> Clone | None:
-    """Return the checkout that contains a folder, or None if the folder is in a workspace there."""
+    """Return the checkout that contains a folder.
+
+    Returns None if there is none, or if the folder is in a workspace inside the checkout.
+    """
     clone = find_clone(cwd)
     workspace = _workspace_around(cwd)
     if clone is None or (workspace is not None and workspace.is_relative_to(clone.root)):
@@ -281,7 +287,7 @@ def _around(cwd: Path) -> Clone | None:
 def _opened(checkout: Path) -> Clone | None:
     try:
         return open_clone(checkout)
-    except PatchmgrError:  # the command itself says why
+    except PatchmgrError:  # the command will report the same error
         return None
 
 

@@ -1,4 +1,4 @@
-"""The upstream states for which the conditions of patches are evaluated."""
+"""Look up the upstream states for which the conditions of patches are evaluated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class End(Struct, frozen=True):
     """The start or target of a rebase.
 
-    `tags` is the repository whose tags determine the version of the state, or None for the store.
+    `tags` is the repository whose tags give the version of the state, or None for the store.
     """
 
     found: Resolved
@@ -56,7 +56,7 @@ class UpstreamStates:
     ) -> Views | None:
         """Return the states at the start and target of a rebase, for evaluating conditions.
 
-        Returns None if no patch has a condition. Without `onto`, the target is the start.
+        If `onto` is None, the target is the start. Returns None if no patch has a condition.
         """
         if not has_conditions(patches):
             return None
@@ -86,7 +86,7 @@ class UpstreamStates:
     def _resolve(self, entry: Upstream, ref: str) -> tuple[OpenUpstream, Resolved]:
         """Look up a ref in what the upstream tracks, then in its other repository or package.
 
-        A commit id is looked up in git only, because patchmgr makes the commits of releases.
+        A commit id is looked up only in git, because the commits of releases are patchmgr's own.
         """
         kinds = list(dict.fromkeys((entry.track, "git", "package")))
         kinds = [kind for kind in kinds if getattr(entry, kind) is not None]
@@ -121,7 +121,7 @@ def _label(upstream: str, found: Resolved) -> str:
 
 
 def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
-    """Return the highest version among the tags on a commit, or None."""
+    """Return the highest version among the tags on a commit, or None if no tag is a version."""
     versions = filter(None, map(tag_version, tags_of(repository, prefix, commit)))
     newest = max(versions, default=None)
     return None if newest is None else str(newest)

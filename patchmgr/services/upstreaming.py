@@ -25,7 +25,7 @@ _PULL = re.compile(r"\s*\(#\d+\)")
 def first_releases(
     session: Session, record: SeriesRecord, names: Iterable[str | None]
 ) -> Mapping[str, str | None]:
-    """Map each named commit in upstream's git repository to its first release.
+    """Map each named commit in upstream's git repository to the first release that contains it.
 
     The keys are full commit ids. The value is None if no release contains the commit.
     """
@@ -59,8 +59,9 @@ def find_follow_ups(
 ) -> tuple[FollowUp, ...]:
     """Return the upstream commits since the pin that refer to patches, as of the last fetch.
 
-    A commit refers to a patch if it names a commit or pull request from the patch's header. `onto`
-    are further pins to search up to. Commits that a person marked as known are left out.
+    A commit refers to a patch if its message names a commit or pull request that the patch's header
+    also names. The search goes up to upstream's tip and to each pin in `onto`. Commits that a
+    person marked as known are left out.
     """
     url = session.workspace.upstream(record.upstream).git
     words = searched(name for patch in patches for name in names_of(patch, url))
@@ -80,10 +81,10 @@ def find_follow_ups(
 def with_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
 ) -> SeriesOutcome:
-    """Return the outcome of a series with warnings about later upstream commits.
+    """Return the outcome of a series, with warnings about upstream commits that concern a patch.
 
-    A patch gets a warning if such a commit refers to the patch, or if the rebase passes the
-    upstream commit that the patch backports.
+    A patch gets a warning if a later upstream commit refers to the patch, or if the rebase passes
+    the upstream commit that the patch backports.
     """
     staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
     kept = [patch for patch in patches if patch.name in staying]
@@ -103,10 +104,10 @@ def with_follow_ups(
 def _landed(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], onto: Pin
 ) -> Iterator[tuple[str, str]]:
-    """Yield patches whose header names a commit that is new in `onto`, each with a warning.
+    """Yield (patch, warning) for each patch whose header names a commit that is new in `onto`.
 
-    None is due if a later commit is called the revert of that one. GitHub leaves the number of the
-    pull request out of such a name.
+    There is no warning if the subject of an upstream commit says that it reverts the named commit.
+    The numbers of pull requests are ignored, because GitHub leaves them out of such subjects.
     """
     url = session.workspace.upstream(record.upstream).git
     named = [patch for patch in patches if names_of(patch, url)]
@@ -122,4 +123,5 @@ def _landed(
             continue
         where, revert = f"{found[0][:12]} {found[1]}", f'Revert "{_PULL.sub("", found[1])}"'
         if not any(revert in title for title in titles):
-            yield patch.name, f"this comes from {where}, which upstream has; is the rest needed?"
+            where = f"this patch comes from {where}, which upstream now has"
+            yield patch.name, f"{where}; is the rest of the patch still needed?"

@@ -29,24 +29,24 @@ from patchmgr.render.conflicts import marked_text
 from patchmgr.workspace import PRIVATE, Workspace
 
 _FOLDER = f"{PRIVATE}/rebase"
-# A change that finishes a rebase names this file as spent.
+# The change that completes a rebase deletes this file.
 STATE = f"{_FOLDER}/state.json"
 CHOICES = f"{_FOLDER}/.choices.json"
-"""The file with choices that a person made in `resolve` and has not accepted yet."""
+"""The file with the choices that a person made in `resolve` but has not accepted yet."""
 _FORMAT = 1
-# What a file was before a person solved it; no series has a name with a dot in front.
+# The files as they were before a person resolved them. The name of a series has no leading dot.
 _ORIGINALS = ".marked"
-# The sides of it, which may change before the rebase goes on: as an earlier conflict is resolved,
-# or as the patch is edited.
+# Both sides of these files as the person saw them. A side may change before the rebase continues:
+# when an earlier conflict is resolved, or when the patch is edited.
 _OURS, _THEIRS = ".ours", ".theirs"
-_EDITS = ".edits"  # contents of what was changed beside conflicts
+_EDITS = ".edits"  # the contents of edits to files that are not in conflict
 
 
 class Waiting(Struct, frozen=True, array_like=True):
     """A file in conflict that a person has to resolve.
 
-    `path` is its path in the patch, and `file` is its path below the work area. `conflict` is the
-    id of the conflict, or "" if an older patchmgr wrote the file.
+    `path` is the file's path in the patch, and `file` is its path below the work area. `conflict`
+    is the id of the conflict, or "" if an older version of patchmgr recorded the file.
     """
 
     series: str
@@ -67,7 +67,7 @@ class Edited(Struct, frozen=True, array_like=True):
 
 
 class Added(Struct, frozen=True, array_like=True):
-    """A new patch for a person's edits, its header, and the patch that it follows."""
+    """A new patch for a person's edits: its name, its header, and the patch that it comes after."""
 
     series: str
     after: str
@@ -78,14 +78,15 @@ class Added(Struct, frozen=True, array_like=True):
 class InProgress(Struct, frozen=True):
     """A rebase that stopped at conflicts: its options, and the files to resolve.
 
-    `stuck` lists the patches in conflict, and `skipped` lists the patches to leave out, each as a
-    pair of series and patch. `opened` lists the ids of the conflicts that the rebase recorded.
-    `states` are the commits that `onto` stood for, as pairs of series and commit, if they differ.
-    `confidence` is the reliability (in percent) required of structural merges. `checkout` is the
-    worktree with the conflict, of `repository` or else of the store. `command` runs on each rebased
-    patch. `ran` lists the commits on which the command succeeded, and `failed` is the one on which
-    it failed. `edits` are a person's changes to files without a conflict, `added` are the new
-    patches for such edits, and `accepted` are the files to take as they are.
+    `stuck` lists the patches in conflict, and `skipped` lists the patches to leave out, each as
+    (series, patch). `opened` lists the ids of the conflicts that the rebase recorded. If the name
+    `onto` stands for different commits in different series, `states` lists them as
+    (series, commit). `confidence` is the reliability (in percent) required of structural merges.
+    `checkout` is the path of the worktree with the conflict, which belongs to `repository` or, if
+    that is "", to the store. `command` runs on each rebased patch. `ran` lists the commits on which
+    the command succeeded, and `failed` is the commit on which it failed. `edits` are a person's
+    changes to files without a conflict, `added` are the new patches for such edits, and `accepted`
+    lists the files to take as they are.
     """
 
     series: tuple[str, ...]
@@ -112,7 +113,11 @@ class InProgress(Struct, frozen=True):
 
 
 def read_in_progress(workspace: Workspace) -> InProgress | None:
-    """Return the rebase in progress, or None; raise PatchmgrError if its file is broken."""
+    """Return the rebase in progress, or None if there is none.
+
+    Raises PatchmgrError "broken-workspace" if the file that describes the rebase is malformed, and
+    "newer-state" if a newer version of patchmgr wrote the file.
+    """
     try:
         document = read_json(workspace.root, STATE)
         if document is None:
@@ -130,25 +135,25 @@ def read_in_progress(workspace: Workspace) -> InProgress | None:
 
 
 def _refuse_newer(document: dict[str, Any]) -> None:
-    """Raise PatchmgrError "newer-state" if a newer patchmgr wrote the rebase in progress."""
-    number = document.get("format", _FORMAT)  # until 2026 there was none
+    """Raise PatchmgrError "newer-state" if a newer version of patchmgr started the rebase."""
+    number = document.get("format", _FORMAT)  # files from before 2026 have no format
     if type(number) is int and number > _FORMAT:
-        by = shown(str(document.get("patchmgr", "a newer one")))
+        by = shown(str(document.get("patchmgr", "(a newer version)")))
         raise PatchmgrError(
             "newer-state",
             f"the rebase in progress was started by patchmgr {by}, but this is {__version__}",
             f"continue with that version, or end the rebase: delete {_FOLDER}",
-            "recorded resolutions (conflicts list) are kept",
+            "recorded resolutions are kept; to see them: patchmgr conflicts list",
         )
 
 
 def work_files(
     workspace: Workspace, outcomes: Sequence[SeriesOutcome], in_progress: InProgress
 ) -> dict[str, bytes | None]:
-    """Return the files of the work area, by path below the workspace.
+    """Return the files to write into the work area, keyed by path below the workspace.
 
-    An existing file is not written again, unless upstream's side has changed since it was resolved.
-    Existing files are deleted if no rebase is in progress.
+    An existing file is not written again, unless a side has changed since the file was resolved. If
+    no rebase is in progress, the old work area is deleted first.
     """
     folder = workspace.root / _FOLDER
     if not (workspace.root / STATE).exists() and not folder.is_symlink():
@@ -180,7 +185,7 @@ def work_files(
 def conflicts_left(
     outcomes: Sequence[SeriesOutcome],
 ) -> Iterator[tuple[SeriesOutcome, PatchOutcome, FileConflict]]:
-    """Yield each file in conflict with its series and patch."""
+    """Yield (series, patch, file) for each file that is in conflict."""
     for outcome in outcomes:
         for patch in outcome.patches:
             for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
@@ -196,7 +201,7 @@ def state_file(in_progress: InProgress) -> bytes:
 def unresolved_items(
     workspace: Workspace, in_progress: InProgress, outcomes: Sequence[SeriesOutcome]
 ) -> tuple[Waiting, ...]:
-    """Return the files that still have conflict markers and still conflict."""
+    """Return the files that are still in conflict and still have conflict markers."""
     left = {(o.name, p.name, c.path) for o, p, c in conflicts_left(outcomes)}
     return tuple(
         item
@@ -231,7 +236,7 @@ Solved = dict[str, dict[Place, "bytes | None"]]
 
 
 def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
-    """Return the files that a person resolved, by series, then by patch and path.
+    """Return the files that a person resolved, keyed by series, then by patch and path.
 
     The content of a deleted file is None. A file with conflict markers is not resolved.
     """
@@ -244,7 +249,10 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
 
 
 def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[Place, SeenSides]]:
-    """Return both sides of the files to resolve, as the person saw them, by series and place."""
+    """Return the contents of ours and theirs that the person saw, for each file to resolve.
+
+    The result is keyed by series, then by patch and path.
+    """
     found: dict[str, dict[Place, SeenSides]] = {}
     for item in in_progress.waiting:
         name = check_path(item.file, what="path")
@@ -254,12 +262,12 @@ def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[P
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return the path, below the workspace, and content of the file that stores an edit."""
+    """Return the file that stores a content from before or after an edit, keyed by its path."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 
 def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes, ...]:
-    """Return the stored contents of a person's edits, from before and after each edit."""
+    """Return the stored contents of the files that a person edited, before and after each edit."""
     entries = (entry for one in in_progress.edits for entry in (one.before, one.after))
     blobs = {entry.blob for entry in entries if entry is not None and entry.mode != GITLINK}
     found = (_read(workspace.root / _FOLDER / _EDITS / blob) for blob in sorted(blobs))
@@ -269,12 +277,12 @@ def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes,
 def require_taken(
     workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]
 ) -> tuple[str, ...]:
-    """Raise PatchmgrError "unresolved" if a resolved file cannot be taken as it is.
+    """Return the paths of all files to take as they are, from this and earlier runs.
 
-    Files that are deleted, no longer compile, or have other line endings, are taken only if
-    `accepted` names them, now or in an earlier run. A name is a path below the work area, or the
-    end of one. Returns the names that were given, now and before. Raises a "usage" error for a name
-    that fits no file.
+    A name in `accepted` is a path below the work area, or the end of such a path. Raises
+    PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file
+    contains a conflict marker, or if nobody named it and it was deleted, does not compile, or has
+    other line endings.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -319,7 +327,7 @@ def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
 
 
 def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
-    """Return why a file cannot be taken, as a clause to follow its name, or None.
+    """Return why a resolved file cannot be taken, as text to put after its name, or None if it can.
 
     Also returns None for a file that is not resolved yet.
     """
@@ -332,9 +340,9 @@ def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str |
 def content_problem(
     workspace: Workspace, item: Waiting, content: bytes, *, is_accepted: bool
 ) -> str | None:
-    """Return why a resolved file cannot be taken, as a clause to follow its name, or None.
+    """Return why this content of a file cannot be taken, as text to put after the file's name.
 
-    Also returns None for a file that is not resolved yet.
+    Returns None if the content can be taken, and also if the file is not resolved yet.
     """
     if is_marked(workspace, item, content):
         return None
@@ -352,7 +360,7 @@ def content_problem(
 
 
 def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
-    """Return the conflicting texts of a file, or none if they are unknown."""
+    """Return the contents of a file on each side of its conflict, or () if they are unknown."""
     marked = original(workspace, item)
     if marked is not None:
         split = split_marked(marked)
@@ -364,7 +372,10 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:
-    """Return a file of the work area as it was first written, or None if it had no markers."""
+    """Return a file of the work area as it was first written.
+
+    Returns None if the file was written without conflict markers.
+    """
     name = check_path(item.file, what="path")
     return _read(workspace.root / _FOLDER / _ORIGINALS / name)
 
@@ -382,7 +393,7 @@ def _read(file: Path) -> bytes | None:
 def is_marked(workspace: Workspace, item: Waiting, content: bytes) -> bool:
     """Return whether a file in conflict still has a marker `<<<<<<< ` or `>>>>>>> `.
 
-    A line that a side also contains, as often, is no marker.
+    A line that looks like a marker does not count if the sides contain it as often.
     """
     signs = Counter(x for x in _lines(content) if x.startswith((b"<<<<<<< ", b">>>>>>> ")))
     return bool(signs) and bool(signs - _known_lines(workspace, item))
@@ -392,7 +403,7 @@ _MARKERS = (b"<<<<<<< ours", b"||||||| base", b"=======", b">>>>>>> theirs")
 
 
 def _known_lines(workspace: Workspace, item: Waiting) -> Counter[bytes]:
-    """Return the lines that the sides of a file in conflict contain."""
+    """Return how often the sides of a file in conflict contain each line."""
     marked = original(workspace, item)
     if marked is None:
         return Counter(line for side in _sides(workspace, item) for line in _lines(side))
@@ -405,10 +416,10 @@ def _lines(content: bytes) -> list[bytes]:
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return a change that deletes the files of the work area, as a map from each path to None.
+    """Return the files of the work area, each mapped to None, which deletes it.
 
-    A file with a name that no change may have, such as one of a repository that a person made
-    there, is left out; `forget_work` deletes it.
+    The file that describes the rebase is left out, and so is a file whose path is not allowed in a
+    change, such as a file below `.git`; `forget_work` deletes them.
     """
     top = workspace.root / _FOLDER
     if top.is_symlink():

@@ -1,4 +1,4 @@
-"""Work orders: everything known about a conflict that helps to resolve it."""
+"""Make work orders, which hold everything that is known about a conflict."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ from patchmgr.services.work_area import InProgress, read_in_progress
 from patchmgr.workspace import PRIVATE
 
 OFFERED = f"{PRIVATE}/proposals/{{}}.json"
-"""The file of a solution that passed its checks and was not accepted yet, by conflict id."""
+"""The path of a proposed resolution that passed its checks and was not accepted yet.
+
+`{}` stands for the id of the conflict.
+"""
 
 _QUOTED = re.compile(r"`([^`]+)`")
 _OF_MAIL = ("from", "date", "subject")
@@ -61,17 +64,19 @@ _SOLUTION = (
     ("merge", "the rebase accepts the text, and the file no longer has a conflict"),
     (
         "audit",
-        "no certain finding of the audit is new: names resolve, calls fit, nothing lost or doubled",
+        "the audit has no new certain finding: names resolve, calls match, no code is lost or"
+        " duplicated",
     ),
-    ("ledger", "the text keeps some of the change of each side: only a person gives up a side"),
+    ("ledger", "the text keeps part of each side's change; only a person may give up a side"),
     ("whitespace", "the text adds no whitespace error"),
 )
 
 
 def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder | None:
-    """Return the work order for a conflict of a rebase in progress, or None for any other.
+    """Return the work order for a conflict, or None if no rebase in progress has this conflict.
 
-    `name` is the full id. `found` is the record of the conflict, or None if the id is a finding's.
+    `name` is the full id. `found` is the record of the conflict, or None if `name` is the id of a
+    finding.
     """
     in_progress = read_in_progress(session.workspace)
     if in_progress is None:
@@ -117,8 +122,8 @@ def open_conflicts(
 def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
     """Return shortened work orders for the open conflicts of a series.
 
-    There are none if no rebase of the series is in progress. There are also none if they cannot be
-    made; the reason is then printed.
+    There are none if no rebase of the series is in progress. If the work orders cannot be made, the
+    reason is printed, and none are returned.
     """
     try:
         in_progress = read_in_progress(session.workspace)
@@ -132,7 +137,7 @@ def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
 
 
 def order_of_file(carried: RepeatedRebase, place: Place, name: str) -> WorkOrder | None:
-    """Return the work order for a file in conflict, or None if it no longer conflicts.
+    """Return the work order for a file in conflict, or None if the file is no longer in conflict.
 
     `name` is the requested id: that of the whole file's conflict, or of one region.
     """
@@ -158,7 +163,7 @@ def order_of_file(carried: RepeatedRebase, place: Place, name: str) -> WorkOrder
 
 
 def order_of_finding(carried: RepeatedRebase, patch: str, name: str) -> WorkOrder | None:
-    """Return the work order for the finding with this id, or None if the patch lacks it."""
+    """Return the work order for a patch's finding with this id, or None if there is none."""
     outcome = carried.patch(patch)
     finding = next((one for one in outcome.open_findings if one.id == name), None)
     if finding is None:
@@ -170,7 +175,7 @@ def order_of_finding(carried: RepeatedRebase, patch: str, name: str) -> WorkOrde
     hint = "a person corrects the patch or its Ensures field, or skips it"
     if finding.can_be_accepted:
         accept = f"patchmgr conflicts accept {name} --because TEXT"
-        hint = f"a person corrects the patch, skips it, or accepts this: {accept}"
+        hint = f"a person corrects the patch, skips it, or accepts the finding: {accept}"
     return replace(
         order,
         causes=made.causes_of(finding),
@@ -180,7 +185,7 @@ def order_of_finding(carried: RepeatedRebase, patch: str, name: str) -> WorkOrde
 
 
 def shorter(order: WorkOrder, value: Mapping[str, Any]) -> tuple[WorkOrder, dict[str, Any]]:
-    """Return a work order and its conflict's JSON value, shortened to `MOST` bytes together."""
+    """Return a work order and its conflict's JSON value, shortened to `MOST` bytes in total."""
     known = without_sides(value, MOST // 3)
     cut = () if len(known.get("conflict", ())) == len(value.get("conflict", ())) else (_RECORD,)
     left = MOST - value_size(known)
@@ -188,8 +193,8 @@ def shorter(order: WorkOrder, value: Mapping[str, Any]) -> tuple[WorkOrder, dict
     return order, known
 
 
-MOST = 32_000  # bytes of a document that is not asked for in full
-_RECORD = "conflict, parts: their texts, which are in the regions"
+MOST = 32_000  # bytes of a document, unless the full document is requested
+_RECORD = "conflict, parts: the texts of the parts, which are in the regions"
 
 
 class _Order:
@@ -259,7 +264,10 @@ class _Order:
         )
 
     def causes_of(self, finding: AuditFinding) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commit that caused a finding, with its changes to the names in it."""
+        """Return the upstream commit that caused a finding, if it is known.
+
+        Its diff is limited to the hunks that change names in the text of the finding.
+        """
         if finding.commit is None:
             return ()
         names = {word for quoted in _QUOTED.findall(finding.text) for word in quoted.split()}
@@ -278,7 +286,7 @@ class _Order:
         return UpstreamChange(commit, subject, pull_number(subject), told, body.strip(), diff)
 
     def later(self) -> tuple[UpstreamChange, ...]:
-        """Return upstream's later commits to the file, after the last one that conflicts."""
+        """Return the upstream commits that changed the file after the last one that conflicts."""
         causes = {one.commit for one in self._causes(())}
         numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
         behind = self.steps[numbers[-1] + 1 :] if numbers else ()
@@ -288,9 +296,9 @@ class _Order:
         )
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
-        """Return the lines of upstream's new state that use the symbols, outside of the symbols.
+        """Return the lines of upstream's new state that use the symbols, except their own lines.
 
-        Returns None if files are missing from the store, so that it cannot be searched.
+        Returns None if files are missing from the store, so that the state cannot be searched.
         """
         words = {leaf_of(one.name) for one in symbols}
         words = {word for word in words if not word.startswith("__")}
@@ -305,12 +313,12 @@ class _Order:
         return tuple(Use(*row) for row in found if row[0] != own or row[2] not in inside)
 
     def earlier(self, name: str) -> Iterator[Earlier]:
-        """Yield earlier resolutions and decisions about the same patch or file."""
+        """Yield earlier resolutions for the same patch or file, and decisions about the patch."""
         series, patch = self.carried.outcome.name, self.outcome.name
         workspace, seen = self.workspace, f"{series}/{patch}"
         memory = Memory(workspace)
         for other in workspace.conflicts():
-            with suppress(PatchmgrError):  # a broken one is told by `conflicts list`
+            with suppress(PatchmgrError):  # `conflicts list` reports a malformed record
                 found = memory.get(other)
                 if found is None or found.resolution is None or other == name:
                     continue
@@ -326,7 +334,7 @@ class _Order:
                 yield Earlier(one.id, "", seen, f"accepted: {one.because}", one.text)
 
     def solution(self, *, has_regions: bool) -> Iterator[Requirement]:
-        """Yield the requirements that a proposed text must meet."""
+        """Yield the requirements that a proposed text must satisfy."""
         settings = self.workspace.settings(self.carried.outcome.name)
         for check, told in _SOLUTION:
             if check not in settings.left_out:
@@ -334,16 +342,16 @@ class _Order:
         if has_regions:
             yield Requirement("place", "nothing outside the regions has changed")
         for command in settings.commands:
-            yield Requirement("run", f"with --run: {' '.join(command.run)}")
+            yield Requirement("run", f"with --run, this passes: {' '.join(command.run)}")
 
     def conditions(self) -> Iterator[Requirement]:
-        """Yield the conditions in the patch header, on upstream and on the result."""
+        """Yield the conditions in the patch header as requirements."""
         for name, value in self.patch.fields.items():
             if name.lower() in CONDITIONS:
                 yield Requirement("condition", f"{name}: {' '.join(value.split())}")
 
     def symbols_of(self, finding: AuditFinding) -> Iterator[SymbolSides]:
-        """Yield the symbol that a finding is about, if it is known."""
+        """Yield the symbol that a finding is about, if the symbol is known."""
         if not finding.path:
             return
         scratch, contents = self.carried.scratch, self.carried.contents

@@ -255,7 +255,7 @@ def test_a_file_that_was_changed_elsewhere_too_is_good_for_the_same_file(
 
     (collided.root / WORK / "a").write_text(text(l10=line, l30="mine\n"))
     said = collided.call("rebase", "--continue").err
-    assert ("recorded for the same file only" in said) is (line == "theirs\n")
+    assert ("recorded for this file only" in said) is (line == "theirs\n")
     after = (collided.root / names[1]).read_bytes()
     assert b"+mine" in after
     assert again(code=0) == after

@@ -228,8 +228,8 @@ def test_a_plain_import_says_what_the_merges_are_and_what_to_type(fork: Fork) ->
     before = picture(fork.scene.root)
     answer = fork.take("s", base=pin[:12], code=1)
     assert one_line(answer) == (
-        f"{pin[:12]}..main has 2 merges, the first is {first[:12]} (sync, and more):"
-        " its 1 commits do not apply one after the other"
+        f"{pin[:12]}..main has 2 merges (the first is {first[:12]} (sync, and more)),"
+        " and its commits do not apply one after the other"
     )
     typed = f"patchmgr import --git {fork.clone.root} {pin[:12]}..main --series s"
     hints = [line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:]]
@@ -254,8 +254,8 @@ def test_a_series_on_an_older_state_than_the_fork_merged(
     fork.series("s", base, fetches=fetches)
     answer = fork.take("s", *options, base=base, code=1)
     message = one_line(answer)
-    assert f"is based on upstream's {pin[:12]}" in message
-    assert "1 merge, the first is" in message
+    assert f"is based on upstream's commit {pin[:12]}" in message
+    assert "1 merge (the first is" in message
     new, take = (line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:3])
     fork.call(*new.split()[1:])
     fork.call(*take.split()[1:])
@@ -322,8 +322,10 @@ def test_a_sync_that_was_squashed_is_told_by_its_tree(fork: Fork) -> None:
     assert "--series s-2 --first-parent" in asked
     assert "--linearize" not in asked
     answer = fork.take("s", base=base, code=1)
-    assert "(Sync with upstream (#7)) brought in upstream's content" in one_line(answer)
-    assert f"4 of 5 files that upstream changed until {true[:12]}" in one_line(answer)
+    told = "(Sync with upstream (#7)) is an ordinary commit that brought in upstream's content"
+    assert told in one_line(answer)
+    told = f"4 of the 5 files that upstream changed up to its commit {true[:12]}"
+    assert told in one_line(answer)
     new, take, _ = (line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:])
     fork.call(*new.split()[1:])
     done = fork.call(*take.split()[1:], "--json").json
@@ -353,7 +355,7 @@ def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
     fork.series("s", pin)
     (fork.clone.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
     message = one_line(fork.take("s", "--linearize", base=pin, code=1))
-    assert "lacks 1 file content that patches need, the first is huge of" in message
+    assert "lacks 1 file content that patches need; the first is huge of" in message
     assert "(own: one)" in message
     fork.take("s", "--squash", base=pin)
 

@@ -122,7 +122,7 @@ def test_patches_of_patch_package(empty: Stage) -> None:
     assert order(empty) == "@s+p+1.0.0+001+first.patch -p4\n@s+p+1.0.0+002+then.patch -p4\n"
     other = put(empty, "app/patches/left-pad+1.3.0.patch", TITLE + IN_NODE)
     message = refuses(empty, other.parent, code=2)
-    assert message.endswith("has patches for 2 packages of npm: @s/p, left-pad")
+    assert message.endswith("has patches for 2 npm packages: @s/p, left-pad")
 
 
 def test_a_name_like_patch_packages_alone_says_nothing(empty: Stage) -> None:
@@ -268,7 +268,7 @@ def test_an_empty_file_among_others_is_named(empty: Stage) -> None:
         (folder / name).write_bytes(content)
     for named in ([folder], [folder / "a.patch", folder / "b.patch"]):
         answer = empty.run("import", *named, "--series", "s", code=2)
-        assert one_line(answer) == f"{folder}/b.patch is empty: there is no patch in it"
+        assert one_line(answer) == f"{folder}/b.patch is empty"
     (folder / "series").unlink()
     empty.run("import", folder, "--series", "s", code=2)
 

@@ -79,7 +79,7 @@ def test_the_clone_is_left_as_it_was(scene: Scene, clone: Repository) -> None:
             "text around it was changed",
             id="changed-around",
         ),
-        pytest.param((BASE, OURS, THEIRS), None, "no file there", id="deleted"),
+        pytest.param((BASE, OURS, THEIRS), None, "no file at this path", id="deleted"),
         pytest.param((b"\0b", b"\0o", b"\0t"), b"\0x", "binary", id="binary"),
         pytest.param(
             (BASE, OURS, THEIRS),
@@ -136,7 +136,7 @@ def test_what_was_solved_in_two_ways_is_not_learned(scene: Scene, clone: Reposit
     )
     document = learn(scene, clone, "HEAD")
     assert [one["learned"] for one in document["files"]] == [[], []]
-    assert "solved in several ways" in document["files"][1]["missed"][0]
+    assert "resolved in different ways" in document["files"][1]["missed"][0]
     assert listed(scene) == {}
 
 

@@ -171,7 +171,11 @@ def finish(scene: Scene, *arguments: str) -> None:
         ("patch", {"fork: 3": "clean", "fork: 1": "a\nbytes\nclean\nmore\nnew"}, ""),
         (
             "new",
-            {"fork: 3": "clean", "Edits beside fork-1": "bytes\nclean\nmore", "fork: 1": "a\nnew"},
+            {
+                "fork: 3": "clean",
+                "Edits made while rebasing fork-1": "bytes\nclean\nmore",
+                "fork: 1": "a\nnew",
+            },
             "",
         ),
         ("none", {"fork: 3": "clean", "fork: 1": "a\nnew"}, "bytes\nclean\nmore"),

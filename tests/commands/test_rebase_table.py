@@ -177,7 +177,7 @@ def test_what_makes_no_table_is_a_usage_error(
 
 def test_a_workspace_without_series_has_no_table(scene: Scene) -> None:
     error = scene.rebase("--onto", "v1", "--onto", "v2", "--dry-run", code=2)["error"]
-    assert error["message"] == "there is no series here yet"
+    assert error["message"] == "this workspace has no series yet"
 
 
 def test_a_table_does_not_mind_an_unfinished_rebase(tagged: Scene) -> None:

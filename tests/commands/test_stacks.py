@@ -254,7 +254,7 @@ def test_two_patches_of_one_name_cannot_be_applied_together(stack: Stack) -> Non
     (folder / "high/high-on-low.patch").rename(folder / "high/low.patch")
     (folder / "high/series").write_bytes(b"low.patch\nhigh-elsewhere.patch\n")
     refused = stack.run("apply", "high", "--to", stack.upstream.root, code=1)
-    assert one_line(refused) == "high and low both have a patch low.patch"
+    assert one_line(refused) == "high and low both have a patch named low.patch"
 
 
 def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack) -> None:

@@ -91,7 +91,10 @@ def test_a_rebase_tells_that_upstream_has_what_a_patch_is_of_and_carries_on(
     head = patch.read_text().partition("\ndiff --git ")[0]
     new = "diff --git a/more b/more\nnew file mode 100644\n--- /dev/null\n+++ b/more\n"
     patch.write_text(f"{head}\n{new}@@ -0,0 +1 @@\n+more\n")
-    has = f"this comes from {it[:12]} a: be new (#5), which upstream has; is the rest needed?"
+    has = (
+        f"this patch comes from {it[:12]} a: be new (#5), which upstream now has;"
+        " is the rest of the patch still needed?"
+    )
     without = (backports.commits[name] for name in ("stable", "revert", "unnumbered"))
     for onto, is_told in (("v1.1.0", True), *((onto, False) for onto in without)):
         document = stage.run("rebase", "w", "--dry-run", "--onto", onto, "--json").json
