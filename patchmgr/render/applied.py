@@ -49,7 +49,7 @@ def _applied(done: Application, where: str, *, is_dry_run: bool) -> Iterator[str
             yield f"head {done.head}"
         absorbed = sum(patch.verdict is Verdict.ABSORBED for patch in done.patches)
         if absorbed:
-            yield f"The checkout has {counted(absorbed, 'patch')} already."
+            yield f"The checkout already has {counted(absorbed, 'patch')}."
 
 
 def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
@@ -71,20 +71,22 @@ def verification_text(found: Verification, view: View) -> str:
     edited = sum(standing.value != "patched" for _, standing in found.files)
     said = []
     if found.pushed is not None:
-        said.append(f"of {found.series}, {counted(found.pushed, 'patch')} in {where}")
+        said.append(f"{counted(found.pushed, 'patch')} of {found.series} pushed in {where}")
     elif not found.is_current:
         said.append(f"{found.series} has changed since it was applied in {where}")
     if found.is_sound:
         said.append(f"{found.series} is in {where}: {counted(len(found.files), 'file')}.")
     elif edited:
-        said.append(f"{counted(edited, 'file')} of {found.series} not as applied in {where}")
+        verb = "differs" if edited == 1 else "differ"
+        files = f"{counted(edited, 'file')} of {found.series}"
+        said.append(f"{files} {verb} from what was applied in {where}")
     if view.is_line:
         return f"{said[-1]}\n"
     return "\n".join((*files_lines(found.files, view), *said)) + "\n"
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield one line per file that is not as a patch left it or, for a whole view, per file."""
+    """Yield a line for each file that is not as patched, or for each file in a whole view."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"
@@ -112,7 +114,7 @@ _SAID = {
     "patched": "is in {what}: {files}.",
     "outdated": "has changed since it was applied to {what}",
     "partly": "is in {what} only in part",
-    "replaced": "was applied to {what}, which was installed again since",
+    "replaced": "was applied to {what}, which has been installed again since",
     "edited": "does not match {what}: somebody else edited the files marked `edited`",
 }
 
@@ -160,7 +162,7 @@ def _written(
     absorbed = outcome.count(Verdict.ABSORBED)
     if absorbed:
         release = f"{done.distribution.name} {clean(done.distribution.version)}"
-        lines.append(f"{release} has {counted(absorbed, 'patch')} already.")
+        lines.append(f"{release} already has {counted(absorbed, 'patch')}.")
     return lines
 
 
@@ -207,7 +209,7 @@ def state_text(found: InstalledState, view: View) -> str:
     said = _SAID[found.state].format(what=what, files=counted(len(found.files), "file"))
     if found.state == "replaced" and found.applied_to != found.distribution.version:
         name = found.distribution.name
-        said = f"was applied to {name} {clean(found.applied_to or '')}; now there is {what}"
+        said = f"was applied to {name} {clean(found.applied_to or '')}, but now there is {what}"
     lines.append(f"{found.series} {said}")
     return "\n".join(lines) + "\n"
 

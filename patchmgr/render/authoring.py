@@ -40,7 +40,7 @@ def pushed_text(done: Pushed) -> str:
     push, pop = (f"{would}push", f"{would}pop") if done.is_dry_run else ("Pushed", "Popped")
     lines = [f"{pop} {clean(name)}" for name in done.went]
     lines += [f"{push} {clean(name)}" for name in done.came]
-    lines += [f"  passed over {clean(one.name)}: {clean(one.reason)}" for one in done.hidden]
+    lines += [f"  left out {clean(one.name)}: {clean(one.reason)}" for one in done.hidden]
     lines += [f"  rejected hunks are in {clean(path)}" for path in done.rejects]
     if done.failure is not None:
         lines.append(f"Stopped: {clean(done.failure.message)}")
@@ -55,9 +55,9 @@ def refreshed_text(done: Refreshed) -> str:
     if done.sameness is Sameness.IDENTICAL:
         lines = [f"{clean(done.patch)}: {_HOW[done.sameness]}"]
         if done.is_rewritten:
-            lines = [f"{verb} {clean(done.patch)}: another form, the same change"]
+            lines = [f"{verb} {clean(done.patch)}: different form, same change"]
     lines += [f"  {clean(path)}" for path in done.paths]
-    lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]
+    lines += [f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others]
     return "\n".join([*lines, *_untracked(done.untracked)]) + "\n"
 
 
@@ -69,25 +69,25 @@ def _untracked(paths: Sequence[str]) -> list[str]:
     tail = f" and {more} more" if more > 0 else ""
     return [
         f"Left out, because git does not track them: {names}{tail}",
-        "  add one with: patchmgr refresh PATH, or git add -N PATH",
+        "  to include a file: patchmgr refresh PATH, or git add -N PATH",
     ]
 
 
 def distributed_text(done: Distributed) -> str:
-    """Return the result of `refresh --auto`: the changed patches, and the edits that none took."""
+    """Return the result of `refresh --auto`: the changed patches, and the edits still left."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
-    lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]
+    lines += [f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others]
     for one in done.left:
         where = clean(one.path) + (f":{one.line}" if one.line is not None else "")
-        lines.append(f"Still an edit: {where}  ({clean(one.reason)})")
+        lines.append(f"Not in a patch yet: {where}  ({clean(one.reason)})")
     if done.left:
-        lines.append("  add one with: patchmgr refresh --patch PATCH PATH")
+        lines.append("  to add a file to a patch: patchmgr refresh --patch PATCH PATH")
     return "\n".join([*(lines or ["Nothing was edited."]), *_untracked(done.untracked)]) + "\n"
 
 
 def revised_text(done: Revised) -> str:
-    """Return the names of the dropped and the rewritten patches, then all patches in order."""
+    """Return the names of the dropped and rewritten patches, then all patches in series order."""
     would = "Would " if done.is_dry_run else ""
     drop, rewrite = ("drop", "rewrite") if done.is_dry_run else ("Dropped", "Rewrote")
     lines = [f"{would}{drop} {clean(name)}" for name in done.gone]
@@ -107,9 +107,9 @@ def moved_text(done: Moved) -> str:
 
 
 def edited_header_text(done: Edited) -> str:
-    """Return the result of `edit` or `rename`: the new name or subject, or that nothing changed."""
+    """Return the result of `edit` or `rename`: the new subject or name, or that nothing changed."""
     if not done.is_changed:
-        return f"{clean(done.name)} is as it was\n"
+        return f"{clean(done.name)} is unchanged\n"
     if done.name != done.old_name:
         verb = "Would rename" if done.is_dry_run else "Renamed"
         return f"{verb} {clean(done.old_name)} to {clean(done.name)}\n"
@@ -136,7 +136,7 @@ def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
 
 
 def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
-    """Return a patch as JSON data; `files` adds descriptions of its edits, file by file."""
+    """Return a patch as JSON data; `files` adds the edits in words."""
     author = patch.author
     value = {
         "patch": patch.name,
@@ -187,14 +187,14 @@ def files_text(found: Files) -> str:
 def log_text(found: Logged, *, most: int) -> str:
     """Return one line per operation, newest first; an `x` marks an undone operation.
 
-    Only the newest `most` operations are listed, or all if it is 0.
+    Only the newest `most` operations are listed, or all of them if `most` is 0.
     """
     lines = []
     for operation in reversed(found.operations[-most:] if most else found.operations):
         mark = "x" if operation.number in found.undone else " "
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(operation.at))
         lines.append(f"{mark} {operation.number:5}  {at}  {clean(operation.command)}\n")
-    return "".join(lines) or "no changes yet\n"
+    return "".join(lines) or "no operations yet\n"
 
 
 def operation_text(operation: Operation) -> str:
@@ -202,7 +202,7 @@ def operation_text(operation: Operation) -> str:
     at = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(operation.at))
     lines = [f"{operation.number}  {at}  {clean(operation.command)}"]
     if operation.of:
-        verb = "takes back" if operation.kind is OperationKind.UNDO else "repeats"
+        verb = "undoes" if operation.kind is OperationKind.UNDO else "redoes"
         lines.append(f"  {verb} {', '.join(map(str, operation.of))}")
     lines += [f"  {_sign(f.before, f.after)} {clean(f.path)}" for f in operation.files]
     for target in operation.targets:
@@ -238,7 +238,7 @@ def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]
 
 def turn_text(done: Turn, *, is_dry_run: bool) -> str:
     """Return the result of `undo` or `redo`: each operation, with the files that changed."""
-    verbs = {"redo": ("Would do again", "Did again")}
+    verbs = {"redo": ("Would redo", "Redid")}
     verb = verbs.get(done.kind.value, ("Would undo", "Undid"))[not is_dry_run]
     lines = [f"{verb} {o.number}: {clean(o.command)}" for o in done.operations]
     counts = [(len(done.files), "the workspace")]

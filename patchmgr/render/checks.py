@@ -28,7 +28,7 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
     """Return each failed gate with its problems, then how many gates passed and failed.
 
     If the view lists everything, gates that did not fail are included. At most `limit` lines of
-    problems are listed per gate, and the rest are counted.
+    problems are listed for each gate, and the others are counted.
     """
     patches = counted(len(checked.patches), "patch")
     if view.is_line:
@@ -44,7 +44,7 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
         rows = list(_rows(gate.problems))
         lines += [f"      {row}" for row in rows[:limit]]
         if len(rows) > limit:
-            lines.append(f"      {len(rows) - limit} more; --json has them all")
+            lines.append(f"      {len(rows) - limit} more; to see all: --json")
     lines.append(f"  {_gates(checked)}")
     return "\n".join(lines) + "\n"
 
@@ -73,7 +73,7 @@ def _about(gate: Gate) -> str:
 
 
 def _rows(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield one line per problem, or one for many patches that have the same problem."""
+    """Yield one line per problem; a problem that many patches share is listed only once."""
     alike: dict[str, list[str]] = {}
     for problem in problems:
         if problem.patch and not problem.path:
@@ -122,7 +122,8 @@ def _gate(gate: Gate) -> dict[str, Any]:
 def junit(results: Sequence[Checked]) -> str:
     """Return the results of `check` as JUnit XML.
 
-    Each series is a test suite. Each gate has a test case per patch, or one for the whole branch.
+    Each series is a test suite. Each gate has one test case for each patch, or a single test case
+    for the whole branch.
     """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     for checked in results:
@@ -143,7 +144,7 @@ _Case = tuple[Gate, str, "Sequence[Problem]", "str | None"]
 
 
 def _cases(checked: Checked, gate: Gate) -> Iterator[_Case]:
-    """Yield one test case per patch, and one for the branch for problems that name no patch."""
+    """Yield the test cases of a gate: one for each patch, or one for the branch, or both."""
     if gate.standing is Standing.SKIPPED:
         yield gate, "branch", (), gate.note
         return

@@ -18,16 +18,16 @@ from patchmgr.render.escape import reliability_text
 from patchmgr.render.rebase import bare_subject
 
 CONTEXT = 3
-MOST_SUGGESTIONS = 3  # of a region
+MOST_SUGGESTIONS = 3  # for a region
 MOST_LINES = 12  # of a suggestion
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
-    """Return a conflict with git's markers and labels.
+    """Return a conflict with git's markers, and with labels that say where each side comes from.
 
-    The label of base names the pin, and that of theirs the series and the patch. The label of ours
-    names the upstream commit that wrote the lines, which may be later than the commit that first
-    broke the patch.
+    The label of base names the pin, and the label of theirs names the series and the patch. The
+    label of ours names the upstream commit that wrote the lines, which may be later than the commit
+    that first broke the patch.
     """
     base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
     theirs = _raw(f"{outcome.name}/{patch.name}: {patch.subject}")
@@ -48,7 +48,7 @@ def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConfl
 
 
 def _upstream(outcome: SeriesOutcome, shown: Sighting | None) -> str:
-    """Return the commit that wrote the displayed lines, or the new pin if that is unknown."""
+    """Return the commit that wrote the displayed lines, or the new pin if the commit is unknown."""
     if shown is None:
         return outcome.onto.commit[:12]
     pull = "" if shown.pull is None else f", #{shown.pull}"
@@ -74,11 +74,11 @@ def _raw(text: str) -> bytes:
 
 
 def _suggestions(conflict: FileConflict) -> Iterator[str]:
-    """Yield the candidates for each region, the likeliest first, with how reliable each is."""
+    """Yield the candidates for each region and their reliability, the likeliest first."""
     for number, region in enumerate(conflict.suggestions, 1):
         for place, one in enumerate(region[:MOST_SUGGESTIONS], 1):
             sure = reliability_text(one.reliability)
-            yield f"@@ region {number} could become ({place}): {sure} @@"
+            yield f"@@ region {number}, candidate {place}: {sure} @@"
             lines = one.text.decode("utf-8", "surrogateescape").splitlines()
             yield from (clean(line, keep="\t") for line in lines[:MOST_LINES])
             if len(lines) > MOST_LINES:
@@ -86,9 +86,9 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
 
 
 def conflicts_text(outcome: SeriesOutcome) -> str:
-    """Return each conflict region of a series, with a few lines around it and its candidates.
+    """Return each conflicting region of a series, with a few lines around it and its candidates.
 
-    For an absorbed patch whose wording differs upstream, both texts are included.
+    For an absorbed patch that landed in a different form, both texts are included.
     """
     shown: list[str] = []
     for patch in outcome.patches:
@@ -114,13 +114,13 @@ def _wordings(patch: PatchOutcome) -> Iterator[str]:
     for wording in patch.superseded:
         yield f"--- {clean(patch.name)}  {clean(wording.path)}  (superseded)"
         for sign, text in (("upstream", wording.upstream), ("patch", wording.patch)):
-            yield f"@@ {sign} @@" if text else f"@@ {sign} has nothing of it @@"
+            yield f"@@ {sign} @@" if text else f"@@ {sign}: no such lines @@"
             lines = text.decode("utf-8", "surrogateescape").splitlines()
             yield from (clean(line, keep="\t") for line in lines)
 
 
 def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last line of each group of conflicts, including the lines around it."""
+    """Yield (start, end) for each run of lines to show: regions with the lines around them."""
     begin: int | None = None
     end = 0
     for number, line in enumerate(lines):
@@ -148,12 +148,12 @@ def pulled_text(pulled: Pulled) -> str:
         f"{would} {counted(len(pulled.taken), 'resolution')} ({', '.join(told)})"
         f" from {clean(pulled.source)}"
     ]
-    lines += _others(pulled.known, pulled.otherwise, "here", "which stays")
+    lines += _others(pulled.known, pulled.otherwise, "here")
     lines += [f"  not taken: {one.id}  {clean(one.reason)}" for one in pulled.refused]
     if pulled.taken and pulled.trusted_by:
         lines.append(f"They count as your own for {clean(', '.join(pulled.trusted_by))}.")
     elif pulled.taken:
-        lines.append("They are proposals: a conflict shows them, and you accept what is right.")
+        lines.append("They are proposals: conflicts show them, and you accept the right ones.")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -163,10 +163,10 @@ def pushed_text(pushed: Pushed) -> str:
     count = counted(len(pushed.pushed), "resolution")
     as_what = "" if pushed.commit is None else f" as {pushed.commit[:12]}"
     lines = [f"{would} {count} to {clean(pushed.remote)} {clean(pushed.branch)}{as_what}"]
-    lines += _others(pushed.known, pushed.otherwise, "there", "which stays")
+    lines += _others(pushed.known, pushed.otherwise, "there")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _others(known: Sequence[str], otherwise: Sequence[str], where: str, what: str) -> list[str]:
-    lines = [f"  resolved {where} in the same way: {len(known)}"] if known else []
-    return lines + [f"  resolved {where} in another way, {what}: {name}" for name in otherwise]
+def _others(known: Sequence[str], otherwise: Sequence[str], where: str) -> list[str]:
+    lines = [f"  resolved in the same way {where}: {len(known)}"] if known else []
+    return lines + [f"  resolved differently {where}, not replaced: {name}" for name in otherwise]

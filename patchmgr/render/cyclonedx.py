@@ -1,4 +1,4 @@
-"""Bills of materials in CycloneDX format; the same materials always give the same bytes."""
+"""Write bills of materials in CycloneDX format; the same input always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from patchmgr.model.bill_of_materials import Issue, Materials, PatchUsed
 from patchmgr.render.escape import clean
 
 FORMS = {"cyclonedx": "1.6", "cyclonedx-1.5": "1.5"}
-"""The versions of the specification, by the names of the forms."""
+"""The versions of the CycloneDX specification, keyed by the names of the formats."""
 _FORGE = re.compile(
     r"(?:\w+://)?(?:[^@/]*@)?(github|gitlab|bitbucket)\.(?:com|org)[:/](.+)/([^/]+?)(?:\.git)?/?"
 )
@@ -75,7 +75,7 @@ def _component(one: Materials) -> Component:
         patches=map(_patch, one.patches),
         notes=f"Patches of the series {one.series}, in their order: {names}",
     )
-    # A commit with patches is nowhere, so no address is true of it.
+    # A commit with patches cannot be downloaded anywhere, so it has no package URL.
     purl = _purl(one, one.version) if one.commit is None and one.upstream.package else None
     return Component(
         name=name, version=one.version, purl=purl, pedigree=pedigree, bom_ref=one.series
@@ -83,7 +83,7 @@ def _component(one: Materials) -> Component:
 
 
 def _purl(one: Materials, version: str) -> PackageURL:
-    """Return a package URL of type pypi, of the forge's own type, or generic."""
+    """Return a package URL; its type is pypi, that of a forge such as github, or generic."""
     upstream = one.upstream
     if one.commit is None and upstream.package is not None:
         return PackageURL("pypi", None, upstream.package, version)

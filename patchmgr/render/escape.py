@@ -1,4 +1,4 @@
-"""Escape characters that must not reach a terminal or a page, and write numbers with words."""
+"""Escape characters that must not reach a terminal or a page, and put numbers into words."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _UNSAFE = re.compile(
 def clean(text: str, *, keep: str = "") -> str:
     r"""Return the text with control, bidirectional and zero-width characters escaped (`\u202e`).
 
-    Bytes that are not UTF-8 become `\xNN`. Characters in `keep` are not escaped, such as "\n\t" for
-    a text of several lines.
+    Bytes that are not UTF-8 become `\xNN`. Characters in `keep` are not escaped, for example "\n\t"
+    for a text of several lines.
     """
     return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
 
 
 def escaped_json(document: str) -> str:
-    """Return an equivalent JSON document with the characters escaped that `clean` escapes."""
+    """Return the JSON document with JSON's own escapes for the characters that `clean` escapes."""
     return _UNSAFE.sub(
         lambda found: found[0] if found[0] in "\n" else json.dumps(found[0])[1:-1], document
     )
@@ -44,7 +44,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(right: int, of: int) -> str:
-    """Return `right` as a percentage of `of`, rounded down so that 100 % means all."""
+    """Return `right` as a percentage of `of`, rounded down, so that 100 % means all cases."""
     if right == of:
         return "100 %" if of else "-"
     return f"{1000 * right // of / 10:.1f} %"

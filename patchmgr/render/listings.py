@@ -1,4 +1,4 @@
-"""Upstreams, series, imports, exports and the status, as text and as JSON data."""
+"""Upstreams, series, imports, exports and status, as text and as JSON data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def upstreams_text(upstreams: Sequence[Upstream]) -> str:
-    """Return one line per upstream, with what it tracks."""
+    """Return one line per upstream, with its git remote, package or archive, and what it tracks."""
     return table([*map(_upstream_row, upstreams)])
 
 
@@ -153,7 +153,7 @@ def started_text(done: Started, is_dry_run: bool, view: View) -> str:
         count = counted(fork_base.squashed, "ordinary commit")
         lines[-1] += f"; {count} brought in upstream's content, judging by the trees"
     if done.merges is not None:
-        lines.append(f"Merges taken apart as with --{done.merges}")
+        lines.append(f"Merges were imported as with --{done.merges}")
     text = imported_text(done.imported, done.series, is_dry_run, view)
     return "".join(f"{line}\n" for line in lines) + text
 
@@ -173,19 +173,20 @@ def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
     """Return lines about an imported fork with merges, and what the user should review."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
     lines = [
-        f"Of {commits}, on {fork.base[:12]}. At the end is the tree of {fork.head[:12]}, exactly.",
-        *(f"  {name}: what a merge changed itself" for name in rests),
-        *(f"  not carried, nothing is left of it: {clean(subject)}" for subject in fork.dropped),
+        f"Made from {commits}, on {fork.base[:12]}."
+        f" The last patch gives exactly the tree of {fork.head[:12]}.",
+        *(f"  {name}: changes made in a merge itself" for name in rests),
+        *(f"  left out, because nothing of it remains: {clean(one)}" for one in fork.dropped),
     ]
     for how, count in Counter(remark.how for remark in fork.remarks).items():
-        lines.append(f"  {counted(count, 'conflict')} of merges: {how}")
+        lines.append(f"  {counted(count, 'conflict')} in merges: {how}")
     if fork.learned:
         lines.append(f"Learned {counted(fork.learned, 'resolution')} from the merges.")
     return lines
 
 
 def imported_value(done: Import, series: str) -> dict[str, Any]:
-    """Return the result of `import` as JSON data; `fork` is None if no merges were split."""
+    """Return the result of `import` as JSON data; `fork` is null unless a fork was linearized."""
     patches = [
         {**_patch_value(i.patch), "risks": i.risks, "merge": i.is_rest} for i in done.patches
     ]
@@ -226,21 +227,22 @@ def status_text(status: Status, view: View) -> str:
             lines.append(f"  {clean(one.patch)}: {clean(one.sentence())}\n")
             lines.append(f"    answer with: {clean(one.answers(row.name))}\n")
     if not rows:
-        lines.append("no series yet: patchmgr series new NAME --upstream U --base REF\n")
+        make = "patchmgr series new NAME --upstream U --base REF"
+        lines.append(f"no series yet; to make one: {make}\n")
     unknown = {row.upstream for row in status.series if row.distance.count is None}
     if unknown:
         named = " ".join(sorted(unknown))
-        lines.append(f"to know the distance, run: patchmgr upstream fetch {named}\n")
+        lines.append(f"to see the distance, run: patchmgr upstream fetch {named}\n")
     for found in status.applied:
         lines.append(f"{_applied_line(found)}\n")
         if view.is_all:
             lines += [f"  {s.value}  {clean(path)}\n" for path, s in found.files]
     if status.in_progress is not None:
-        what = "; waiting:" if status.waiting else "; no file is left"
+        what = "; files to resolve:" if status.waiting else "; no file is left to resolve"
         lines.append(f"rebase of {_unfinished(status)} in progress{what}\n")
         lines += [f"  {clean(item)}\n" for item in status.waiting]
         lines += [f"  resolved: {clean(item)}\n" for item in status.resolved]
-        lines.append("go on with: patchmgr rebase --continue    (or --skip, --abort)\n")
+        lines.append("continue with: patchmgr rebase --continue    (or --skip, --abort)\n")
     return "".join(lines)
 
 
@@ -253,12 +255,12 @@ def _last_sync(found: LastSync) -> str:
 
 
 def _status_summary(status: Status) -> str:
-    """Return one line with how many series are behind, and what is in progress."""
+    """Return one line that says how many series are behind, and what is in progress."""
     behind = [row.distance.count for row in status.series]
     number = sum(bool(count) for count in behind)
     words = [f"{len(behind)} series" if behind else "no series yet"]
     words += [f"{number} behind upstream"] if number else []
-    words += [f"{behind.count(None)} of unknown distance"] if None in behind else []
+    words += [f"{behind.count(None)} at an unknown distance"] if None in behind else []
     words += [f"{len(status.applied)} applied"] if status.applied else []
     if status.in_progress is not None:
         words.append(f"rebase of {_unfinished(status)} in progress")
@@ -275,9 +277,10 @@ def _applied_line(found: Verification) -> str:
     if found.pushed is not None and not edited:
         how = f"{counted(found.pushed, 'patch')} pushed"
     elif edited:
-        how = f"{counted(len(edited), 'file')} not as applied"
+        verb = "differs" if len(edited) == 1 else "differ"
+        how = f"{counted(len(edited), 'file')} {verb} from what was applied"
     else:
-        how = "whole" if found.is_current else "an older state of it"
+        how = "all patches" if found.is_current else "an older state of the series"
     return f"{found.series} is in {clean(str(found.target))}: {how}"
 
 
@@ -381,5 +384,5 @@ def _why(need: Need) -> str:
 
 
 def _label(text: str) -> str:
-    """Return a text as Mermaid expects it between quotes."""
+    """Return a text escaped for use between quotes in Mermaid."""
     return "".join(c if c.isalnum() or c in " ._-/" else f"#{ord(c)};" for c in clean(text))

@@ -1,4 +1,4 @@
-"""JSON documents with the results of commands, in format 1 of the contract."""
+"""Write the results of commands as JSON documents, in format 1."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ S = TypeVar("S", bound=Struct)
 
 
 def document(command: str, value: Struct | None = None, **content: Any) -> str:
-    """Return the JSON document of a command: the fields of `value`, and the keys in `content`.
+    """Return the JSON document of a command, with the fields of `value` and the keys in `content`.
 
     Keys are sorted, and the document ends with a newline.
     """
@@ -42,7 +42,7 @@ def document(command: str, value: Struct | None = None, **content: Any) -> str:
 
 
 def keys(value: Struct) -> dict[str, Any]:
-    """Return the fields of a value by the names that they have in JSON documents."""
+    """Return the fields of a value, keyed by their names in JSON documents."""
     names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
     return {name: getattr(value, field) for field, name in names}
 
@@ -60,23 +60,23 @@ def _written(whole: dict[str, Any]) -> str:
 
 
 def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
-    """Return the named fields of a value, and the keys in `more`."""
+    """Return the fields of a value that `names` lists, and the keys in `more`."""
     return {**{name: getattr(value, name) for name in names}, **more}
 
 
 def document_of(kind: type[S], value: Struct, **more: Any) -> S:
-    """Return a document of this kind, from the fields of `value` with its names, and `more`."""
+    """Return a document of class `kind`, with each field taken from `more` or else from `value`."""
     names = (name for name in kind.__struct_fields__ if name not in more)
     return kind(**{name: getattr(value, name) for name in names}, **more)
 
 
 def pin_document(pin: Pin) -> PinDocument:
-    """Return the document of a pin."""
+    """Return a pin as a document."""
     return document_of(PinDocument, pin)
 
 
 def series_document(outcome: SeriesOutcome) -> SeriesDocument:
-    """Return the document of the outcome of a rebase for one series."""
+    """Return the outcome of a rebase for one series as a document."""
     pairs, ledger = zip(outcome.patches, outcome.commits, strict=True), outcome.ledger
     return document_of(
         SeriesDocument,
@@ -90,12 +90,12 @@ def series_document(outcome: SeriesOutcome) -> SeriesDocument:
 
 
 def finding_document(finding: AuditFinding) -> FindingDocument:
-    """Return the document of a finding of the audit."""
+    """Return a finding of the audit or the ledger as a document."""
     return document_of(FindingDocument, finding, id=finding.id or None)
 
 
 def patch_document(patch: PatchOutcome, commit: str | None) -> PatchDocument:
-    """Return the document of a patch's outcome in a rebase; `commit` is its new commit."""
+    """Return a patch's outcome in a rebase as a document; `commit` is the patch's new commit."""
     return document_of(
         PatchDocument,
         patch,
@@ -132,7 +132,7 @@ def _conflict(conflict: FileConflict) -> ConflictDocument:
 def candidates(
     regions: Sequence[Sequence[Suggestion]],
 ) -> tuple[tuple[CandidateDocument, ...], ...]:
-    """Return the candidate resolutions of each conflict region, the likeliest first."""
+    """Return the candidate resolutions of each conflicting region, the likeliest first."""
     return tuple(
         tuple(
             document_of(CandidateDocument, one, text=_text(one.text), rule=one.reliability.rule)

@@ -21,13 +21,13 @@ _IN_MAIN = {"exit-codes": "EXIT STATUS", "environment": "ENVIRONMENT"}
 
 
 def topics_text(topics: Sequence[Topic]) -> str:
-    """Return the list of topics, one per line, and the command to read one."""
+    """Return the list of topics, one per line, and the command that prints a topic."""
     rows = table([(f"  {topic.name}", topic.about) for topic in topics])
     return f"Topics:\n{rows}\nRead one with: patchmgr help TOPIC\n"
 
 
 def skill_text(topic: Topic) -> str:
-    """Return a topic as a skill file for an agent: front matter with its purpose, then its text."""
+    """Return a topic as a skill file for an agent, with its name and subject as front matter."""
     about = json.dumps(f"patchmgr, {topic.name}: {topic.about}")
     return f"---\nname: patchmgr-{topic.name}\ndescription: {about}\n---\n\n{topic.text}"
 
@@ -38,7 +38,7 @@ def topic_text(topic: Topic) -> str:
 
 
 class Manual:
-    """A maker of man pages for one version of patchmgr, all with the same date."""
+    """Makes the man pages of one version of patchmgr, all with the same date."""
 
     def __init__(self, version: str, day: date, *, first_line: str) -> None:
         self._source = f"patchmgr {version}"
@@ -146,7 +146,7 @@ def _code(text: str, *, is_first: bool = False) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    """Return a text on one line, with the parts between backticks in bold."""
+    """Return a text as roff, with the parts between backticks in bold."""
     parts = re.split(r"`([^`]*)`", text)
     made = (rf"\fB{_escaped(p)}\fP" if at % 2 else _escaped(p) for at, p in enumerate(parts))
     return _wrapped("".join(made))
@@ -167,7 +167,7 @@ def _escaped(text: str) -> str:
 
 
 def walk(command: Any, words: tuple[str, ...] = ("patchmgr",)) -> Iterator[tuple[Any, Any]]:
-    """Yield each visible command below `command`, with the words to type for it."""
+    """Yield each visible command below `command`, with the words that run it."""
     for name, below in getattr(command, "commands", {}).items():
         if not below.hidden:
             yield below, (*words, name)

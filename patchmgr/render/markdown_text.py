@@ -1,4 +1,4 @@
-"""Escape untrusted text so that GitHub Markdown shows it and does nothing else with it."""
+"""Escape untrusted text so that GitHub shows it literally in Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from patchmgr.render.escape import clean
 
 LONGEST = 200
 
-_APART = "&#8203;"  # a zero-width space: keeps GitHub from linking, and from telling people
+_APART = "&#8203;"  # a zero-width space: keeps GitHub from making links and notifying people
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&|~$!^]")
 _LINKED = re.compile(
     r"@(?=\w) | \#(?=\d) | (?<=\bgh)-(?=\d) | :(?=//|[\w+-]+:) | (?<=\bwww)(?=\.)",
@@ -21,7 +21,7 @@ _TICKS = re.compile("`+")
 
 
 def text(foreign: str) -> str:
-    """Return the text escaped so that GitHub sees no markup, HTML, mentions or links in it."""
+    """Return the text on one line, escaped so that GitHub sees no markup, mention or link in it."""
     shown = shortened(foreign)
     parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in _LINKED.split(shown)]
     marks = [found + _APART for found in _LINKED.findall(shown)]
@@ -31,7 +31,7 @@ def text(foreign: str) -> str:
 
 
 def code(foreign: str) -> str:
-    """Return the text as a code span, for use outside of tables."""
+    """Return the text on one line as a code span, for use outside of tables."""
     shown = shortened(foreign)
     fence = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
     space = "" if shown and shown.strip(" `") == shown else " "
@@ -60,6 +60,6 @@ def fitting(rows: Sequence[str], room: int, *, gap: int = 1) -> list[str]:
 
 
 def shortened(foreign: str) -> str:
-    """Return the text, cleaned as by `clean` and cut to at most `LONGEST` characters."""
+    """Return the text, escaped by `clean` and cut to at most `LONGEST` characters."""
     shown = clean(foreign)
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"

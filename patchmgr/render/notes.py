@@ -70,8 +70,8 @@ def _head(note: SyncNote) -> str:
     if not note.is_complete:
         lines.append("")
         lines.append(
-            "The facts of that rebase, hunk by hunk, are not in this workspace: what was in "
-            "conflict and which files stayed identical is not said."
+            "This workspace has no detailed record of that rebase. The note does not say what was "
+            "in conflict, or which files stayed identical."
         )
     return "\n".join(lines)
 
@@ -139,7 +139,7 @@ def _brought(note: SyncNote) -> Iterator[str]:
 
 
 def _identical(note: SyncNote) -> Iterator[str]:
-    """Yield the files that did not change, kernels (compiled languages) first."""
+    """Yield the byte-identical files of each language, with the languages of kernels first."""
     by_language: dict[str, list[str]] = {}
     for path, spoken in note.identical:
         by_language.setdefault(spoken, []).append(path)
@@ -154,7 +154,7 @@ def _section(title: str, rows: Sequence[str], *, folded: str, room: int) -> str:
     kept = fitting(lines, room - len(title) - _ROOM)
     left = len(rows) - len(kept)
     if left:
-        kept.append(f"- {left} more lines are left out here: no room.")
+        kept.append(f"- Left out for lack of space: {counted(left, 'line')}.")
     body = "\n".join(kept)
     if not folded:
         return f"{title}\n\n{body}"

@@ -1,4 +1,4 @@
-"""Plans, forecasts, and tables of what a rebase does to a series on several targets."""
+"""Plans, forecasts, and tables that compare rebases of a series onto several targets."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def _heading(plan: Plan) -> str:
     breaking = sum(step.breaking is not None for step in plan.steps)
     moved = moved_text(plan.commits, plan.commits_back, plan.unit)
     counts = f"{moved}, {counted(len(plan.steps), 'step')}"
-    told = f"{counts}, {breaking} for a person" if breaking else counts
+    told = f"{counts}, {breaking} with conflicts" if breaking else counts
     return f"{clean(', '.join(plan.series))}: {base} -> {onto}  ({told})"
 
 
 def _title(plan: Plan, step: PlanStep) -> str:
     if step.breaking is not None:
         found = sighting_text(step.breaking)
-        return f"back to {found} breaks" if step.is_back else f"{found} breaks"
+        return f"going back to {found} breaks" if step.is_back else f"{found} breaks"
     onto = short_ref(step.onto.ref)
     return (
-        f"{counted(step.commits, plan.unit)}: carries to {onto}"
+        f"{counted(step.commits, plan.unit)}: rebases cleanly onto {onto}"
         if step.commits
         else f"back to {onto}"
     )
@@ -71,18 +71,20 @@ def _facts(step: PlanStep) -> Iterator[str]:
     if step.breaking is not None:
         yield _about(step.breaking)
         if step.breaking.known_to:
-            yield f"may know: {', '.join(map(clean, step.breaking.known_to))}"
+            yield f"who may know: {', '.join(map(clean, step.breaking.known_to))}"
     if changed:
         yield changed
     yield from assumed(step.assuming)
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield a line that says how a plan assumes that conflicts are resolved, if there are any."""
+    """Yield a line that says how conflicts are assumed to be resolved, if there are any."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
-    told = [f"that the lines of {counted(taken, 'patch')} in conflict are taken"] * bool(taken)
-    told += [f"that {counted(skipped, 'patch')} in conflict are skipped"] * bool(skipped)
+    verb = "is" if taken == 1 else "are"
+    told = [f"that {counted(taken, 'patch')} in conflict {verb} resolved to theirs"] * bool(taken)
+    verb = "is" if skipped == 1 else "are"
+    told += [f"that {counted(skipped, 'patch')} in conflict {verb} skipped"] * bool(skipped)
     if told:
         yield f"assuming {', and '.join(told)}"
 
@@ -94,7 +96,7 @@ def _about(found: BreakingCommit) -> str:
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
-    """Yield a patch's verdict and name, then where upstream touches it, or why it conflicts."""
+    """Yield a patch's verdict and name, then the positions in upstream, or else the reason."""
     verdict = painted(patch.verdict.value, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]
@@ -110,13 +112,13 @@ def _place(place: Place) -> str:
 def _tried(plan: Plan) -> str:
     words = [f"{p.start}..{p.end} {'clean' if p.is_clean else 'conflict'}" for p in plan.probes]
     units = "releases" if plan.unit == "release" else "first-parent commits"
-    return f"tried, by numbers of {units}: {', '.join(words)}"
+    return f"trial rebases, in numbers of {units}: {', '.join(words)}"
 
 
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
     """Return a plan as Markdown, with a section for each step.
 
-    With `takes`, each section includes the command that performs the step.
+    If `takes` is true, each section includes the command that performs the step.
     """
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
@@ -132,9 +134,9 @@ def _step_markdown(plan: Plan, step: PlanStep, *, takes: bool) -> str:
         lines.append(f"- pull request {found.pull}")
     lines += [f"- {text(fact)}" for fact in _facts(step)]
     if takes:
-        lines.append(f"- take it with: {code(plan.command(step))}")
+        lines.append(f"- take this step with: {code(plan.command(step))}")
     if step.patches:
-        lines += ["", "| patch | verdict | where, and why |", "| --- | --- | --- |"]
+        lines += ["", "| patch | verdict | where and why |", "| --- | --- | --- |"]
     for patch in step.patches:
         word = f"**{patch.verdict.value}**" if patch.verdict in _LEFT else patch.verdict.value
         where = [code_cell(_place(place)) for place in patch.places]
@@ -163,8 +165,9 @@ def forecast_text(found: Forecast, view: View) -> str:
             lines += view.folded(line, "  ")
         for pull in found.pulls:
             lines += _pull_lines(pull, view)
-        days = f"open is what a merge is offered of, or had a commit in the last {found.days} days"
-        lines += view.folded(days, "  ")
+        days = f"it had a commit in the last {found.days} days"
+        told = f"a pull request counts as open if the remote has a merge of it, or if {days}"
+        lines += view.folded(told, "  ")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -187,8 +190,8 @@ _GAP = "  "
 def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str:
     """Return a table of patches and targets for each series.
 
-    `form` is "markdown" or "terminal". On a terminal, a table that is too wide continues below, and
-    patches that are unchanged on every target are only counted unless the view lists all.
+    `form` is "markdown" or "terminal". On a terminal, a table that is too wide is split, and the
+    patches that are unchanged on every target are only counted, unless the view lists everything.
     """
     if view.is_line:
         return "".join(f"{_line(outcomes)}\n" for outcomes in _by_series(targets))
@@ -247,7 +250,7 @@ def _terminal(outcomes: Sequence[SeriesOutcome], view: View) -> Iterator[str]:
         yield ""
     alike = len(outcomes[0].patches) - len(names)
     if alike:
-        yield f"{_GAP}{counted(alike, 'patch')} the same on every target"
+        yield f"{_GAP}{counted(alike, 'patch')} unchanged on every target"
     longest = max(len(short_ref(outcome.onto.ref)) for outcome in outcomes)
     for outcome in outcomes:
         yield f"{_GAP}{short_ref(outcome.onto.ref).ljust(longest)}{_GAP}{_fate(outcome)}"
@@ -269,7 +272,7 @@ def _cell(verdict: Verdict, width: int, colour: bool) -> str:
 
 
 def _fate(outcome: SeriesOutcome) -> str:
-    """Return the head of a series on a target and its counts, or how many patches conflict."""
+    """Return the head and the verdicts of a series on a target, or how many patches conflict."""
     if outcome.has_conflicts:
         conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
         rest = f", {blocked} blocked" if blocked else ""

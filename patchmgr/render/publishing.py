@@ -32,13 +32,13 @@ def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> st
     lines = [heading, *comparison_lines(found.patches, view, shows_lines=shows_lines), summary]
     files = f"{counted(len(found.identical), 'file')} byte-identical"
     lines.append(f"{files}, {len(found.different)} not")
-    lines += [f"  other  {clean(path)}" for path in found.different]
-    lines += [f"  held   {clean(place)} {digest}" for place, digest in found.claims]
+    lines += [f"  differs  {clean(path)}" for path in found.different]
+    lines += [f"  held     {clean(place)} {digest}" for place, digest in found.claims]
     return "\n".join(lines) + "\n"
 
 
 def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
-    """Return how many patches are identical, changed, added or dropped, as a phrase."""
+    """Return a phrase that says how many patches are identical, changed, added or dropped."""
     counts = Counter(patch.sameness for patch in patches)
     words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
     return f"{counted(len(patches), 'patch')}: {', '.join(words) or 'none'}"
@@ -47,7 +47,7 @@ def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
 def comparison_lines(
     patches: Sequence[ComparedPatch], view: View, *, shows_lines: bool
 ) -> Iterator[str]:
-    """Yield one line per changed patch; `shows_lines` adds the lines in which it differs."""
+    """Yield one line per changed patch; `shows_lines` adds the lines in which patches differ."""
     for patch in patches:
         if not view.is_all and not patch.is_other:
             continue
@@ -89,10 +89,10 @@ def origin_text(origin: LineOrigin) -> str:
 
 
 def commit_text(found: CommitOrigin) -> str:
-    """Return the result of `status --of`: the series a commit is built from, and its state."""
+    """Return the result of `status --of`: the series and the state that a commit was built from."""
     lines = [f"commit {found.commit}"]
     if not found.patches:
-        return f"{lines[0]}\nno commit of a series\n"
+        return f"{lines[0]}\nnot a commit of a series\n"
     where = f"{clean(found.ref)} ({found.base})" if found.ref else found.base
     lines.append(f"series {clean(found.series or 'unknown here')} on {where}")
     if found.is_current:
@@ -100,7 +100,7 @@ def commit_text(found: CommitOrigin) -> str:
     elif found.position is not None:
         lines.append(f"the branch of the series as it is now, up to patch {found.position}")
     else:
-        lines.append("another state of the series than the present one")
+        lines.append("not the branch of the series as it is now")
     if found.version is not None:
         lines.append(
             f"built by patchmgr {clean(found.version)}, digest {clean(found.digest or '')}"

@@ -23,13 +23,13 @@ VERDICT_COLOURS = {
     Verdict.SKIPPED: "2",
 }
 LONGEST_TEXT = 12  # lines
-LONGEST_WORDS = 300  # characters of what a header says
+LONGEST_WORDS = 300  # characters of a header field
 MOST_HUNKS = 6
-_FEW = 3  # patches that the last line of a stop names
-# Of what is gone it is known that its file has the lines no more, not that upstream gave it up.
+_FEW = 3  # patches to name when a rebase stops
+# "gone" means that the file no longer has the lines, not that upstream gave up the change.
 _SINCE = {"evolved": "changed again", "gone": "its lines are no longer in the file"}
 _WIDTH = max(len(verdict.value) for verdict in Verdict)
-_AS_IT_IS = ("  ", "decide with: ", "accept it with: ")  # code, and what is typed
+_AS_IT_IS = ("  ", "decide with: ", "accept it with: ")  # not wrapped: code, and commands to type
 
 
 def painted(text: str, code: str, *, colour: bool) -> str:
@@ -48,7 +48,7 @@ def rebase_text(outcome: SeriesOutcome, view: View) -> str:
 
 
 def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
-    """Yield lines about each patch that changed or has findings, or about all patches."""
+    """Yield the lines of each patch that changed or has findings, or of all patches."""
     for patch in patches:
         is_worth = patch.verdict is not Verdict.UNCHANGED or patch.warnings or patch.findings
         if view.is_all or is_worth:
@@ -63,7 +63,7 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def moved_text(number: int, back: int, unit: str) -> str:
-    """Return how many upstream commits (or releases) a rebase goes back over, and forward."""
+    """Return how many upstream commits (or releases) a rebase goes back and then forward."""
     moved = counted(number, f"upstream {unit}")
     if back:
         gone = f"back over {counted(back, unit)}"
@@ -117,7 +117,7 @@ def _about(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield the findings of the audit that stop a merged patch, and those that were accepted."""
+    """Yield the findings that stop a merged patch, and those that a person accepted."""
     for finding in patch.findings:
         if finding.accepted is not None:
             yield f"accepted: {clean(finding.sentence())}  (because: {clean(finding.accepted)})"
@@ -129,11 +129,11 @@ def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _history_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield what upstream did with a landed patch later, and whether its wording differs there."""
+    """Yield what upstream did to a landed patch afterwards, and which hunks are still carried."""
     landed = next((commit for commit, event in patch.history if event == "landed"), "")
     for commit, event in patch.history:
         if event == "reverted":
-            yield f"landed in {landed[:12]}, taken back in {commit[:12]}"
+            yield f"landed in {landed[:12]}, reverted in {commit[:12]}"
         elif patch.now_in is not None and event == "evolved":
             yield f"moved to {clean(patch.now_in)} since {commit[:12]}"
         elif event in _SINCE:
@@ -141,34 +141,34 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
     if patch.superseded and patch.verdict is Verdict.ABSORBED:
         missing = sum(not wording.upstream for wording in patch.superseded)
         without = f", without {counted(missing, 'part')} of it" if missing else ""
-        yield f"superseded: landed in other words{without} (both texts with --show-conflicts)"
+        yield f"superseded: landed in a different form{without} (both texts: --show-conflicts)"
     if patch.verdict is Verdict.PARTIAL:
         left = [h for h in patch.hunks if h.verdict is not Verdict.ABSORBED]
-        yield f"left of it: {len(left)} of {len(patch.hunks)} hunks"
+        yield f"still carried: {len(left)} of {len(patch.hunks)} hunks"
         yield from (f"  {clean(h.new_path)} line {h.line}" for h in left[:MOST_HUNKS])
         if len(left) > MOST_HUNKS:
             yield f"  and {len(left) - MOST_HUNKS} more"
 
 
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield where upstream seems to contain a patch in conflict, both texts, and how to decide."""
+    """Yield where upstream seems to have the change of a patch in conflict, and how to decide."""
     pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
     if patch.verdict is not Verdict.CONFLICT:
         return
     yield from header_lines(patch.description, patch.drop_when)
     for likely in patch.likely:
         where = sighting_text(likely)
-        named = f", named in its {clean(likely.named_by)}" if likely.named_by else ""
+        named = f", named in {clean(likely.named_by)}" if likely.named_by else ""
         told = f", {measured_text(likely.reliability)}" if likely.reliability else ""
         yield f"likely absorbed by {where}  (confidence {likely.confidence}{named}{told})"
     for conflict, resemblance in pairs:
         place = f"{clean(conflict.new_path)} line {resemblance.line}"
         if resemblance.commit is None:
-            yield f"upstream has, in {place}"
+            yield f"upstream has this, in {place}:"
         else:
-            yield f"upstream had, in {place} of {resemblance.commit[:12]}"
+            yield f"upstream had this, in {place} of {resemblance.commit[:12]}:"
         yield from _quoted(resemblance.upstream)
-        yield "where the patch adds"
+        yield "where the patch adds this:"
         yield from _quoted(resemblance.patch)
     if pairs or patch.likely:
         yield f"decide with: patchmgr decide {clean(patch.name)} absorbed    (or: needed)"
@@ -185,7 +185,7 @@ def _quoted(content: bytes) -> Iterator[str]:
     lines = dedent(content.decode("utf-8", "backslashreplace").expandtabs(4)).splitlines()
     yield from (f"  | {clean(line)}".rstrip() for line in lines[:LONGEST_TEXT])
     if len(lines) > LONGEST_TEXT:
-        yield f"  | ... and {len(lines) - LONGEST_TEXT} lines more"
+        yield f"  | ... and {counted(len(lines) - LONGEST_TEXT, 'more line')}"
 
 
 def sighting_text(sighting: Sighting | Likely | BreakingCommit) -> str:
@@ -205,7 +205,7 @@ def _summary(outcome: SeriesOutcome) -> str:
 
 
 def ledger_line(ledger: Ledger) -> str:
-    """Return one line with the ledger's totals: lines carried, upstream, in conflict, given up."""
+    """Return one line that says what became of the lines that the patches add and remove."""
     sides = ("added", ledger.added), ("removed", ledger.removed)
     told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
     end = "" if ledger.is_balanced else "; does not add up"
@@ -229,10 +229,10 @@ def after_rebase(
     work: Path | None,
     waiting: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield one line per step that the user has to take after a rebase.
+    """Yield lines that say what the user can do after a rebase.
 
     `work` is the folder with the files in conflict, or None if the rebase did not stop. `waiting`
-    lists the files in it that still have conflict markers.
+    lists the files in that folder that still have conflict markers.
     """
     outcomes = tuple(outcomes)
     if work is not None:
@@ -242,7 +242,7 @@ def after_rebase(
         yield from _next_step(outcomes, work, tuple(waiting))
     elif any(outcome.has_conflicts for outcome in outcomes):
         yield _conflicts_left(outcomes)
-        yield "Nothing was written: this was a dry run. To resolve them, run it without --dry-run"
+        yield "Nothing was written: this was a dry run. To resolve them, run without --dry-run"
     elif is_dry_run:
         yield "No conflict. Nothing was written: this was a dry run."
     else:
@@ -251,17 +251,18 @@ def after_rebase(
 
 
 def after_checkout(outcomes: Sequence[SeriesOutcome], place: Path) -> Iterator[str]:
-    """Yield the steps that the user has to take after a rebase with its worktree at `place`."""
+    """Yield lines that say what the user can do after a rebase whose checkout is at `place`."""
     stopped = (p for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT)
     patch = next(stopped, None)
     if patch is None:
         for outcome in outcomes:
             yield f"{outcome.name}: head {outcome.head}"
-        yield f"It is checked out in {clean(str(place))}"
+        yield f"The result is checked out in {clean(str(place))}"
         return
     yield "Patch files, pin and branch are as they were."
     yield _conflicts_left(outcomes)
-    yield f"The first is in {clean(str(place))}: {clean(patch.reason or 'see git status there')}"
+    told = clean(patch.reason or "see git status there")
+    yield f"The first conflict is in {clean(str(place))}: {told}"
     yield "Resolve it there (or: git mergetool), then run: patchmgr rebase --continue"
 
 
@@ -280,7 +281,7 @@ def _next_step(
         yield "These files have conflict markers:"
         yield from (f"  {clean(str(work / name))}" for name in waiting)
     if findings:
-        yield "These patches merged, and what came out is broken: correct each patch, or accept it:"
+        yield "These patches merged, but the result is broken. Correct or accept each of them:"
         for name, id in findings:
             yield f"  {clean(name)}: patchmgr conflicts accept {id} --because TEXT"
     yield _conflicts_left(outcomes)

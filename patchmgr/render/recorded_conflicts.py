@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 LONGEST = 400  # lines of a side or a diff that are shown
-_MOST_EDITS = 12  # edits of a side that are told
+_MOST_EDITS = 12  # edits of a side that are listed
 
 
 def state_of(recorded: Recorded) -> str:
-    """Return the state of a recorded conflict: open, solved, deleted, or parts if it has parts."""
+    """Return the state of a recorded conflict: open, solved, deleted, or parts (for a group)."""
     if recorded.kind is Kind.GROUP:
         return "parts"
     if recorded.resolution is None:
@@ -90,8 +90,8 @@ def conflict_text(
 ) -> str:
     """Return a conflict and each of its parts, with git's markers and the resolution.
 
-    The text begins with why the `patches` in this conflict exist, as their headers say. `edits`
-    adds to each conflict what its sides changed, in words.
+    The text begins with the reasons for which the `patches` in conflict exist, according to their
+    headers. `edits` says in words what the sides of the conflict and of each part changed.
     """
     asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
     told = zip_longest(recorded, edits[: len(recorded)])
@@ -125,7 +125,7 @@ def _edit_lines(side: str, edits: Sequence[str]) -> Iterator[str]:
     for edit in edits[:_MOST_EDITS]:
         yield f"  {side}: {clean(edit)}"
     if len(edits) > _MOST_EDITS:
-        yield f"  {side}: {counted(len(edits) - _MOST_EDITS, 'edit')} more"
+        yield f"  {side}: {counted(len(edits) - _MOST_EDITS, 'more edit')}"
 
 
 def _side(content: bytes | None) -> Iterator[str]:
@@ -140,11 +140,11 @@ def _side(content: bytes | None) -> Iterator[str]:
 def _cut(lines: list[str]) -> Iterator[str]:
     yield from lines[:LONGEST]
     if len(lines) > LONGEST:
-        yield f"... {counted(len(lines) - LONGEST, 'line')} more"
+        yield f"... {counted(len(lines) - LONGEST, 'more line')}"
 
 
 def resolution_lines(recorded: Recorded) -> Iterator[str]:
-    """Yield the lines of a conflict's resolution, as a diff from ours."""
+    """Yield the resolution of a conflict, as a diff from ours unless it is one of the sides."""
     assert recorded.resolution is not None
     content, ours = recorded.resolution.content, recorded.ours
     if content is None:
@@ -172,7 +172,7 @@ def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
 
 
 def replayed_text(replayed: Sequence[Recalled]) -> str:
-    """Return the resolutions that a run replayed, with their places and diffs."""
+    """Return the resolutions that a rebase replayed, each with the patches that used it."""
     lines: list[str] = []
     for one in replayed:
         lines.append(f"  recorded  {one.recorded.id}  {_about(one.recorded)}")
@@ -182,11 +182,12 @@ def replayed_text(replayed: Sequence[Recalled]) -> str:
 
 
 def after_memory(result: RebaseResult) -> Iterator[str]:
-    """Yield lines with the patches that a rebase left out, the resolutions recorded, and notes."""
+    """Yield the patches that a rebase left out, the number of recorded resolutions, and notes."""
     for series, patch in result.skipped:
         name = clean(patch)
         would = "Will be left out" if result.has_conflicts or result.is_dry_run else "Left out"
-        yield f"{would}: {clean(series)}/{name}; its file stays, its line becomes a comment."
+        told = "its file stays, and its line in the series file becomes a comment"
+        yield f"{would}: {clean(series)}/{name}; {told}."
     number = len([one for one in result.learned if one.resolution is not None])
     if number:
         would = "Would record" if result.is_dry_run else "Recorded"
@@ -215,7 +216,7 @@ def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
 
 
 def rebase_document(result: RebaseResult, asked: Sequence[Asked]) -> RebaseDocument:
-    """Return the document of a rebase; `asked` are the results of its `--resolver`."""
+    """Return the document of a rebase; `asked` are the answers of the `--resolver` program."""
     return RebaseDocument(
         result.is_dry_run,
         tuple(map(series_document, result.series)),
@@ -243,8 +244,8 @@ def conflict_value(
 ) -> dict[str, Any]:
     """Return a conflict and its parts as JSON data.
 
-    `patches` are the patches in this conflict, and `edits` what the sides changed, for the conflict
-    and each part.
+    `patches` are the patches in conflict. `edits` says in words what the sides of the conflict and
+    of each part changed.
     """
     conflict, *parts = (
         {**whole_value(one), "edits": fields(does, "ours", "theirs")}
@@ -258,7 +259,7 @@ def conflict_value(
 
 
 def learned_value(learned: Learned) -> list[dict[str, Any]]:
-    """Return the result of `conflicts learn` as JSON data, one per file."""
+    """Return the result of `conflicts learn` as JSON data, file by file."""
     return [
         fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
         for file in learned.files
@@ -266,7 +267,7 @@ def learned_value(learned: Learned) -> list[dict[str, Any]]:
 
 
 def recorded_value(recorded: Recorded) -> dict[str, Any]:
-    """Return a conflict as JSON data, without the texts of its sides and resolution."""
+    """Return a conflict as JSON data, without the contents of its sides and resolution."""
     solved = recorded.resolution
     return fields(
         recorded,
@@ -282,7 +283,7 @@ def recorded_value(recorded: Recorded) -> dict[str, Any]:
 
 
 def whole_value(recorded: Recorded) -> dict[str, Any]:
-    """Return a conflict as JSON data, with the texts of its sides and resolution."""
+    """Return a conflict as JSON data, with the contents of its sides and resolution."""
     solved = None if recorded.resolution is None else recorded.resolution.content
     sides = fields(recorded, "base", "ours", "theirs", resolution=solved)
     texts = {
@@ -301,7 +302,7 @@ def decisions_text(decisions: Sequence[Decision]) -> str:
 def decided_text(
     added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
 ) -> str:
-    """Return the result of `decide`: the new decisions, and those that were removed."""
+    """Return the result of `decide`: the new decisions, and the removed decisions."""
     would = "Would keep" if is_dry_run else "Kept"
     lines = [f"{would}: {_decision_line(decision)}" for decision in added]
     would = "Would forget" if is_dry_run else "Forgot"
@@ -341,7 +342,7 @@ def _decision_value(decision: Decision) -> dict[str, Any]:
 
 
 def merged_lines(merged: MergedFile) -> Iterator[str]:
-    """Yield lines on how a file was merged: resolutions and rules used, warnings, conflicts."""
+    """Yield lines that say how a file was merged: what was used, warnings, and conflicts left."""
     path = clean(merged.path)
     if merged.used:
         yield f"{path}: recorded: {', '.join(merged.used)}"
@@ -352,7 +353,7 @@ def merged_lines(merged: MergedFile) -> Iterator[str]:
     for warning in merged.warnings:
         yield f"warning: {path}: {clean(warning)}"
     if not merged.is_solved:
-        what = "a binary conflict, ours is kept" if merged.is_binary else "conflicts are left"
+        what = "a binary conflict; ours is kept" if merged.is_binary else "conflicts are left"
         yield f"{path}: {what}"
     yield from (f"{path}: {clean(note)}" for note in merged.notes)
 
@@ -373,9 +374,10 @@ def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
     """Return what installing or removing the merge driver changed in a clone."""
     where = clean(str(driver.git_dir))
     if not driver.is_new:
-        return f"There is {'a' if driver.settings else 'no'} driver in {where} already.\n"
+        state = "is already" if driver.settings else "is not"
+        return f"The merge driver {state} installed in {where}.\n"
     if not driver.settings:
-        return f"{'Would take' if is_dry_run else 'Took'} the driver out of {where}\n"
+        return f"{'Would remove' if is_dry_run else 'Removed'} the merge driver from {where}\n"
     word = "Would write" if is_dry_run else "Wrote"
     lines = [f"{word} to {where}/config"]
     lines += [f"  {name} = {clean(value)}" for name, value in driver.settings]

@@ -1,6 +1,6 @@
 """Reports as one self-contained HTML page with tables and charts.
 
-The page is `templates/report.html`; this module makes the charts, which are shapes with places.
+The page is `templates/report.html`; this module computes the shapes and positions in the charts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Box(Struct, frozen=True):
 
 
 class Label(Struct, frozen=True):
-    """A text in a chart, its baseline, and the class of the style sheet for it."""
+    """A text in a chart, the start of its baseline, and its class in the style sheet."""
 
     x: float
     y: float
@@ -42,7 +42,7 @@ class Label(Struct, frozen=True):
 class Shape(Struct, frozen=True):
     """A rectangle of a chart with texts on it, or only texts.
 
-    `title` is what a browser shows when the pointer is on the shape.
+    `title` is the text that a browser shows while the pointer is on the shape.
     """
 
     labels: tuple[Label, ...] = ()
@@ -53,7 +53,10 @@ class Shape(Struct, frozen=True):
 
 
 class Chart(Struct, frozen=True):
-    """A drawing with a caption, and a key for its colours."""
+    """A drawing with a caption, and a legend for its colours.
+
+    `keys` are the entries of the legend, as pairs of colour and meaning.
+    """
 
     title: str
     caption: str
@@ -113,10 +116,10 @@ def _worst(row: Sequence[float], side: float) -> float:
 WIDTH, HEIGHT = 1200.0, 560.0
 _HEADING = 17.0
 _MOST_COLUMNS = 80
-# Light enough for dark text on each of them, in both schemes.
+# All of these are light enough for dark text, in the light and the dark colour scheme.
 _LOOKS: Mapping[str, str] = {
     "new file": "#a9dca3",
-    "edit of upstream's file": "#9cc9f5",
+    "edit to upstream's file": "#9cc9f5",
     "needs a rebuild": "#f7c68b",
     "test": "#d5d9df",
     "third party": "#d8c0a8",
@@ -141,7 +144,7 @@ _VERDICTS = {
 
 
 def treemap(footprint: Footprint) -> Chart | None:
-    """Return a treemap of the touched files by subsystem; areas are changed lines."""
+    """Return a treemap of the touched files by subsystem; areas are numbers of changed lines."""
     files = [f for f in footprint.files if f.added + f.removed]
     if not files:
         return None
@@ -179,11 +182,11 @@ def _look(file: FileFootprint) -> str:
         return "needs a rebuild"
     if file.kind is Kind.NEW:
         return "new file"
-    return "edit of upstream's file" if file.kind is Kind.EDITED else "deleted, renamed or mode"
+    return "edit to upstream's file" if file.kind is Kind.EDITED else "deleted, renamed or mode"
 
 
 def _part(name: str, files: Sequence[FileFootprint], box: Box) -> Iterator[Shape]:
-    """Yield one subsystem: its name at the top if there is room, and its files."""
+    """Yield the shapes of one subsystem: its name, if there is room for it, and its files."""
     inner = box
     if name and box.height > 3 * _HEADING and box.width > 60:
         inner = Box(box.x, box.y + _HEADING, box.width, box.height - _HEADING)
@@ -211,7 +214,7 @@ def _fitting(text: str, width: float) -> str:
 
 
 def reach_bar(review: Review) -> Chart | None:
-    """Return a bar chart of how many changed sites have each value of `Reach`."""
+    """Return a bar chart of the numbers of changed sites with each reach."""
     if not review.sites:
         return None
     shapes, x = [], 0.0
@@ -221,7 +224,7 @@ def reach_bar(review: Review) -> Chart | None:
         shapes.append(Shape(box=Box(x, 0, width, 30), fill=colour, title=told))
         x += width
     keys = [(colour, f"{review.count(reach)} {reach.value}") for reach, colour in _REACHES.items()]
-    caption = "Whom the changes of upstream's code reach"
+    caption = "Who is affected by the changes to upstream's code"
     return Chart("Changed sites by reach", caption, "", keys, shapes, 30, "bar")
 
 
@@ -256,7 +259,7 @@ def heat_map(review: Review) -> Chart | None:
         [(f"var(--h{number})", word) for number, (word, _) in enumerate(_STEPS, 1)],
         shapes,
         top + len(parts) * 18 + 4,
-        note=f"{counted(more, 'patch')} more are left out." if more else "",
+        note=f"Left out: {counted(more, 'more patch')}." if more else "",
     )
 
 
@@ -299,7 +302,7 @@ def timeline(review: Review) -> Chart | None:
 
 
 def report_html(footprints: Sequence[Footprint], orders: Sequence[WorkOrder] = ()) -> str:
-    """Return one HTML page with a section per series, and one for the open work orders."""
+    """Return an HTML page with a section for each series, and a section for open work orders."""
     names = ", ".join(f.series for f in footprints)
     page = _page().render(
         title=f"Change footprint of {names}" if names else "Change footprint",
@@ -313,7 +316,7 @@ def report_html(footprints: Sequence[Footprint], orders: Sequence[WorkOrder] = (
 
 
 def _page() -> Template:
-    """Return the page. What it prints is cleaned and escaped, unless the page marks it as safe."""
+    """Return the template of the page, which escapes all values that are not marked as safe."""
     page = Environment(
         loader=PackageLoader("patchmgr.render"),
         autoescape=True,
@@ -370,14 +373,17 @@ def _facts(footprint: Footprint) -> Iterator[tuple[int, str]]:
 
 
 class Side(Struct, frozen=True):
-    """A text of a work order; each line with whether the texts beside it have it, too."""
+    """A text of a work order that is displayed beside other texts.
+
+    Each of `lines` is a pair of a line and whether the other texts contain the line.
+    """
 
     title: str
     lines: tuple[tuple[str, bool], ...]
 
 
 def rows(title: str, blocks: Sequence[Line | Code]) -> Iterator[tuple[bool, list[Line | Side]]]:
-    """Yield lists of lines (False), and rows of texts (True); a region is a single row."""
+    """Yield (False, lines) or (True, texts to display side by side); a region is one such row."""
     texts = {one.title: set(_lines_of(one)) for one in blocks if isinstance(one, Code)}
     with_base = [texts["base"]] if "base" in texts else []
     with_others = [texts[name] for name in ("ours", "theirs") if name in texts]

@@ -34,7 +34,7 @@ LIMIT = 60_000
 MOST_SYMBOLS = 6
 MOST_SITES = 40
 MOST_EDITS = 12
-_SENTENCE = 160  # room for what says how much is left out
+_SENTENCE = 160  # characters reserved for the sentence that says how much is left out
 
 
 def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
@@ -88,10 +88,10 @@ class Page:
         title: str = "",
         share: float = 0.5,
     ) -> None:
-        """Add a table with as many rows as fit, and a line that counts the rest as `what`.
+        """Add a table with as many rows as fit, and a line that counts the other rows as `what`.
 
-        The table takes at most `share` of the remaining room. If there is a `summary`, the table is
-        folded below it.
+        The table takes at most the fraction `share` of the space that is left. If there is a
+        `summary`, the table is folded below it.
         """
         if title and rows:
             self.add(title)
@@ -104,7 +104,7 @@ class Page:
         self._rows(before, rows, what=what, after=after, share=share)
 
     def bullets(self, title: str, rows: Sequence[str], *, what: str) -> None:
-        """Add a list with as many rows as fit, and a line that counts the rest as `what`."""
+        """Add a list with as many rows as fit, and a line that counts the other rows as `what`."""
         self._rows(title + "\n", [f"- {row}" for row in rows], what=what)
 
     def _rows(
@@ -123,7 +123,7 @@ class Page:
         lines = [before, *fitting(rows, room)]
         left_out = len(rows) - len(lines) + 1
         if left_out:
-            lines.append(f"\n{left_out} of {len(rows)} {what} are left out here: no room.")
+            lines.append(f"\nLeft out for lack of space: {left_out} of {len(rows)} {what}.")
         self.add("\n".join([*lines, after]) if after else "\n".join(lines))
 
 
@@ -139,7 +139,7 @@ def _head(footprint: Footprint) -> str:
     sentences = [base, net]
     if (footprint.patch_added, footprint.patch_removed) != (total.added, total.removed):
         by_patch = _lines(footprint.patch_added, footprint.patch_removed)
-        sentences.append(f"Counted patch by patch it is {by_patch}.")
+        sentences.append(f"Counted patch by patch: {by_patch}.")
     if footprint.skipped:
         names = ", ".join(f"{code(name)} ({text(reason)})" for name, reason in footprint.skipped)
         sentences.append(f"Skipped: {names}.")
@@ -190,9 +190,9 @@ def _language_rows(footprint: Footprint) -> list[str]:
 def _add_rebuilds(page: Page, footprint: Footprint) -> None:
     rebuilds = [file for file in footprint.files if file.build is Build.REBUILD]
     if not rebuilds:
-        page.add("### Rebuild\n\nNo file asks for a rebuild.")
-    verb = "asks" if len(rebuilds) == 1 else "ask"
-    title = f"### Rebuild\n\n{counted(len(rebuilds), 'file')} {verb} for a rebuild."
+        page.add("### Rebuild\n\nNo file needs a rebuild.")
+    verb = "needs" if len(rebuilds) == 1 else "need"
+    title = f"### Rebuild\n\n{counted(len(rebuilds), 'file')} {verb} a rebuild."
     rows = [f"{code(f.path)} {f.language} {_change(f)}" for f in rebuilds]
     page.bullets(title, rows, what="files")
 
@@ -204,7 +204,7 @@ def _change(file: FileFootprint) -> str:
 def _add_passing(page: Page, footprint: Footprint) -> None:
     number = len(footprint.passing)
     verb = "ends" if number == 1 else "end"
-    title = f"{counted(number, 'path')} touched by patches {verb} as the base has it."
+    title = f"{counted(number, 'path')} that patches touch {verb} up as in the base."
     page.bullets(title, [code(path) for path in footprint.passing], what="paths")
 
 
@@ -279,7 +279,7 @@ def _add_edits(page: Page, footprint: Footprint) -> None:
     edits = [file for file in footprint.files if file.kind is not Kind.NEW]
     rows = [_edit_row(file, sites.get(file.path, ())) for file in edits]
     columns = ["File", "Added", "Removed", "Symbols, with the numbers of their patches"]
-    summary = f"{counted(len(rows), 'edit')} of upstream's files"
+    summary = f"{counted(len(rows), 'edit')} to upstream's files"
     page.table(columns, rows, what="files", summary=summary, share=1.0)
 
 
@@ -311,7 +311,7 @@ def _part_rows(review: Review) -> list[str]:
 
 
 def chart(review: Review) -> str:
-    """Return a Mermaid chart of changed lines by subsystem, or "" if it would show nothing."""
+    """Return a Mermaid chart of changed lines by subsystem, or "" for fewer than two subsystems."""
     shown = [part for part in review.parts if part.added + part.removed][:MOST_IN_CHART]
     if len(shown) < 2:
         return ""
@@ -325,7 +325,7 @@ def _plain(name: str) -> str:
 
 def _reach_list(review: Review) -> str:
     """Return a list of how many changed sites have each reach."""
-    lines = ["### Gates: what the changes of upstream's code stand behind", ""]
+    lines = ["### Gates that guard the changes to upstream's code", ""]
     lines += [
         f"- **{reach.value}** ({words}): {counted(review.count(reach), 'site')}"
         for reach, words in REACH_WORDS.items()

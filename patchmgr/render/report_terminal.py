@@ -13,14 +13,14 @@ from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps, tou
 
 NARROWEST = 40
 _FEW = 12
-_NUMBERS = 26  # columns that the numbers of a section take
+_NUMBERS = 26  # columns that the numbers in a section take
 _ADDED, _REMOVED, _TITLE, _QUIET = "32", "31", "1", "2"
 
 
 def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
     """Return the report on one series in lines of at most `width` columns (at least 40).
 
-    Only the line that names the base may be longer, since commit ids are never shortened.
+    Only the line that names the base may be longer, because its commit id is never shortened.
     """
     width = max(width, NARROWEST)
     lines = [*_head(footprint, width, colour)]
@@ -88,12 +88,12 @@ def _section(title: str, tallies: Sequence[Tally], width: int, colour: bool) -> 
 
 
 def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
-    """Yield the subsystems, how far the changes reach, and what to look at first."""
+    """Yield the subsystems, the reach of the changes, hotspots and risks."""
     parts = [Tally(p.name, p.files, 0, p.added, p.removed) for p in review.parts]
     title = f"by subsystem ({review.parts_by})"
     yield from _section(_cut(title, width - _NUMBERS), parts, width, colour)
     yield ""
-    yield painted("changed sites of upstream's code", _TITLE, colour=colour)
+    yield painted("changed sites in upstream's code", _TITLE, colour=colour)
     for reach, words in REACH_WORDS.items():
         yield _cut(f"  {review.count(reach):5}  {reach.value}: {words}", width)
     yield from _shared(review, width, colour)
@@ -113,7 +113,7 @@ def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
 
 
 def _shared(review: Review, width: int, colour: bool) -> Iterator[str]:
-    """Yield the first sites that a reviewer should look at."""
+    """Yield the first sites that run for everybody, which a reviewer should look at first."""
     shared = [site for site in review.sites if site.reach is Reach.SHARED]
     if not shared:
         return
@@ -127,7 +127,7 @@ def _shared(review: Review, width: int, colour: bool) -> Iterator[str]:
 
 
 def _number(signed: str, width: int, code: str, *, colour: bool) -> str:
-    """Return a signed number padded to `width`, in colour unless it is zero or a heading."""
+    """Return a signed number (or a heading) padded to `width`, in colour unless it is zero."""
     number = signed[1:]
     return painted(signed.rjust(width), code, colour=colour and number.isdigit() and number != "0")
 
@@ -150,7 +150,7 @@ def _patches(patches: Sequence[PatchFootprint], width: int, colour: bool) -> Ite
 def _patch(
     number: int, patch: PatchFootprint, *, wide: Sequence[int], width: int, colour: bool
 ) -> Iterator[str]:
-    """Yield the line of a patch, then lines with what it touches."""
+    """Yield the line of a patch, then a line with the languages and symbols that it touches."""
     files = str(len(patch.files)).rjust(wide[1])
     indent = wide[0] + 4
     used = indent + sum(wide[1:]) + 2 + 6
@@ -164,16 +164,15 @@ def _patch(
 
 
 def _cells(text: str) -> int:
-    """Return how many columns a text takes on a terminal."""
+    """Return the number of columns that a text takes on a terminal."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def _cut(text: str, room: int) -> str:
-    """Return the text cut to a number of columns."""
     if _cells(text) <= room:
         return text
-    text = text[: 4 * room]  # more cannot fit, but for marks without a width of their own
+    text = text[: 4 * room]  # more cannot fit, except for many combining marks
     while _cells(text) > room - 1:
         text = text[:-1]
     return f"{text}…"

@@ -1,4 +1,4 @@
-"""Words and groupings shared by all formats of a report."""
+"""The words and tables that all formats of a report share."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from patchmgr.render.escape import counted
 
 REACH_WORDS = {
     Reach.SHARED: "runs for everybody",
-    Reach.GATED: "behind a gate, but not provably without effect elsewhere",
+    Reach.GATED: "behind a gate, but possibly with effects elsewhere",
     Reach.ADDED: "new names and symbols: they run where they are called",
-    Reach.INERT: "provably nothing for those whom the gate keeps out",
+    Reach.INERT: "provably no effect for those whom the gate keeps out",
 }
 OUTSIDE = "outside of symbols"
 FOLDER_RULE = "A top folder with more than half of all files is split one level deeper."
 
 TITLES: Mapping[str, str] = {
     Kind.NEW.value: "new files",
-    Kind.EDITED.value: "edits of upstream's files",
+    Kind.EDITED.value: "edits to upstream's files",
     Kind.RENAMED.value: "renamed files",
     Kind.DELETED.value: "deleted files",
     Kind.MODE.value: "changes of mode only",
@@ -44,19 +44,22 @@ TITLES: Mapping[str, str] = {
 
 
 def steps(review: Review) -> str:
-    """Return how many upstream commits or releases the hotspots are counted over, in words."""
+    """Return a phrase with the number of upstream commits (or releases) searched for hotspots."""
     return counted(review.window or 0, review.step)
 
 
 def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
-    """Yield a title and the line counts of each table: by part, by kind and by build."""
+    """Yield (title, rows) for each table: by part, by kind and by build."""
     yield "by part", footprint.areas
     yield "by kind", footprint.kinds
     yield "by build", footprint.builds
 
 
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
-    """Return the only file in a language that the series changes, or None if there are several."""
+    """Return the file in a language that the series changes, or None unless there is exactly one.
+
+    Files of third parties do not count.
+    """
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
     ]
@@ -64,7 +67,7 @@ def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
 
 
 def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
-    """Return the upstream symbols that a patch changes, ordered by changed lines, most first."""
+    """Return the upstream symbols that a patch changes, those with most changed lines first."""
     lines: Counter[str] = Counter()
     for file in patch.files:
         for touch in file.touches:
@@ -74,7 +77,7 @@ def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
 
 
 class Site(Struct, frozen=True):
-    """A symbol in an upstream file, and the patches that change it, numbered from 1.
+    """A symbol in an upstream file, and the numbers (from 1) of the patches that change it.
 
     `symbol` is None for lines outside of symbols. `is_upstream` is true if upstream has the symbol.
     """
@@ -85,9 +88,9 @@ class Site(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[Site]]:
-    """Return the symbols that patches change in each upstream file, by new path.
+    """Return the symbols that patches change in each upstream file, keyed by the file's new path.
 
-    Symbols that upstream has come first.
+    The symbols that upstream has come before those that patches add.
     """
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}

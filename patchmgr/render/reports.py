@@ -1,4 +1,4 @@
-"""Reports on several series in each output format, and the results of `report --compare`."""
+"""Reports on several series in every output format, and the results of `report --compare`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def report_json(footprints: Sequence[Footprint]) -> str:
 
 
 def footprint_value(footprint: Footprint) -> dict[str, Any]:
-    """Return the report on one series as JSON data; line counts of a binary file are null."""
+    """Return the report on one series as JSON data; the line counts of a binary file are null."""
     return fields(
         footprint,
         *("kinds", "areas", "builds", "languages", "folders", "passing"),
@@ -59,7 +59,7 @@ def _patch(patch: PatchFootprint) -> dict[str, Any]:
 
 
 def review_value(review: Review) -> dict[str, Any]:
-    """Return the part of a report for reviewers as JSON data."""
+    """Return a report's answers to reviewers as JSON data."""
     summary = {reach.value: review.count(reach) for reach in Reach}
     return {
         "subsystems_by": review.parts_by,
@@ -86,7 +86,7 @@ def _moment(moment: Moment) -> dict[str, Any]:
     )
 
 
-_WIDE = 100  # columns, where there is no terminal
+_WIDE = 100  # columns, if the output is not a terminal
 
 
 def reports_text(
@@ -142,14 +142,14 @@ def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT
     fits = [page.fitting(_differing(one)) for one in other if one.diff]
     if not all(fits):
         left_out = counted(fits.count(False), "patch")
-        page.add(f"What differs in {left_out} is left out here: no room.")
+        page.add(f"Left out for lack of space: the differences in {left_out}.")
     return page.whole()
 
 
 def _differing(patch: ComparedPatch) -> str:
     lines = fenced("\n".join(patch.diff))
     diff = f"<details>\n<summary>diff</summary>\n\n{lines}\n</details>"
-    return f"What differs in {text(patch.subject)}:\n\n{diff}"
+    return f"Differences in {text(patch.subject)}:\n\n{diff}"
 
 
 def compared_value(found: ComparedFootprint) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from patchmgr.render.rebase import short_ref
 if TYPE_CHECKING:
     from patchmgr.commands.resolve import Keys
 
-MOST_LINES = 2000  # of a text; what is longer says so
+MOST_LINES = 2000  # of a text; the other lines are only counted
 _MOST_CAUSES = 3
-_CONTEXT = 3  # lines around what stands for a region
+_CONTEXT = 3  # lines before and after the resolution of a region
 
 Line = tuple[bool, str]
-"""A line of a text, and whether it is new (not in the base)."""
+"""(is_new, line) for a line of a text; a line is new if the base does not have it."""
 
 
 class Pane(Struct, frozen=True):
@@ -47,7 +47,7 @@ def cut(line: str, width: int) -> str:
 
 
 def list_rows(outcomes: Sequence[SeriesOutcome], state: Resolving) -> Iterator[Row]:
-    """Yield each series, its patches with their verdicts, and their conflicts below them."""
+    """Yield each series, its patches with their verdicts, and the conflicts of each patch."""
     for outcome in outcomes:
         yield Row(f"{clean(outcome.name)} -> {short_ref(outcome.onto.ref)}", None)
         for patch in outcome.patches:
@@ -71,7 +71,7 @@ def _state_of(one: OpenConflict, state: Resolving) -> str:
 
 
 def about_lines(state: Resolving) -> Iterator[str]:
-    """Yield lines about the current conflict: its place, its patch, and its causes."""
+    """Yield lines about the current conflict: its file and region, its patch, and its causes."""
     order = state.conflict.order
     number = state.conflicts.index(state.conflict) + 1
     where = f"conflict {number} of {len(state.conflicts)}"
@@ -94,13 +94,14 @@ def facts(order: WorkOrder) -> Iterator[str]:
         yield f"upstream: {one.commit[:12]} {clean(one.subject)}{pull}{by}"
     more = len(order.causes) - _MOST_CAUSES
     if more > 0:
-        yield f"upstream: {counted(more, 'commit')} more: patchmgr conflicts show {order.id}"
+        shows = f"patchmgr conflicts show {order.id}"
+        yield f"upstream: {counted(more, 'more commit')}; to see all: {shows}"
     if order.proposal:
         yield f"proposed: {clean(order.proposal)}"
 
 
 def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
-    """Return panes for base, ours, theirs and the candidates of a conflict region."""
+    """Return panes for base, ours, theirs and the candidates of a conflicting region."""
     known = _lines_of(region.base)
     taken = None if choice is None else choice.taken
     sides = (
@@ -128,7 +129,7 @@ def _without_indent(found: Sequence[Pane]) -> Iterator[Pane]:
 
 
 def result_pane(region: OrderedRegion, choice: Choice | None, place: Place) -> Pane:
-    """Return a conflict region as a choice resolves it, with a few lines around it."""
+    """Return a pane with a region as the choice resolves it, and a few lines around the region."""
     if choice is None:
         return Pane("result: nothing is chosen yet", ())
     number = f" {choice.number}" if choice.taken is Taken.CANDIDATE else ""
@@ -166,7 +167,7 @@ def _lines_of(side: SideText | None) -> frozenset[str]:
 
 
 def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
-    """Return the lines of a text, each in a pair whose first part is true if the line is new.
+    """Return (is_new, line) for each line of a text.
 
     A line is new if `known` does not contain it. If `known` is None, no line is new.
     """
@@ -194,5 +195,5 @@ def key_lines(keys: Sequence[Keys], width: int) -> list[str]:
 
 def after_quitting(state: Resolving) -> Iterator[str]:
     """Yield messages for a user who quits before all conflicts are resolved."""
-    yield f"{counted(len(state.left), 'conflict')} left; what you chose is kept"
-    yield "go on with: patchmgr resolve"
+    yield f"{counted(len(state.left), 'conflict')} left; your choices are saved"
+    yield "continue with: patchmgr resolve"

@@ -1,4 +1,4 @@
-"""The result of `sync` as text, as a pull request's body, as annotations and as a badge."""
+"""The result of `sync` as text, as the body of a pull request, as annotations and as a badge."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from patchmgr.render.view import View
 from patchmgr.render.work_order import order_markdown, order_value
 
 LIMIT = 60_000  # characters, of the 65,536 that GitHub takes
-_SENTENCES = 400  # room for those that say how much is left out
+_SENTENCES = 400  # characters reserved for sentences that say how much is left out
 _PLAIN = View()
 _AGAIN = (
-    "Each run of `patchmgr sync` writes this branch anew, as long as nobody else pushes to it."
-    " To go on from here, check it out and run `patchmgr rebase --onto REF`."
+    "Each run of `patchmgr sync` overwrites this branch, unless somebody else has pushed to it."
+    " To continue from here, check out the branch and run `patchmgr rebase --onto REF`."
 )
 
 
@@ -45,7 +45,7 @@ def sync_title(proposal: Proposal) -> str:
 def _words(proposal: Proposal) -> str:
     onto, steps = _state(proposal.plan.onto), proposal.plan.steps
     if not proposal.plan.has_conflicts:
-        return f"sync to {onto}" if steps else f"nothing to sync, it is on {onto}"
+        return f"sync to {onto}" if steps else f"nothing to sync; it is on {onto}"
     waiting = f"{counted(len(proposal.orders), 'conflict')} before {onto}"
     clean_steps = [step for step in steps if step.breaking is None]
     return f"sync to {_state(clean_steps[-1].onto)}, {waiting}" if clean_steps else waiting
@@ -62,9 +62,12 @@ def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> str:
     lines += plan_text(found.proposal.plan, view).splitlines()[1:-1]
     lines += [f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders]
     would = "would be " if is_dry_run else ""
-    words = {Standing.PUSHED: f"{would}pushed", Standing.SAME: "there already"}
-    for one in found.branches:
-        lines.append(f"  {clean(one.name)}  {words.get(one.standing, 'left as it is')}")
+    words = {
+        Standing.PUSHED: f"{would}pushed",
+        Standing.SAME: "up to date",
+        Standing.HELD: "not pushed, because others have pushed to it",
+    }
+    lines += [f"  {clean(one.name)}  {words[one.standing]}" for one in found.branches]
     pull = found.pull_request
     if pull is not None:
         number = "" if pull.number is None else f" {pull.number}"
@@ -124,14 +127,14 @@ def _order(order: WorkOrder) -> str:
 
 
 def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
-    """Return the items that fit, and a line that counts the rest."""
+    """Return the items that fit, and a line that counts the other ones."""
     kept = fitting(items, room, gap=2)
     left = len(items) - len(kept)
-    return [*kept, f"{left} of {len(items)} {what} are left out here: no room."] if left else kept
+    return [*kept, f"Left out for lack of space: {left} of {len(items)} {what}."] if left else kept
 
 
 def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
-    """Return a comment on the changed patches and their changed lines, or "" if there are none."""
+    """Return a comment with the changed patches and their changed lines, or "" if none changed."""
     lines = list[str]()
     for one in proposal.carried:
         if any(patch.is_other for patch in one.compared.patches):
@@ -141,7 +144,7 @@ def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
 
 
 def comment_mark(comment: str) -> str:
-    """Return an HTML comment for a pull request's body that records which comment was posted.
+    """Return an HTML comment that records, in a pull request's body, which comment was posted.
 
     Returns "" if `comment` is empty.
     """
@@ -153,24 +156,24 @@ def comment_mark(comment: str) -> str:
 def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
     """Return a comment for a pull request that was opened before the pin moved."""
     state = text(_state(PlannedState(pin.ref, pin.commit)))
-    lines = [f"The base has {code(series)} on {state} now: {check_words(check)}.", ""]
+    lines = [f"The base branch now has {code(series)} on {state}: {check_words(check)}.", ""]
     lines += [
         f"- {one.verdict.value} {code(one.name)}: {text(one.reason or '')}" for one in check.left
     ]
     command = code(f"patchmgr rebase {series} --onto {pin.commit[:12]}")
     merge = "`git merge -X ours` the base, and `patchmgr check`"
-    return "\n".join([*lines, "", f"To bring it there: {command}, commit, {merge}.", ""])
+    return "\n".join([*lines, "", f"To update the pull request: {command}, commit, {merge}.", ""])
 
 
 def check_words(check: PullCheck) -> str:
-    """Return in words whether an open pull request's patches rebase cleanly onto the pin."""
-    left = f"leaves {counted(len(check.left), 'patch')} to a person there"
+    """Return a phrase that says whether a pull request's patches rebase cleanly onto the pin."""
+    left = f"does not rebase cleanly: {counted(len(check.left), 'patch')} to resolve"
     words = (
         f"was not checked: {check.fault}"
         if check.fault
         else left
         if check.left
-        else "carries there"
+        else "rebases cleanly"
     )
     return f"pull request {check.number} ({check.head[:12]}) {words}"
 
@@ -178,7 +181,7 @@ def check_words(check: PullCheck) -> str:
 def annotations_text(found: Sync) -> str:
     """Return one line, in the form of a compiler's warning, for each warning and conflict.
 
-    `.github/problem-matcher.json` turns these lines into annotations. Paths are those in the
+    `.github/problem-matcher.json` turns these lines into annotations. Paths are relative to the
     workspace.
     """
     told = [f"patchmgr: warning: {warning}" for warning in found.warnings]
@@ -193,7 +196,7 @@ _COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
 
 
 def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
-    """Return the state of a series after a sync, as words and as the JSON of a shields.io badge."""
+    """Return the state of a series after a sync, in words and as JSON for a shields.io badge."""
     words = _words(proposal)
     value = {
         "schemaVersion": 1, "label": f"patchmgr {proposal.plan.series[0]}",
@@ -203,7 +206,7 @@ def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
 
 
 def sync_value(found: Sync) -> dict[str, Any]:
-    """Return the result of `sync` as JSON data, with the fields of its plan added."""
+    """Return the result of `sync` as JSON data, including the fields of its plan."""
     proposal = found.proposal
     return {
         **keys(proposal.plan),

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from msgspec import Struct
 
-UNLIMITED = 1 << 30  # columns, of what is not a terminal
+UNLIMITED = 1 << 30  # columns, if the output is not a terminal
 
 
 class Detail(Enum):

@@ -25,7 +25,7 @@ class Line(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """A text of a work order that is printed as it is, with its title."""
+    """A titled text in a work order that is printed line by line, without wrapping."""
 
     title: str
     text: str
@@ -42,18 +42,18 @@ def order_value(order: WorkOrder) -> dict[str, Any]:
 
 
 def value_size(value: object) -> int:
-    """Return an upper bound for the size of a value in a JSON document, in characters."""
+    """Return an upper bound for the number of characters of a value in a JSON document."""
     return len(json.dumps(to_builtins(value, enc_hook=str), indent=1)) * _NESTED // 100
 
 
-_NESTED = 110  # percent: what stands deeper in a document is indented more
+_NESTED = 110  # percent, because a nested value is indented more
 
 
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
     """Return a recorded conflict as JSON data, shortened if it exceeds `most` characters.
 
-    The shortened data lacks the texts, which are also in the work order's regions, and has only the
-    first parts.
+    The shortened data has only the first parts, and lacks the texts, which are also in the regions
+    of the work order.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
@@ -79,7 +79,7 @@ def order_text(order: WorkOrder) -> str:
 
 
 def proposed_text(proposed: Proposed) -> str:
-    """Return the result of `conflicts propose`: whether a resolution passes, and failed checks."""
+    """Return the result of `conflicts propose`: whether the text passes, and the failed checks."""
     where = f"{proposed.id}  {clean(proposed.series)}/{clean(proposed.patch)}"
     state = "passes" if proposed.has_passed else "does not pass"
     lines = [f"{where}  {clean(proposed.path)}  {state}  by {clean(proposed.by)}"]
@@ -90,7 +90,7 @@ def proposed_text(proposed: Proposed) -> str:
 
 
 def asked_text(asked: Sequence[Asked]) -> str:
-    """Return the result of `rebase --resolver`: whether each answer of the program was taken."""
+    """Return the result of `rebase --resolver`: which answers of the program were taken."""
     lines = list[str]()
     for one in asked:
         state = "taken" if one.is_taken else one.error or "not taken"
@@ -124,7 +124,7 @@ def _text(title: str, blocks: list[Line | Code]) -> str:
 
 
 def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
-    """Yield each section of a work order, with its title; `has_sides` includes the sides."""
+    """Yield the title and content of each section; `has_sides` includes the sides."""
     paths = " -> ".join(dict.fromkeys((order.path, order.new_path)))
     ends = (
         pin.commit[:12] if pin.ref == pin.commit else f"{pin.ref} ({pin.commit[:12]})"
@@ -139,7 +139,7 @@ def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
             Line(" to ".join(ends)),
             *([Code("message", order.message)] if "\n" in order.message.strip() else []),
             *(Line(field) for field in fields if field not in order.message),
-            *([Line(f"proposed by {order.offered}, and passes")] if order.offered else []),
+            *([Line(f"proposed by {order.offered}; it passes")] if order.offered else []),
         ],
     )
     for number, region in enumerate(order.regions, 1):
@@ -149,16 +149,16 @@ def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
             yield f"Region {number}{inside} ({region.id})", blocks
     yield from _filled("Symbols", _symbols(order))
     yield from _filled("Caused upstream by", (b for one in order.causes for b in _change(one)))
-    yield from _filled("Later upstream commits there", (Line(_named(o)) for o in order.later))
+    yield from _filled("Later upstream commits to the file", (Line(_named(o)) for o in order.later))
     uses = [Line(f"{one.path}:{one.line}: {one.text.strip()}") for one in order.uses or ()]
     if order.uses is None:
-        uses = [Line("the store lacks files, and cannot be searched")]
-    yield from _filled("Named elsewhere upstream", iter(uses))
+        uses = [Line("the store lacks files, so it cannot be searched")]
+    yield from _filled("Used elsewhere upstream", iter(uses))
     yield from _filled("Earlier decisions on similar conflicts", _earlier(order))
     needs = (Line(f"{one.check}: {one.text}") for one in order.requirements)
     yield from _filled("A resolution must satisfy", needs)
     cut = (Line(one) for one in order.cut)
-    yield from _filled("Shortened; for all of it: conflicts show --full", cut)
+    yield from _filled("Shortened; to see everything: conflicts show --full", cut)
 
 
 def _filled(title: str, blocks: Iterator[Line | Code]) -> Iterator[Section]:

@@ -122,7 +122,7 @@ def test_what_the_checkout_has_already_is_said_and_left_alone(stage: Stage) -> N
     checkout = stage.clone(commit=stage.upstream.git("rev-parse", "landed"))
     before = picture(checkout.root)
     answer = apply(stage, checkout)
-    assert "The checkout has 2 patches already." in answer.out
+    assert "The checkout already has 2 patches." in answer.out
     assert picture(checkout.root) == before
     verify(stage, checkout)
     assert "already" in apply(stage, checkout).out
@@ -438,7 +438,7 @@ def test_what_git_took_out_or_over_is_not_in_the_way(stage: Stage) -> None:
     checkout.git("commit", "--quiet", "-m", "taken over")
     verify(stage, checkout)
     unapply(stage, checkout, code=2)
-    assert "The checkout has 2 patches already." in apply(stage, checkout).out
+    assert "The checkout already has 2 patches." in apply(stage, checkout).out
     checkout.git("checkout", "--quiet", "-B", "work", "origin/later")
     apply(stage, checkout, "--commit")
     checkout.git("checkout", "--quiet", "-B", "again", stage.base)

@@ -113,7 +113,7 @@ def test_a_decision_about_another_text_resolves_nothing(scene: Scene) -> None:
     scene.upstream.commit({"f.py": texts[3]})
     scene.call("upstream", "fetch")
     scene.call("rebase", "s", "--onto", "upstream/main", code=3)
-    assert f"waiting:\n  s/{PATCH}: f.py\n" in scene.call("status").out
+    assert f"files to resolve:\n  s/{PATCH}: f.py\n" in scene.call("status").out
     decide(scene, PATCH, "absorbed")
     assert f"resolved: s/{PATCH}: f.py\n" in scene.call("status").out
     scene.call("rebase", "--continue")
@@ -370,7 +370,8 @@ def test_what_is_there_word_for_word_in_a_later_wording_is_absorbed(scene: Scene
     assert wording["patch"] == MINE
     assert "plant.is_loud" in wording["upstream"]
     shown = scene.call("rebase", "--onto", "upstream/main", "--dry-run")
-    assert "superseded: landed in other words (both texts with --show-conflicts)" in shown.out
+    told = "superseded: landed in a different form (both texts: --show-conflicts)"
+    assert told in shown.out
 
 
 def test_imports_that_upstream_writes_in_another_way_are_there(scene: Scene) -> None:

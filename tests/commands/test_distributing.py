@@ -37,10 +37,10 @@ def test_each_edit_goes_where_its_lines_are_from(desk: Hands) -> None:
     assert done == (
         "Refreshed one.patch: content changed\nRefreshed two.patch: content changed\n"
         "Refreshed three.patch: content changed\n"
-        "Still an edit: pkg/a.py:21  (upstream's lines)\n"
-        "  add one with: patchmgr refresh --patch PATCH PATH\n"
+        "Not in a patch yet: pkg/a.py:21  (upstream's lines)\n"
+        "  to add a file to a patch: patchmgr refresh --patch PATCH PATH\n"
         "Left out, because git does not track them: beside\n"
-        "  add one with: patchmgr refresh PATH, or git add -N PATH\n"
+        "  to include a file: patchmgr refresh PATH, or git add -N PATH\n"
     )
     assert desk.text("pkg/a.py") == end["pkg/a.py"]
     assert diff_of(desk.raw("one.patch")) == [b"-line 10", b"+uno"]
@@ -49,7 +49,7 @@ def test_each_edit_goes_where_its_lines_are_from(desk: Hands) -> None:
     ]  # fmt: skip
     assert b"+drei" in diff_of(desk.raw("three.patch"))
     assert desk.run("changes").out.count("diff --git ") == 1
-    assert desk.run("refresh", "--auto").out.startswith("Still an edit: pkg/a.py:21")
+    assert desk.run("refresh", "--auto").out.startswith("Not in a patch yet: pkg/a.py:21")
     desk.run("undo")
     assert desk.look()[0] == before[0]
     assert desk.text("pkg/a.py") == end["pkg/a.py"]
@@ -77,7 +77,7 @@ def test_what_is_of_no_patch_alone_stays_an_edit(
     desk.run("pop", "-a", "--force")
     desk.run("push", "-a")
     desk.write(files)
-    assert f"Still an edit: {left}\n" in desk.run("refresh", "--auto").out
+    assert f"Not in a patch yet: {left}\n" in desk.run("refresh", "--auto").out
     assert {name: desk.raw(name) for name in desk.order()} == before
 
 

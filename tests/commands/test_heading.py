@@ -127,7 +127,7 @@ def test_the_editor_gets_the_header(desk: Hands, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GIT_EDITOR", "sed -i -e s/Why/How/")
     assert desk.run("edit", "fork-one").out == "Edited fork-one.patch: fork: one\n"
     assert header(desk, "fork-one").endswith("\n\nHow it is so.\n\n")
-    assert desk.run("edit", "fork-one").out == "fork-one.patch is as it was\n"
+    assert desk.run("edit", "fork-one").out == "fork-one.patch is unchanged\n"
     monkeypatch.setenv("GIT_EDITOR", "false")
     assert one_line(desk.run("edit", code=1)).startswith("the editor false ended with exit code 1")
 
@@ -158,7 +158,7 @@ def test_a_patch_gets_another_name_everywhere(desk: Hands) -> None:
     assert desk.raw("first.patch") == raw
     assert desk.applied() == ["first.patch", "fork-two.patch"]
     assert desk.run("rename", "second").out == "Renamed fork-two.patch to second.patch\n"
-    assert desk.run("rename", "second").out == "second.patch is as it was\n"
+    assert desk.run("rename", "second").out == "second.patch is unchanged\n"
     assert "already has a patch first.patch" in one_line(desk.run("rename", "first", code=1))
     (desk.folder / "stray.patch").write_text("mine\n")
     assert "stray.patch already" in one_line(desk.run("rename", "stray", code=2))

@@ -147,7 +147,7 @@ def test_the_log_says_what_was_done_and_what_was_taken_back(desk: Hands) -> None
     assert last["kind"] == "undo"
     told = desk.run("log", str(last["number"])).out.splitlines()
     assert told[1:] == [
-        f"  takes back {last['of'][0]}", f"  in {desk.root}", "    M pkg/a.py", "    D run.sh",
+        f"  undoes {last['of'][0]}", f"  in {desk.root}", "    M pkg/a.py", "    D run.sh",
     ]  # fmt: skip
     assert one_line(desk.run("log", "0", code=2)) == "the log has no entry 0"
 
@@ -307,4 +307,4 @@ def test_nothing_is_undone_in_a_new_workspace(tmp_path: Path) -> None:
     invoke("init", tmp_path / "ws")
     answer = invoke("-C", tmp_path / "ws", "undo")
     assert (answer.code, one_line(answer)) == (1, "there is nothing to undo")
-    assert invoke("-C", tmp_path / "ws", "log").out == "no changes yet\n"
+    assert invoke("-C", tmp_path / "ws", "log").out == "no operations yet\n"

@@ -146,7 +146,7 @@ def test_after_an_upgrade_one_command_puts_all_back(
 def test_what_upstream_has_is_said(house: House) -> None:
     install(house.site, "1.2", release("1.2"))
     out = house.run("apply").out
-    assert "demo 1.2 has 1 patch already." in out
+    assert "demo 1.2 already has 1 patch." in out
     assert house.read("demo/a.py") == release("1.2")["demo/a.py"]
 
 

@@ -208,7 +208,7 @@ def test_the_driver_is_installed_once_and_taken_out_whole(clone: Repository, run
     driver(run, "uninstall", "--dry-run")
     driver(run, "uninstall")
     assert state(clone) == (before[0], "*.x text\n")
-    assert "no driver" in driver(run, "uninstall").out
+    assert "driver is not installed" in driver(run, "uninstall").out
 
 
 def test_a_repository_without_attributes_has_none_afterwards(clone: Repository, run: Run) -> None:

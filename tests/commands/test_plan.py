@@ -85,9 +85,9 @@ def test_a_plan_without_conflicts_is_one_step(planned: Scene) -> None:
 
 @pytest.mark.usefixtures("found")
 def test_steps_are_taken_in_order_and_what_was_resolved_needs_a_new_plan(planned: Scene) -> None:
-    assert "the step to take is: patchmgr rebase --onto plan:1" in refused(planned, 2)
+    assert "the next step is: patchmgr rebase --onto plan:1" in refused(planned, 2)
     planned.call("rebase", "s", "--onto", "plan:1")
-    assert "step 1 of the plan starts from another pin" in refused(planned, 1)
+    assert "step 1 of the plan starts from a different pin" in refused(planned, 1)
     planned.call("rebase", "--onto", "plan:2", code=3)
     planned.call("rebase", "--abort")
     left = planned.rebase("s", "--onto", "plan:2", code=3)["series"][0]["patches"][0]
@@ -159,7 +159,7 @@ def test_text_and_markdown(planned: Scene) -> None:
     tip = planned.upstream.git("rev-parse", "main~2").strip()[:12]
     assert f"  2  #7 {tip} upstream: 4 breaks\n" in out
     assert "     conflict fork-change-1.patch\n       a:11\n" in out
-    assert "assuming that the lines of 1 patch in conflict are taken" in out
+    assert "assuming that 1 patch in conflict is resolved to theirs" in out
     text = planned.call("plan", "s", "--format", "markdown", code=3).out
     assert "| `fork-change-1.patch` | **conflict** | `a:11`<br>a: upstream changed" in text
 

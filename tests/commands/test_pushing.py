@@ -109,7 +109,7 @@ def test_lists_have_the_signs_of_stgit(three: Hands) -> None:
     three.run("goto", "two")
     three.run("pop")
     assert three.run("applied").out == "> one.patch\n"
-    hidden = "! three.patch  #+sym  (guard #+sym and sym is not selected)\n"
+    hidden = "! three.patch  #+sym  (its guard is #+sym, and sym is not selected)\n"
     assert three.run("unapplied").out == f"- two.patch\n{hidden}"
     assert three.run("unapplied", "--select", "sym").out == "- two.patch\n- three.patch  #+sym\n"
     names = [three.run(verb).out for verb in ("top", "next")]
@@ -124,9 +124,9 @@ def test_a_hidden_patch_is_passed_over_unless_its_symbol_is_selected(three: Hand
     (three.folder / "series.toml").write_text('[groups]\nexperimental = ["two"]\n')
     three.stage.run("series", "guard", "one", "+sym", "--series", "w")
     answer = three.run("push", "two", code=1)
-    assert one_line(answer) == "two.patch is hidden: group experimental is off and not selected"
+    assert one_line(answer) == "two.patch is hidden: its group experimental is off and not selected"
     said = three.run("push", "-a", "--select", "experimental").out
-    assert "  passed over one.patch: guard #+sym and sym is not selected\n" in said
+    assert "  left out one.patch: its guard is #+sym, and sym is not selected\n" in said
     assert three.applied() == ["two.patch", "three.patch"]
     three.run("pop")
     assert three.run("push").out.startswith("Pushed three.patch")  # the selection is remembered
@@ -277,7 +277,7 @@ def test_what_apply_put_in_can_be_popped_and_what_was_pushed_unapplied(desk: Han
     desk.stage.run("apply", "s", "--to", desk.root)
     assert desk.run("pop").out == "Popped fork-two.patch\nTop is fork-one.patch\n"
     verified = desk.stage.run("verify", "s", "--to", desk.root, code=4)
-    assert verified.out == f"of s, 1 patch in {desk.root}\n"
+    assert verified.out == f"1 patch of s pushed in {desk.root}\n"
     assert f"s is in {desk.root}: 1 patch pushed" in desk.stage.run("status").out
     desk.run("push")
     desk.stage.run("verify", "s", "--to", desk.root)
@@ -287,7 +287,8 @@ def test_what_apply_put_in_can_be_popped_and_what_was_pushed_unapplied(desk: Han
 
 def test_a_series_in_commits_is_not_popped(desk: Hands) -> None:
     desk.stage.run("apply", "s", "--to", desk.root, "--commit")
-    assert one_line(desk.run("pop", "--to", desk.root, code=1)) == f"s is in {desk.root} as commits"
+    told = f"the series s is in {desk.root} as commits"
+    assert one_line(desk.run("pop", "--to", desk.root, code=1)) == told
 
 
 def test_another_series_is_not_pushed_over_one(desk: Hands) -> None:
@@ -326,7 +327,7 @@ def test_a_pushed_patch_that_changed_since_is_told(
 def test_a_patch_that_was_put_below_pushed_ones_is_told(desk: Hands) -> None:
     desk.run("push")
     (desk.folder / "series").write_text("fork-two.patch\nfork-one.patch\n")
-    told = "fork-two.patch is below a pushed patch and is not pushed"
+    told = "fork-two.patch is not pushed, but a later patch is"
     for verb in ("push", "refresh", "unapplied"):
         assert one_line(desk.run(verb, code=1)) == told
     assert desk.run("applied").out.startswith("> fork-one.patch")

@@ -67,7 +67,7 @@ def test_a_submodule_that_is_named_is_refused(stage: Stage) -> None:
     stage.run("series", "new", "m", "--upstream", "up", "--base", base)
     desk.run("new", "one", "--series", "m")
     refused = one_line(desk.run("refresh", "sub", code=1))
-    assert refused == "sub is a submodule, which is not changed in a checkout"
+    assert refused == "sub is a submodule, and submodules in a checkout are not changed"
 
 
 @pytest.fixture
@@ -284,7 +284,9 @@ def test_a_patch_above_is_rewritten_where_its_context_changed(two: Hands) -> Non
     two.write({"pkg/a.py": text(l10="one\n", l38="near\n", l40="two\n")})
     said = two.run("refresh", "-p", "one").out.splitlines()
     assert said == [
-        "Refreshed one.patch: content changed", "  pkg/a.py", "  two.patch after it: context only",
+        "Refreshed one.patch: content changed",
+        "  pkg/a.py",
+        "  later patch two.patch: context only",
     ]  # fmt: skip
     assert diff_of(two.raw("two.patch")) == [b"-line 40", b"+two"]
     after = work_tree(two.checkout)
@@ -382,7 +384,7 @@ def test_a_patch_of_another_form_is_written_anew_only_where_that_is_asked_for(de
     assert desk.run("refresh").out == "plain.diff: nothing to refresh\n"
     assert desk.raw("plain.diff") == before
     done = desk.run("refresh", "--rewrite")
-    assert done.out == "Refreshed plain.diff: another form, the same change\n"
+    assert done.out == "Refreshed plain.diff: different form, same change\n"
     assert desk.raw("plain.diff").startswith(b"Why it is so.\n\ndiff --git a/pkg/a.py b/pkg/a.py\n")
     assert (desk.folder / "series").read_text() == "plain.diff\n"
     assert desk.run("refresh", "--rewrite", "--json").json["rewritten"] is False

@@ -73,7 +73,7 @@ def test_what_fails_a_check_is_not_accepted_and_stays_chosen(
     assert "it fails a check:\nledger: it has nothing of what upstream does here\n" in answer.err
     assert "c has no effect here\n" in answer.err and "x has no effect here\n" in answer.err
     assert answer.err.endswith(
-        "1 conflict left; what you chose is kept\ngo on with: patchmgr resolve\n"
+        "1 conflict left; your choices are saved\ncontinue with: patchmgr resolve\n"
     )
     assert picture(scene.root) == before
     assert "--- theirs (the patch)  (chosen)\n" in typed(scene, "q", monkeypatch, code=3).err

@@ -48,7 +48,7 @@ def test_a_workspace_behind_a_link(stage: Stage) -> None:
 def test_what_git_took_out_again(stage: Stage, commits: bool) -> None:
     clone = stage.clone()
     stage.run("apply", "s", "--to", clone.root, *(["--commit"] if commits else []))
-    assert where(stage.root) == [f"s is in {clone.root}: whole"]
+    assert where(stage.root) == [f"s is in {clone.root}: all patches"]
     clone.git("reset", "--quiet", "--hard", stage.base)
     clone.git("clean", "--quiet", "-d", "--force")
     assert where(stage.root) == []

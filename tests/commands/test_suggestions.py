@@ -41,7 +41,7 @@ def test_a_merge_that_is_not_sure_enough_is_left_with_what_it_could_become(scene
     told = scene.call("rebase", "--onto", "upstream/main", "--dry-run", "--show-conflicts",
         "--confidence", "100", code=3,
     ).out  # fmt: skip
-    assert "region 1 could become (1): " in told
+    assert "region 1, candidate 1: " in told
     assert "right in " in told
 
 

@@ -135,7 +135,7 @@ def test_what_carries_is_a_commit_on_a_branch_and_the_workspace_stays(
     assert f'commit = "{tip}"' in lock and 'ref = "upstream/main"' in lock
     (pull,) = server.pulls
     assert pull["title"] == f"s: sync to upstream/main {tip[:12]}"
-    assert "1 commit: carries to upstream/main" in pull["body"]
+    assert "1 commit: rebases cleanly onto upstream/main" in pull["body"]
 
 
 def test_it_is_the_same_commit_as_a_rebase_makes(
@@ -204,7 +204,7 @@ def test_nothing_new_is_nothing_pushed_but_the_heartbeat(
     assert again[0]["there"] is not None
     (series,) = scene.call("status", "--json").json["series"]
     (remote_name, when) = series["last_sync"]["remote"], series["last_sync"]["time"]
-    words = f"nothing to sync, it is on upstream/main {scene.upstream.head()[:12]}"
+    words = f"nothing to sync; it is on upstream/main {scene.upstream.head()[:12]}"
     assert (remote_name, series["last_sync"]["words"]) == ("origin", words)
     assert series["last_sync"]["age"] == pytest.approx(time.time() - when, abs=900)
     assert f"\n  last sync within the last hour: {words} (origin)\n" in scene.call("status").out
@@ -249,7 +249,8 @@ def test_a_persons_push_stays_and_is_told(
     (warning,) = found["warnings"]
     assert f"patchmgr/sync-s is at {theirs[:12]}, which patchmgr did not push" in warning
     assert f"at {theirs[:12]}" in server.pulls[0]["body"]
-    assert "left as it is" in scene.call("sync", "--push", "origin").out
+    told = "not pushed, because others have pushed to it"
+    assert told in scene.call("sync", "--push", "origin").out
 
 
 def test_a_push_in_the_very_moment_stays_and_is_told(
@@ -497,7 +498,8 @@ def test_an_open_pull_request_is_told_once_what_a_moved_pin_means_for_it(
     assert (check["number"], check["head"], check["fault"]) == (9, head, "")
     assert (check["patches"], found["warnings"]) == ([], [])
     (comment,) = said(server)
-    assert f"upstream/main {tip[:12]} now: pull request 9 ({head[:12]}) carries" in comment["body"]
+    told = f"upstream/main {tip[:12]}: pull request 9 ({head[:12]}) rebases cleanly"
+    assert told in comment["body"]
     assert f"`patchmgr rebase s --onto {tip[:12]}`" in comment["body"]
     assert sync(scene)["checks"] == []
     assert said(server) == [comment]
@@ -517,8 +519,9 @@ def test_the_comment_follows_pin_and_head(scene: Scene, remote: Repository, serv
     scene.call("drop", "fork-change-1.patch")
     move_pin(scene)
     found = scene.call("sync", "--push", "origin", "--pull-request", "gh")
-    assert f"pull request 9 ({head[:12]}) leaves 1 patch to a person there" in found.out
-    assert f"warning: pull request 9 ({head[:12]}) leaves 1 patch" in found.err
+    told = "does not rebase cleanly: 1 patch to resolve"
+    assert f"pull request 9 ({head[:12]}) {told}" in found.out
+    assert f"warning: pull request 9 ({head[:12]}) does not rebase cleanly" in found.err
     (comment,) = said(server)
     assert comment["id"] == before[0]["id"] and comment["body"] != before[0]["body"]
     assert "- conflict `fork-change-1.patch`: a: upstream changed the same lines" in comment["body"]

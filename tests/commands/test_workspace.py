@@ -47,7 +47,7 @@ def test_init_makes_a_workspace_that_git_can_hold(tmp_path: Path, run: Run) -> N
     assert (root / ".gitignore").read_bytes() == GITIGNORE
     assert (root / "upstream.lock").read_text() == "format = 1\n"
     assert "is already a workspace" in one_line(run("init", root, code=2))
-    none = "no series yet: patchmgr series new NAME --upstream U --base REF"
+    none = "no series yet; to make one: patchmgr series new NAME --upstream U --base REF"
     assert run("-C", root, "status").out == f"workspace {root}\n{none}\n"
 
 
@@ -511,7 +511,7 @@ def test_a_broken_series_file_is_an_error_in_one_line(
 
 def test_status_says_how_far_upstream_is(stage: Stage) -> None:
     shown = stage.run("status").out
-    assert "distance unknown\nto know the distance, run: patchmgr upstream fetch up\n" in shown
+    assert "distance unknown\nto see the distance, run: patchmgr upstream fetch up\n" in shown
     stage.run("upstream", "fetch")
     assert stage.run("status").out.splitlines()[1].endswith("2 patches  up to date")
     upstream = Repository(stage.folder / "own")
@@ -532,12 +532,13 @@ def test_status_says_what_is_applied_where(stage: Stage) -> None:
     stage.run("apply", "s", "--to", one.root)
     stage.run("apply", "s", "--to", two.root, "--commit")
     last = stage.run("status").out.splitlines()[-2:]
-    assert last == [f"s is in {one.root}: whole", f"s is in {two.root}: whole"]
+    assert last == [f"s is in {one.root}: all patches", f"s is in {two.root}: all patches"]
     (one.root / "pkg/a.py").write_text("mine\n")
     (stage.root / "series/s/series").write_text("fork-one.patch\n")
     last = stage.run("status").out.splitlines()[-2:]
     assert last == [
-        f"s is in {one.root}: 1 file not as applied", f"s is in {two.root}: an older state of it"
+        f"s is in {one.root}: 1 file differs from what was applied",
+        f"s is in {two.root}: an older state of the series",
     ]  # fmt: skip
     found = stage.run("status", "--json").json["applied"]
     assert [(a["sound"], a["current"]) for a in found] == [(False, False), (False, False)]

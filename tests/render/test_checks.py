@@ -29,7 +29,7 @@ def test_a_problem_of_a_place_has_a_row_of_its_own() -> None:
 
 def test_more_than_the_limit_is_counted() -> None:
     rows = shown(*(Problem("header", f"fault {n}", "a") for n in range(23)))
-    assert (len(rows), rows[-1]) == (21, "3 more; --json has them all")
+    assert (len(rows), rows[-1]) == (21, "3 more; to see all: --json")
 
 
 def test_gates_that_were_passed_are_counted() -> None:

@@ -66,10 +66,10 @@ def test_both_texts_are_shown_with_what_to_type() -> None:
     assert lines[1:] == [
         "g: why  (conflict id)",
         "likely absorbed by #7 111111111111 Fix it  (confidence 0.7)",
-        "upstream has, in g line 12",
+        "upstream has this, in g line 12:",
         "| \\u001b a",
         "|   b",
-        "where the patch adds",
+        "where the patch adds this:",
         "| c",
         "|",
         "| d\\xff",
@@ -82,7 +82,7 @@ def test_long_texts_are_cut() -> None:
     lines = [
         line.strip() for line in patch_lines(outcome(Resemblance(1, 1, content, b"x")), View())
     ]
-    assert "| ... and 3 lines more" in lines
+    assert "| ... and 3 more lines" in lines
     assert f"| line {LONGEST_TEXT - 1}" in lines and f"| line {LONGEST_TEXT}" not in lines
 
 
@@ -100,7 +100,7 @@ def test_what_the_header_says_is_shown_to_who_decides() -> None:
     assert lines[2].startswith("why: It \\u001b hangs.") and lines[2].endswith(" ...")
     assert lines[3:] == [
         "drop when: #7 is in",
-        "likely absorbed by #7 111111111111 Fix it  (confidence 0.5, named in its Drop-When)",
+        "likely absorbed by #7 111111111111 Fix it  (confidence 0.5, named in Drop-When)",
         "decide with: patchmgr decide p.patch absorbed    (or: needed)",
     ]
     carried = replace(asked, verdict=Verdict.MODIFIED)
@@ -110,7 +110,7 @@ def test_what_the_header_says_is_shown_to_who_decides() -> None:
 def test_a_nearer_text_is_said_to_be_of_its_commit() -> None:
     resemblance = Resemblance(0.7, 12, b"a\n", b"b\n", "2" * 40)
     lines = [line.strip() for line in patch_lines(outcome(resemblance), View())]
-    assert "upstream had, in g line 12 of 222222222222" in lines
+    assert "upstream had this, in g line 12 of 222222222222:" in lines
 
 
 def test_likely_commits_are_in_the_document() -> None:

@@ -52,7 +52,7 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
             replace(NOTE, is_dry_run=True, head=None, old_head=None),
             "## What a sync would do to `s`",
         ),
-        "incomplete": (replace(NOTE, is_complete=False), "hunk by hunk, are not in this workspace"),
+        "incomplete": (replace(NOTE, is_complete=False), "no detailed record of that rebase"),
         "solved": (
             replace(
                 NOTE,
@@ -149,7 +149,7 @@ def test_long_lists_are_folded_and_cut() -> None:
     assert "<summary>90 lines</summary>" in text
     short = note_markdown(long, limit=2000)
     assert len(short) <= 2000
-    assert "more lines are left out here: no room." in short
+    assert "Left out for lack of space: " in short
 
 
 def test_the_document_says_how_sure_it_is() -> None:

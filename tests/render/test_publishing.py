@@ -42,8 +42,8 @@ def test_two_states_are_compared_patch_by_patch() -> None:
         "  added           add it\n"
         "2 patches: 1 changed, 1 added\n"
         "1 file byte-identical, 1 not\n"
-        "  other  a.py\n"
-        "  held   held.py sha256:1\n"
+        "  differs  a.py\n"
+        "  held     held.py sha256:1\n"
     )
 
 
@@ -100,7 +100,7 @@ def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
     {
         "of nobody": (
             CommitOrigin(OLD, None, NEW, None, False, None, (), (), None, None),
-            f"commit {OLD}\nno commit of a series\n",
+            f"commit {OLD}\nnot a commit of a series\n",
         ),
         "now": (
             CommitOrigin(OLD, "s", NEW, "v1", True, 1, ("fix it",), ("one",), "1.0", None),
@@ -114,8 +114,8 @@ def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
         ),
         "another state": (
             CommitOrigin(OLD, None, NEW, None, False, None, ("a", "b"), (), None, None),
-            f"commit {OLD}\nseries unknown here on {NEW}\nanother state of the series than "
-            "the present one\n2 patches\n  a\n  b\n",
+            f"commit {OLD}\nseries unknown here on {NEW}\nnot the branch of the series "
+            "as it is now\n2 patches\n  a\n  b\n",
         ),
     },
 )

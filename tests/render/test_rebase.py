@@ -64,20 +64,23 @@ def partial(left: int) -> PatchOutcome:
             replace(
                 PATCH, verdict=Verdict.UNCHANGED, history=((LANDED, "landed"), (LATER, "reverted"))
             ),
-            ["landed in 111111111111, taken back in 222222222222"],
+            ["landed in 111111111111, reverted in 222222222222"],
         ),
         "superseded": (
             replace(PATCH, superseded=(WORDING,)),
-            ["superseded: landed in other words (both texts with --show-conflicts)"],
+            ["superseded: landed in a different form (both texts: --show-conflicts)"],
         ),
         "superseded-in-part": (
             replace(PATCH, superseded=(WORDING, Wording("f.py", b"", b"ours = 1\n"))),
             [
-                "superseded: landed in other words, without 1 part of it"
-                " (both texts with --show-conflicts)"
+                "superseded: landed in a different form, without 1 part of it"
+                " (both texts: --show-conflicts)"
             ],
         ),
-        "partial": (partial(2), ["left of it: 2 of 3 hunks", "  f.py line 20", "  f.py line 30"]),
+        "partial": (
+            partial(2),
+            ["still carried: 2 of 3 hunks", "  f.py line 20", "  f.py line 30"],
+        ),
         "warning": (
             replace(PATCH, verdict=Verdict.MODIFIED, warnings=("f.py: `x` \x1b is used",)),
             ["warning: f.py: `x` \\u001b is used"],
@@ -206,4 +209,4 @@ def test_the_last_lines_of_a_stop_name_the_conflicts_and_the_next_command() -> N
     assert then == "Then run: patchmgr rebase --continue"
     dry = told(verdicts(Verdict.CONFLICT, Verdict.CONFLICT), waiting=(), work=None).splitlines()
     assert dry[0] == "Conflicts are left in 2 patches: p1.patch and p2.patch"
-    assert dry[1].endswith("run it without --dry-run")
+    assert dry[1].endswith("run without --dry-run")

@@ -65,14 +65,14 @@ def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
         "||||||| base",
         "(there is no such file)",
     ]
-    assert lines[-2:] == ["... 1 line more", ">>>>>>> theirs"]
+    assert lines[-2:] == ["... 1 more line", ">>>>>>> theirs"]
 
 
 def test_the_edits_of_both_sides_are_told_and_no_more_than_a_dozen() -> None:
     edits = SideEdits(("add `\x1b[2J`",), tuple(f"add `{n}`" for n in range(14)))
     lines = conflict_text([REGION], (), [edits]).splitlines()
     assert lines[1:3] == ["  ours: add `\\u001b[2J`", "  theirs: add `0`"]
-    assert lines[13:15] == ["  theirs: add `11`", "  theirs: 2 edits more"]
+    assert lines[13:15] == ["  theirs: add `11`", "  theirs: 2 more edits"]
 
 
 def test_a_list_has_a_line_each() -> None:

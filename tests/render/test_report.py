@@ -173,7 +173,8 @@ def test_markdown_fits_a_pull_request_and_says_what_is_left_out(patches: int, fi
     assert len(page) < LIMIT
     for what, number in (("patches", patches), ("files", files)):
         shown = _details(page, what)
-        left_out = re.search(rf"\n\n(\d+) of (\d+) {what} are left out here: no room\.\n", shown)
+        told = rf"\n\nLeft out for lack of space: (\d+) of (\d+) {what}\.\n"
+        left_out = re.search(told, shown)
         rows = len(re.findall(r"^\| (?=[\d`])", shown, re.MULTILINE))
         assert rows + (int(left_out[1]) if left_out else 0) == number
         assert left_out is None or int(left_out[2]) == number

@@ -120,7 +120,7 @@ def test_what_stays_the_same_everywhere_is_counted() -> None:
     same = dict.fromkeys(("one.patch", "two.patch"), Verdict.UNCHANGED)
     found = (TargetOutcome("v2", (series("s", "v2", {**same, **LEFT}, None),)),)
     shown = targets_text(found, "terminal", View())
-    assert "two.patch" not in shown and "  1 patch the same on every target\n" in shown
+    assert "two.patch" not in shown and "  1 patch unchanged on every target\n" in shown
     assert "  two.patch      same\n" in targets_text(found, "terminal", View(Detail.ALL))
     line = "s: v1 -> 1 target  (4 patches): v2 1 conflict, 1 blocked\n"
     assert targets_text(found, "terminal", View(Detail.LINE)) == line
