@@ -412,7 +412,7 @@ class _TopFolder:
         self._name: str | None = None
 
     def inside(self, path: str) -> str:
-        """Return the path relative to the top folder, which is "" for the top folder itself.
+        """Return the path relative to the top folder, or "" for the top folder itself.
 
         The first path that is passed in determines the top folder. Raises ValueError for a path
         outside the top folder.
@@ -444,7 +444,7 @@ def _add(kinds: dict[str, Kind], path: str, member: Member) -> None:
     is_directory = member.kind is Kind.DIRECTORY
     seen = kinds.get(path)
     if seen is not None and not (is_directory and seen is Kind.DIRECTORY):
-        raise refused(member.name, "appears in it twice")
+        raise refused(member.name, "appears twice")
     kinds[path] = member.kind
     for folder in parents_of(path):
         if kinds.setdefault(folder, Kind.DIRECTORY) is not Kind.DIRECTORY:

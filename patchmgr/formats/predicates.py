@@ -167,7 +167,8 @@ class _Parser:
     def _part(self) -> Predicate:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise _SyntaxError(self._next.at, f"it is nested deeper than {DEEPEST}")
+            problem = f"the predicate is nested deeper than {DEEPEST} levels"
+            raise _SyntaxError(self._next.at, problem)
         found = self._nested()
         self._depth -= 1
         return found

@@ -51,7 +51,7 @@ def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
 
 
 def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None = None) -> str:
-    """Return a name as a path without its first `strip` directories; raise if it is not safe."""
+    """Return a name as a path without its first `strip` directories; refuse an unsafe path."""
     strip = reader.strip if strip is None else strip
     what = f"{reader.where(at)}: the path"
     path = decode_path(name)
@@ -60,7 +60,7 @@ def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None =
             check_path(part or path, what=what)
     stripped = _stripped(name, strip)
     if stripped is None:
-        hint = "write -pN after the name in the series file, N being the directories to strip"
+        hint = "write -pN after the name in the series file, where N directories are to be stripped"
         raise reader.fault(f"a path has too few directories for -p{strip}", hint, at=at)
     return check_path(decode_path(stripped), what=what)
 
@@ -89,7 +89,7 @@ def _check_title(reader: PatchReader, title: bytes, names: Names, at: int) -> No
             for name in pair:
                 _checked_name(reader, name, at)
             return
-    raise reader.fault("the diff --git line names other files", at=at)
+    raise reader.fault("the diff --git line names other files than the lines below it", at=at)
 
 
 def _stripped(name: bytes, strip: int) -> bytes | None:

@@ -195,7 +195,7 @@ def _with_option(line: SeriesLine, option: bytes, number: int) -> SeriesLine:
         return replace(line, is_reversed=True)
     value = _STRIP.fullmatch(option)
     if value is None:
-        hint = "only -pN and -R may follow a name, and a comment that begins with #"
+        hint = "only -pN, -R and a comment that begins with # may follow a name"
         raise _fault(number, f"the option {shown(option)} is unknown", hint)
     return replace(line, strip=int(value[1]))
 

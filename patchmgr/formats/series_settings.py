@@ -146,7 +146,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
             build_env=top.build_env,
         )
     except PatchmgrError as fault:
-        hints = (*fault.hints, "see docs/reports.md for what the file may hold")
+        hints = (*fault.hints, "see docs/reports.md for what the file may contain")
         raise PatchmgrError(fault.kind, fault.message, *hints) from fault
 
 
@@ -194,7 +194,7 @@ def _claim(what: str, place: str, value: object) -> Claim:
     check_path(path, what="A claim's path")
     match = _DIGEST.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        problem = 'must be "upstream" or "sha256:" and 64 digits'
+        problem = 'must be "upstream", or "sha256:" followed by 64 digits'
         raise _fault(f"{what}: claims.{shown(place)}", problem)
     return Claim(path, symbol or None, match[1])
 

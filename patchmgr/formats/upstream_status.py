@@ -117,7 +117,7 @@ def _mainline_problems(patch: Patch, text: str) -> Iterator[str]:
     if found is None:
         yield (
             f"{MAINLINE} is {shown(text)}, but it must be a version, Queued, or one of Submitted,"
-            " Not yet and Never with a comma and a reason after it"
+            " Not yet and Never, followed by a comma and a reason"
         )
         return
     needed = {"Git-commit"} if found[0] is Stance.BACKPORT else set()
@@ -132,7 +132,7 @@ def _status_problems(text: str) -> Iterator[str]:
     match = _STRICT.fullmatch(text)
     if match is None:
         kinds = ", ".join(s.value for s in Stance)
-        yield f"{STATUS} is {shown(text)}, but it must be one of {kinds}, then details in [ ]"
+        yield f"{STATUS} is {shown(text)}, but it must be one of {kinds}, with any details in [ ]"
         return
     stance, detail = Stance(match["word"]), match["detail"] or ""
     if stance in _REASONS and _REASONS[stance][0].search(detail) is None:

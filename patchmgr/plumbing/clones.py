@@ -93,7 +93,7 @@ class Clone(Struct, frozen=True, dict=True):
         """Raise PatchmgrError "busy" if another git process holds the lock of the index."""
         if (lock := self.private / "index.lock").exists():
             message = f"another git process is running in {self.root}"
-            raise PatchmgrError("busy", message, f"if none is, delete {lock}")
+            raise PatchmgrError("busy", message, f"if no git process is running, delete {lock}")
 
     def index(self) -> Mapping[str, Indexed]:
         """Return the index entries by path; an unmerged path has the entry of its highest stage."""

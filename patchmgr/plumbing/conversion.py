@@ -243,7 +243,7 @@ class Conversion:
         return file.content if file is not None and file.mode in FILE_MODES else None
 
     def _at_head(self, places: Collection[str]) -> dict[str, bytes]:
-        """Return those .gitattributes files at the given paths that HEAD contains."""
+        """Return HEAD's .gitattributes files at the given paths."""
         unknown = [place for place in places if place not in self._committed]
         if unknown:
             with ObjectReader(self._private) as reader:

@@ -142,7 +142,7 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the `with` block ends, unless the block raises an error.
+    """Delay Ctrl-C until the `with` block ends; if the block raises an error, ignore Ctrl-C.
 
     Git processes that are started in the block never receive the signal.
     """

@@ -165,7 +165,7 @@ def _not_found(environment: Environment, package: str, others: list[Path]) -> Pa
 def _from_wheel(package: str) -> tuple[str, ...]:
     return (
         f"install it from a wheel: pip install --force-reinstall --no-deps {package}",
-        "or, if the system's package manager installed it, install it in a virtual environment",
+        f"if the system's package manager installed {package}, use a virtual environment instead",
     )
 
 

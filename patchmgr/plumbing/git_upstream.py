@@ -217,7 +217,7 @@ class GitUpstream(OpenUpstream):
                 "unknown-ref",
                 f"{self._name} has no {f'branch {branch}' if branch else 'default branch'}",
                 *_nearest(branch or "main", remote.heads),
-                f"name the branch to follow in upstream.lock, [upstream.{self._name}]: branch",
+                f"name the branch in upstream.lock: [upstream.{self._name}], key `branch`",
             )
         return branch
 
@@ -358,9 +358,7 @@ class GitUpstream(OpenUpstream):
         arguments = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
         code, _ = git_process.run(arguments, git_dir=source, good=(0, 1))
         if code == 0:
-            message = (
-                f"{self._name} is a partial clone, for which this git would fetch missing objects"
-            )
+            message = f"{self._name} is a partial clone, whose missing objects this git would fetch"
             raise PatchmgrError("git", message, "install git 2.39.4 or newer")
 
     def _transfer(self, refspecs: Sequence[str], *options: str) -> None:

@@ -187,7 +187,7 @@ class Journal:
             raise PatchmgrError(
                 "broken-workspace",
                 f"{_JOURNAL} cannot be read",
-                "delete it to go back to the state before the interrupted command",
+                "delete this file to go back to the state before the interrupted command",
             ) from fault
         for path in (*(path for path, _ in plan.files), *plan.spent):
             refuse_links(self._root, path)
@@ -214,7 +214,7 @@ class Journal:
                 synced(folder)
             (self._root / _JOURNAL).unlink()
         except OSError as fault:
-            left = "some files were, and the next patchmgr command here finishes the change"
+            left = "some files were written; the next patchmgr command here finishes the change"
             raise unwritable(str(self._root), fault, left=left) from fault
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 

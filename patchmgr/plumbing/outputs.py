@@ -36,7 +36,7 @@ def refresh_folder(
                 left.unlink()
     except OSError as fault:
         raise unwritable(
-            str(place), fault, left="some files were; run the command again"
+            str(place), fault, left="some files were written; run the command again"
         ) from fault
 
 

@@ -157,7 +157,8 @@ class PullRequests(Struct, frozen=True):
             is_open = str(row["state"]).startswith("open")
             return Request(int(number), str(url), is_open, str(head), str(body or ""))
         except (KeyError, TypeError, ValueError) as fault:
-            message = f"{self.forge.program} answered with no pull request: {fault!r}"
+            program = self.forge.program
+            message = f"{program} answered with something that is not a pull request: {fault!r}"
             raise PatchmgrError("pull-request", message) from fault
 
     def _ask(self, method: str, path: str, sent: object = None) -> Any:

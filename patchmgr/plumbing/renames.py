@@ -81,8 +81,8 @@ def moved_folders(
     """Return the new paths, by old path, of files that patches create in folders that have moved.
 
     As in git, a folder has moved if no file is left in it and one new folder received more of its
-    files than any other. Here, the new folder must also have received more than half of them. Only
-    files directly in the folder are moved with it.
+    files than any other folder. Here, the new folder must also have received more than half of
+    them. Only files directly in the folder are moved with it.
     """
     found: dict[str, str] = {}
     known: dict[str, str | None] = {}

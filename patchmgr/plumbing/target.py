@@ -335,7 +335,7 @@ class Target:
         try:
             self._finish(journal, is_fresh=True)
         except OSError as fault:
-            left = "some files were, and the next run of this command finishes the change"
+            left = "some files were written; the next run of this command finishes the change"
             raise unwritable(str(self.root), fault, left=left) from fault
 
     def _stage(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
@@ -457,7 +457,7 @@ class Target:
             names = ", ".join(saved)
             raise PatchmgrError(
                 "edited",
-                f"saved while the command ran in {self.root}, so not replaced: {names}",
+                f"files in {self.root} were saved while the command ran, and not replaced: {names}",
                 "check these files: they do not contain the changes of the patches",
             )
 

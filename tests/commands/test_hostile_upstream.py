@@ -260,7 +260,7 @@ def test_an_upstream_on_no_branch_says_where_to_name_one(stage: Stage) -> None:
     other.git("checkout", "--quiet", "--detach")
     stage.run("upstream", "add", "other", "--git", other.root)
     refused = stage.run("upstream", "fetch", "other", code=2)
-    assert "follow in upstream.lock, [upstream.other]: branch" in refused.err
+    assert "in upstream.lock: [upstream.other], key `branch`" in refused.err
     lock = stage.root / "upstream.lock"
     lock.write_text(
         lock.read_text().replace("[upstream.other]", '[upstream.other]\nbranch = "main"')
