@@ -4,8 +4,9 @@ The result of a merge depends on how git's histogram diff pairs lines. This modu
 every possible pairing gives the same result. A line that occurs once in each text pairs with itself
 or with nothing. Of several runs of equal lines, the diff takes the longest. So a run is certain if
 the part from its first to its last unique line is longer than any run without unique lines can be.
-No change can slide over a unique line. Between two certain runs, the pairing does not matter if
-only one side changed the lines between them, because the merge takes the text of that side.
+The diff then compares the lines between two such runs by themselves, and so does this module. No
+change can slide over a unique line. Between two certain runs, the pairing does not matter if only
+one side changed the lines between them, because the merge takes the text of that side.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, 
 
 TYPE_CHECKING = False  # as in patience.py
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
+
+    Area = tuple[int, int, int, int]  # from and to, in the base and in one side
 
 _BINARY_LOOK = 8000  # bytes at the start of a file in which git looks for a NUL
 _FEW = 40  # most lines of a change that is looked for as the only change of a side
@@ -59,29 +62,19 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     """
     if base.is_binary or side.is_binary:
         return None
-    narrow = _narrow(base, side)
-    if narrow is not None:
-        return (narrow,)
-    old, new = anchors(base.single, side.single)
-    if not old:
-        return None
-    widest = min(_widest(old, len(base.lines)), _widest(new, len(side.lines)))
-    runs = equal_runs(base.lines, side.lines, old, new)
-    kept = [run for run in runs if run[1] - run[0] > widest]
+    kept = _certain(base, side, *_around_one(base, side))
+    kept = kept or _certain(base, side, *anchors(base.single, side.single))
     if not kept:
         return None
-    ends = [(0, 0), *((end, new_end) for _, end, _, new_end in kept)]
-    starts = [*((start, new_start) for start, _, new_start, _ in kept)]
-    starts.append((len(base.lines), len(side.lines)))
     return tuple(
-        Change(start, end, new_start, new_end)
-        for (start, new_start), (end, new_end) in zip(ends, starts, strict=True)
-        if base.lines[start:end] != side.lines[new_start:new_end]
+        Change(*area)
+        for area in _between(kept, (0, len(base.lines), 0, len(side.lines)))
+        if base.lines[area[0] : area[1]] != side.lines[area[2] : area[3]]
     )
 
 
-def _narrow(base: Text, side: Text) -> Change | None:
-    """Return the change of a side if it is the only one, short and certain, or else None.
+def _around_one(base: Text, side: Text) -> tuple[list[int], list[int]]:
+    """Return the anchors around the only change of a side if it is short, or else none.
 
     A line outside the change that is unique in the base is also unique in the side, unless the
     change adds the same line. So the other lines of the side need not be counted.
@@ -91,24 +84,70 @@ def _narrow(base: Text, side: Text) -> Change | None:
     head = equal_at_start(old, new, most)
     end = len(old) - equal_at_start(reversed(old), reversed(new), most - head)
     if not 0 < max(end, end + shift) - head <= _FEW:
-        return None
+        return [], []
     known = map(base.single.get, new[head : end + shift])
     if any(place is not None and not head <= place < end for place in known):
-        return None
+        return [], []
     places = [*base.single.values()]
     before, after = places[: bisect_left(places, head)], places[bisect_left(places, end) :]
-    start, stop = before[-1] + 1 if before else 0, after[0] if after else len(old)
-    widest = max(_widest(places, len(old)), min(stop, stop + shift) - start)
-    if not before or start - before[0] <= widest:
-        start = 0
-    if not after or after[-1] + 1 - stop <= widest:
-        stop = len(old)
-    return Change(start, stop, start, stop + shift) if start or stop < len(old) else None
+    return before + after, before + [place + shift for place in after]
 
 
-def _widest(places: Sequence[int], size: int) -> int:
-    """Return the length of the longest run of lines without any of the (sorted) `places`."""
-    gaps = map(sub, (*places, size), (-1, *places))
+def _certain(base: Text, side: Text, old: Sequence[int], new: Sequence[int]) -> list[Area]:
+    """Return the certain runs of equal lines, in order, given the anchors in both texts.
+
+    The lines between two certain runs are an area of their own, in which a run need only be longer
+    than the others of that area.
+    """
+    if not old:
+        return []
+    found: list[Area] = []
+    lines, others = base.lines, side.lines
+    areas = [((0, len(lines), 0, len(others)), [*equal_runs(lines, others, old, new)])]
+    while areas:
+        area, runs = areas.pop()
+        start, end, new_start, new_end = area
+        here = old[bisect_left(old, start) : bisect_left(old, end)]
+        there = new[bisect_left(new, new_start) : bisect_left(new, new_end)]
+        kept = _longer(runs, min(_widest(here, start, end), _widest(there, new_start, new_end)))
+        if not kept:
+            gone, added = lines[start:end], others[new_start:new_end]
+            here = _with_missing(here, gone, {*added}, start)
+            there = _with_missing(there, added, {*gone}, new_start)
+            kept = _longer(runs, min(_widest(here, start, end), _widest(there, new_start, new_end)))
+        if not kept:
+            continue
+        found += kept
+        for inner in _between(kept, area):
+            inside = [run for run in runs if inner[0] <= run[0] and run[1] <= inner[1]]
+            if inside:
+                areas.append((inner, inside))
+    return sorted(found)
+
+
+def _longer(runs: Sequence[Area], size: int) -> list[Area]:
+    return [run for run in runs if run[1] - run[0] > size]
+
+
+def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
+    """Yield the areas before, between and after the runs of an area."""
+    at, new_at = area[0], area[2]
+    for start, end, new_start, new_end in (*runs, (area[1], 0, area[3], 0)):
+        yield at, start, new_at, new_start
+        at, new_at = end, new_end
+
+
+def _with_missing(
+    places: Sequence[int], lines: Sequence[bytes], others: Collection[bytes], start: int
+) -> list[int]:
+    """Return the places, with those of lines that the other text lacks, which are in no run."""
+    missing = (start + number for number, line in enumerate(lines) if line not in others)
+    return sorted({*places, *missing})
+
+
+def _widest(places: Sequence[int], start: int, end: int) -> int:
+    """Return the length of the longest run of lines in an area without any of the `places`."""
+    gaps = map(sub, (*places, end), (start - 1, *places))
     return int(max(gaps)) - 1
 
 

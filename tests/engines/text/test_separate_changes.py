@@ -82,11 +82,25 @@ def test_what_git_takes_for_binary_is_left_to_git() -> None:
     assert merged(base, ours, theirs) is None
 
 
-def test_a_run_that_is_no_longer_than_a_moved_block_counts_as_changed() -> None:
-    moved = [*BASE[:2], *BASE[20:24], *BASE[2:20], *BASE[24:]]
+MOVED = {
+    "a block that moved by itself": (
+        (*BASE[:2], *BASE[20:24], *BASE[2:20], *BASE[24:]),
+        [(2, 2), (20, 24)],
+    ),
+    "a run that is no longer than the moved block": (
+        (*BASE[:10], *BASE[13:16], *BASE[10:13], *BASE[16:]),
+        [(10, 16)],
+    ),
+}
+
+
+@table(("moved", "expected"), MOVED)
+def test_a_run_counts_as_changed_if_it_is_no_longer_than_another_one_between_certain_runs(
+    moved: Lines, expected: list[tuple[int, int]]
+) -> None:
     found = changes_between(Text(text_of(BASE)), Text(text_of(moved)))
     assert found is not None
-    assert [(change.start, change.end) for change in found] == [(0, 2), (20, 24)]
+    assert [(change.start, change.end) for change in found] == expected
 
 
 @table("end", [lambda text: text, lambda text: text[:-1]], ids=["ended", "open"])
