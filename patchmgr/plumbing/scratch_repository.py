@@ -227,15 +227,17 @@ class Scratch(Closing):
         """Return the tree of a commit."""
         return StoredTree(self.reader, self.reader.tree_of(commit))
 
-    def write_loose(self, kind: str, content: bytes) -> str:
-        """Write one loose object into the repository and return its id."""
-        name = object_id(kind, content)
+    def write_loose(self, kind: str, content: bytes, name: str | None = None) -> str:
+        """Write one loose object into the repository and return its id, which may be given."""
+        if name is None:
+            name = object_id(kind, content)
         if name not in self._written:
             folder = self.git_dir / "objects" / name[:2]
             folder.mkdir(exist_ok=True)
             descriptor = os.open(folder / name[2:], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o444)
             with os.fdopen(descriptor, "wb") as file:
-                file.write(zlib.compress(f"{kind} {len(content)}\0".encode() + content, 1))
+                # Not made smaller: git reads it at once, and then it is deleted.
+                file.write(zlib.compress(f"{kind} {len(content)}\0".encode() + content, 0))
             self._written.add(name)
         return name
 

@@ -57,7 +57,7 @@ class GitTextMerge:
                 else:
                     self._know(key, merge)
         if missing:
-            merges = self._merge([texts[number] for number in missing.values()])
+            merges = self._merge([texts[number] for number in missing.values()], [*missing])
             for key, merge in zip(missing, merges, strict=True):
                 self._know(key, merge)
                 if self._kept is not None:
@@ -90,8 +90,12 @@ class GitTextMerge:
         """Return everything that a merge depends on: the texts, and the version of git."""
         return ("text merge", git_process.git_words(), *key)
 
-    def _merge(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> list[Merge]:
-        bases, ours, theirs = ([sides[n] for sides in texts] for n in range(3))
+    def _merge(
+        self, texts: Sequence[tuple[bytes, bytes, bytes]], keys: Sequence[tuple[str, ...]]
+    ) -> list[Merge]:
+        bases, ours, theirs = (
+            [(key[n], sides[n]) for key, sides in zip(keys, texts, strict=True)] for n in range(3)
+        )
         root = self._commit(bases, None, "base")
         left, right = self._commit(ours, root, "ours"), self._commit(theirs, root, "theirs")
         tree, conflicted = self._ask(left, right)
@@ -108,13 +112,12 @@ class GitTextMerge:
                 merges.append(Conflicted(_relabel(merged, labels)))
         return merges
 
-    def _commit(self, contents: Sequence[bytes], parent: str | None, message: str) -> str:
-        write = self._scratch.write_loose
-        entries = [
-            f"100644 {_NAME % number}".encode() + b"\0" + bytes.fromhex(write("blob", content))
-            for number, content in enumerate(contents)
-        ]
-        return self._scratch.write_commit(write("tree", b"".join(entries)), parent, message)
+    def _commit(self, blobs: Sequence[tuple[str, bytes]], parent: str | None, message: str) -> str:
+        write, tree = self._scratch.write_loose, b""
+        for number, (blob, content) in enumerate(blobs):
+            write("blob", content, blob)
+            tree += f"100644 {_NAME % number}".encode() + b"\0" + bytes.fromhex(blob)
+        return self._scratch.write_commit(write("tree", tree), parent, message)
 
     def _ask(self, left: str, right: str) -> tuple[str, set[str]]:
         # `merge-tree --stdin` would save the start of a process, but git 2.39 does not flush
