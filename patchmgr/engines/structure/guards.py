@@ -20,11 +20,15 @@ from patchmgr.engines.audit.names import name_warnings, new_faults
 from patchmgr.engines.structure.guards_flow import doubled_statements, flow_of, newly_dead
 from patchmgr.engines.structure.guards_imports import imported_names
 from patchmgr.engines.structure.guards_lines import growths, is_worth_a_look
-from patchmgr.engines.structure.python_tree import children, nodes_of
+from patchmgr.engines.structure.python_tree import blocks_in, nodes_of
 from patchmgr.engines.structure.sides import LARGEST, PYTHON_SUFFIXES, Texts
 
 _BUILTINS = frozenset(dir(builtins))
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_NAMED = (
+    ast.Name, ast.Attribute, ast.arg, ast.keyword, ast.alias, ast.Import, ast.ImportFrom,
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+)  # fmt: skip
 
 
 class Facts(Struct, frozen=True):
@@ -114,7 +118,7 @@ def facts_of(text: str) -> Facts | None:
     parsed = nodes_of(text)
     if parsed is None:
         return None
-    tree, nodes = parsed
+    tree, nodes = parsed[0], [node for node in parsed[1] if isinstance(node, _NAMED)]
     return Facts(
         Counter(_definitions(tree, "")),
         Counter(
@@ -131,7 +135,7 @@ def facts_of(text: str) -> Facts | None:
 
 def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
     """Yield each local variable that a function's statement assigns, with the function's name."""
-    for child in children(node):
+    for child in blocks_in(node):
         inner = f"{scope}.{child.name}" if isinstance(child, _Definition) else scope
         if scope and isinstance(child, (ast.Assign, ast.AnnAssign)):
             targets = child.targets if isinstance(child, ast.Assign) else [child.target]
@@ -140,11 +144,11 @@ def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
 
 
 def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
-    for child in children(node):
+    for child in blocks_in(node):
         if isinstance(child, _Definition):
             yield scope + child.name
             yield from _definitions(child, f"{scope}{child.name}.")
-        elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+        else:
             yield from _definitions(child, scope)
 
 

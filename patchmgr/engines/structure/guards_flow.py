@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from patchmgr.engines.structure.python_tree import nodes_of, walk
+from patchmgr.engines.structure.python_tree import BLOCKS, parse_python, walk
 
 Place = tuple[str, str]
 """A scope (functions and classes joined by dots), and the code in it."""
@@ -33,28 +33,37 @@ class Flow(Struct, frozen=True):
 @lru_cache(maxsize=8)
 def flow_of(text: str) -> Flow | None:
     """Return the statements and dead code of a Python text, or None if it does not parse."""
-    parsed = nodes_of(text)
-    if parsed is None:
+    tree = parse_python(text)
+    if tree is None:
         return None
     flow = Flow(Counter(), {}, Counter())
-    _walk(parsed[0], "", text.split("\n"), flow)
+    _walk(tree, "", text.split("\n"), flow)
     return flow
 
 
 def _walk(node: ast.AST, scope: str, lines: Sequence[str], flow: Flow) -> None:
-    for _, value in ast.iter_fields(node):
-        children = value if isinstance(value, list) else ()
-        run = [child for child in children if isinstance(child, ast.stmt)]
-        flow.dead.update((scope, said) for said in _dead(run))
-        acts = Counter((scope, _said(child, lines)) for child in run if isinstance(child, _ACTS))
-        flow.statements.update(acts)
-        for place, count in acts.items():
-            if count > 1:
-                flow.beside[place] = max(count, flow.beside.get(place, 0))
-        for child in children:
-            if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if not isinstance(value, list):
+            continue
+        run = [child for child in value if isinstance(child, ast.stmt)]
+        if run:
+            flow.dead.update((scope, said) for said in _dead(run))
+            _count(run, scope, lines, flow)
+        for child in value:
+            if isinstance(child, BLOCKS):
                 inner = f"{scope}{child.name}." if isinstance(child, _Definition) else scope
                 _walk(child, inner, lines, flow)
+
+
+def _count(run: Sequence[ast.stmt], scope: str, lines: Sequence[str], flow: Flow) -> None:
+    """Add the statements of one block to the counts."""
+    acts = [(scope, _said(child, lines)) for child in run if isinstance(child, _ACTS)]
+    flow.statements.update(acts)
+    if len({*acts}) < len(acts):
+        for place, count in Counter(acts).items():
+            if count > 1:
+                flow.beside[place] = max(count, flow.beside.get(place, 0))
 
 
 def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _SURROGATE = re.compile("[\udc80-\udcff]")
+BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _PARSED = 16  # texts: several checks read one
 _TREES = 4  # kept: of three texts and what becomes of them
 
@@ -50,6 +51,18 @@ def children(node: ast.AST) -> list[ast.AST]:
         elif isinstance(value, ast.AST) and value._fields:
             found.append(value)
     return found
+
+
+def blocks_in(node: ast.AST) -> list[ast.stmt | ast.ExceptHandler | ast.match_case]:
+    """Return the statements, exception handlers and cases directly inside a node."""
+    lists = (getattr(node, name, None) for name in node._fields)
+    return [
+        child
+        for value in lists
+        if type(value) is list
+        for child in value
+        if isinstance(child, BLOCKS)
+    ]
 
 
 @lru_cache(maxsize=_TREES)
