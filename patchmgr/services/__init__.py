@@ -1,4 +1,4 @@
-"""Code that several commands share, such as opening a workspace, and loading and rebasing a series.
+"""Code that several commands share, for example to open a workspace or to rebase a series.
 
 Each module is imported when it is first used, because `--help` needs none of them.
 """

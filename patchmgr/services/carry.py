@@ -61,7 +61,7 @@ FEWEST_KEPT = 24  # upstream steps; over fewer steps, a new search costs less th
 
 
 class Search(Struct, frozen=True):
-    """What is needed to search for changes of patches that upstream already contains.
+    """What is needed to find out which changes of the patches upstream already contains.
 
     `items` are the patches, `folded` holds their changes, and `way` describes upstream's commits
     since the base.
@@ -80,10 +80,10 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> Search:
-    """Prepare the search for changes of patches that upstream already contains.
+    """Return what is needed to find out which changes of the patches upstream already contains.
 
-    Only patches on top of which later patches are written are included. A patch that a guard or
-    condition leaves out is included only if its changes have been computed.
+    The search covers only patches that later patches are written on top of. A patch that a guard or
+    condition leaves out is covered only if its changes have been computed.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
@@ -112,8 +112,8 @@ def with_absorbed(
 ) -> tuple[Item, ...]:
     """Return the patches, each with those of its changes that upstream already contains.
 
-    `before` is the cache for the answers of long searches. `elsewhere` holds the files to which
-    upstream may have moved lines. `on_search` is called before a long search whose answer is not
+    `before` is the cache for the results of long searches. `elsewhere` holds the files to which
+    upstream may have moved lines. `on_search` is called before a long search whose result is not
     cached.
     """
     way = search.way
@@ -125,7 +125,7 @@ def with_absorbed(
             on_search()
         series = Series(search.folded, way, scratch, elsewhere=elsewhere.gaining)
         absorptions = find_absorbed(series)
-        vars(series).clear()  # its caches refer to it, which would keep all lines in memory
+        vars(series).clear()  # a cycle through its caches would keep all lines in memory
         return absorptions
 
     about = (search.folded, way.start, way.target, sorted(way.homes.items()), way.steps)
@@ -148,8 +148,8 @@ class CarryOptions(Struct, frozen=True):
     keyed by series, then by patch. `accepted` maps the ids of accepted findings to the reasons for
     accepting them. A structural merge is used only if its reliability is at least `confidence`
     percent; if `confidence` is None, the value in the series' settings is used. `audits_conflicts`
-    asks for audit and ledger even if a conflict remains. `edits` holds a person's changes to files
-    without a conflict, keyed by series, then by patch.
+    asks for the audit and the ledger even if a conflict remains. `edits` holds a person's changes
+    to files without a conflict, keyed by series, then by patch.
     """
 
     selected: frozenset[str] = frozenset()
@@ -197,7 +197,7 @@ class Carried(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Return each patch, with the reason if a guard leaves the patch out.
+    """Return an item for each patch; if a guard leaves the patch out, the item holds the reason.
 
     `selected` are the symbols given with `--select`.
     """
@@ -279,7 +279,7 @@ class _Carry:
 
     def _tools(self) -> Tools:
         given, options = self.given, self.given.options
-        index = lru_cache(maxsize=1)(SymbolIndex)  # for the file of the last call
+        index = lru_cache(maxsize=1)(SymbolIndex)  # keeps the index of the last file only
         formatter = None
         if given.formatters is not None:
             read = tree_reader(given.onto, given.scratch, given.bring)
@@ -405,7 +405,7 @@ def _unless_resolved(
 def _readable(
     scratch: Scratch, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
-    """Return the steps without the files that cannot be fetched; they serve only as evidence."""
+    """Return the steps, which serve only as evidence, without the files that cannot be fetched."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
     present = present_blobs(scratch, blobs)
@@ -450,7 +450,7 @@ def ledger_of(
 
 
 def claimed(item: Item, judged: Judged) -> Claimed:
-    """Return what a rebase claims about a patch, for the ledger: each hunk's fate, and evidence."""
+    """Return what a rebase claims about a patch: the fate of each hunk, and the evidence for it."""
     outcome = judged.outcome
     rest = Fate.CONFLICT if outcome.is_left else Fate.GIVEN_UP
     cited = [sighting.commit for sighting in outcome.evidence]
@@ -556,7 +556,8 @@ class Auditor(Struct, frozen=True):
     def _about(self, states: States) -> str:
         """Return a hash of everything that the results depend on, except for the ledger's claims.
 
-        Hashes are cached by `id(states)`, which is safe because `states` outlive the auditor.
+        The hashes are cached under `id(states)`, which is safe because `states` outlive the
+        auditor.
         """
         if id(states) not in self.keys:
             sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]

@@ -22,9 +22,10 @@ _RELEASES = "refs/upstream/releases/"
 
 
 def workspace_around(folder: Path) -> Path | None:
-    """Return the workspace to take names from in a folder, or None if there is none.
+    """Return the workspace whose names the shell completes in a folder.
 
-    This is the workspace that contains the folder, or else the one that a checkout there records.
+    This is the workspace that contains the folder, or else the one that is recorded in the checkout
+    that contains the folder. Returns None if there is neither.
     """
     absolute = folder.absolute()
     for place in (absolute, *absolute.parents):

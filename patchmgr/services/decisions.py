@@ -36,7 +36,10 @@ def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
-    """Return the decisions about patches of a series that refer to at least one passage."""
+    """Return the decisions about a series' patches, except those that refer to no passage.
+
+    A passage is a part of upstream's text.
+    """
     return tuple(d for d in read_decisions(workspace) if d.series == series and d.passages)
 
 
@@ -61,7 +64,7 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Return the passages of upstream's text that a decision has to refer to."""
+        """Return the passages of upstream's text that a decision on the patch has to refer to."""
         return tuple(Passage(*row) for row in self.rows)
 
 
@@ -79,7 +82,7 @@ def _keep(workspace: Workspace, path: str, found: Sequence[object]) -> None:
     try:
         workspace.keep(path, found)
     except OSError as fault:
-        if not is_read_only(workspace.root, fault):  # a dry run works there, but saves nothing
+        if not is_read_only(workspace.root, fault):  # a read-only workspace allows dry runs
             raise unwritable(path, fault) from fault
 
 
@@ -152,7 +155,7 @@ def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) 
 
 
 def _shown(one: OpenFinding) -> OpenFinding:
-    """Return a finding whose texts are valid UTF-8, as JSON requires."""
+    """Return the finding with its texts escaped to valid UTF-8, which JSON requires."""
     finding = replace(one.finding, path=shown(one.finding.path), text=shown(one.finding.text))
     return replace(one, patch=shown(one.patch), finding=finding)
 
@@ -181,7 +184,7 @@ def accept_finding(
         found = every[_match(name, every, "is not the id of a finding of the rebase in progress")]
         if not found.finding.can_be_accepted:
             hint = "correct the patch or its Ensures field, then run patchmgr rebase --continue"
-            message = f"{shown(found.patch)} {found.finding.text}: it cannot be accepted"
+            message = f"{shown(found.patch)} {found.finding.text}: this finding cannot be accepted"
             raise PatchmgrError("not-accepted", message, hint)
         new = Accepted(
             found.finding.id, found.series, found.patch, found.finding.text, because.strip()
@@ -234,7 +237,7 @@ def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
 def _match(name: str, ids: Iterable[str], problem: str) -> str:
     """Return the id that starts with `name`.
 
-    Raises PatchmgrError "unknown-conflict" if several ids start with `name`, or none does.
+    Raises PatchmgrError "unknown-conflict" if no id or more than one starts with `name`.
     """
     found = matching_ids(name, ids)
     if len(found) > 1:

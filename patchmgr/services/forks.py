@@ -47,9 +47,10 @@ class Fork(Struct, frozen=True):
     `commits` is the number of the fork's ordinary commits, and `merges` is the number of its
     merges. `files` maps the paths at which the fork differs from the base to the fork's files.
     `rests` lists the indexes of patches that hold changes made in a merge itself. `dropped` lists
-    the subjects of commits that became no patch. `learned` is the number of new resolutions, and
-    `lessons` maps paths in the workspace to the contents that record these resolutions. `is_whole`
-    is false if `patches` lacks commits, for example because their messages ask to leave them out.
+    the subjects of commits that did not become a patch. `learned` is the number of new resolutions,
+    and `lessons` maps paths in the workspace to the contents that record these resolutions.
+    `is_whole` is false if a commit has no patch, for example because its message asks to leave it
+    out.
     """
 
     base: str
@@ -95,7 +96,7 @@ def read_fork(
             _check_syncs(request, graph, pin, tracked, LINEARIZE)
             return None
         if not graph.own:
-            raise UsageError(f"upstream has every commit of {commits}")
+            raise UsageError(f"upstream already has every commit in {commits}")
         plan = _planned(graph, pin, form or LINEARIZE)
         if upstream.has_history and plan.base != pin and (form or plan.brings):
             raise _wrong_base(request, graph, plan.base, form)
@@ -219,7 +220,7 @@ class _Graph:
         return [(step.commit, step.changes) for step in history.every()]
 
     def side(self, commit: str, done: set[str]) -> list[str]:
-        """Return, in order, the fork's commits that a merge brings in, except those in `done`."""
+        """Return the fork's commits that a merge brings in, in order, except those in `done`."""
         todo, found = list(self.own[commit]), set[str]()
         while todo:
             at = todo.pop()
@@ -408,7 +409,7 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
         raise PatchmgrError(
             "missing-object",
             f"{request.repository} lacks {len(missing)} file {few} that patches need; the first is"
-            f" {shown(path)} of {_name(graph, commit)}",
+            f" {shown(path)} in {_name(graph, commit)}",
             f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
             "or import fewer versions of the files: --first-parent or --squash",
         )
@@ -547,8 +548,8 @@ def _check_syncs(
     raise PatchmgrError(
         "base",
         f"{_name(graph, commit)} is an ordinary commit that brought in upstream's content:"
-        f" {len(best.taken)} of the {best.changed} files that upstream changed up to its commit"
-        f" {_name(graph, best.commit)} are the same in both, so that commit is the true base",
+        f" of the {best.changed} files that upstream changed, {len(best.taken)} are as in"
+        f" upstream's commit {_name(graph, best.commit)}, which is therefore the true base",
         *request.on(best.commit[:12], form),
-        f"or to import the ordinary commit as a patch: {mail}",
+        f"or, to import {commit[:12]} as a patch: {mail}",
     )

@@ -115,7 +115,7 @@ def find_installed(
 
 
 def path_map(session: Session, name: str) -> PathMap:
-    """Return the map from repository paths to installed paths in `[paths]` of a series.toml."""
+    """Return the map from repository paths to installed paths, from `[paths]` in series.toml."""
     path = f"series/{name}/series.toml"
     if not (session.workspace.root / path).exists():
         return PathMap()

@@ -62,7 +62,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: Carried) -> None:
-        """Start writing the commits, or one commit of what merged if a conflict remains."""
+        """Start writing the commits; if a conflict remains, write one commit of what has merged."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -188,7 +188,7 @@ class RebaseRun(Struct, frozen=True):
             carried = carry(given)
             written = writing.written()
             count, back = counted.result()
-        # The audit runs after the commits are written; with a certain finding, they do not count.
+        # The audit runs after the commits are written; a certain finding makes them invalid.
         is_left = carried.has_conflicts
         outcome = SeriesOutcome(
             record.name, record.upstream, record.pin, onto, count,
@@ -209,7 +209,7 @@ class RebaseRun(Struct, frozen=True):
         bring(set(needed))
         scratch.read_ahead(needed)
         options = self.options
-        below = CarryOptions(options.selected)  # the other options concern the target only
+        below = CarryOptions(options.selected)  # the other options do not concern the base
         base = base_commit(session, loaded, scratch, self.upstreams, below)[0]
         return CarryInput(
             session,

@@ -97,7 +97,7 @@ class Memory:
         return found[0].resolution
 
     def _trusted(self, name: str) -> list[Recorded]:
-        """Return the resolutions pulled from sources that the current series trusts."""
+        """Return a conflict's pulled resolutions from sources that the current series trusts."""
         pulled = self.pulled(name) if self._place else ()
         if not pulled:
             return []
@@ -146,7 +146,7 @@ class Memory:
                 sources.setdefault(text, []).append(source.place)
         if not sources:
             return (), ()
-        from patchmgr.engines.conflicts.solution import given_up  # most runs do not get here
+        from patchmgr.engines.conflicts.solution import given_up  # most runs do not need it
 
         rows: tuple[list[Suggestion], list[Suggestion]] = ([], [])
         for text, places in sorted(sources.items(), key=lambda item: (-len(item[1]), item[0])):
@@ -214,7 +214,7 @@ class Additions:
         return self._memory.find_file(base, ours, theirs)
 
     def add(self, recorded: Recorded) -> str | None:
-        """Add a conflict, and return None, or the reason why it cannot be added."""
+        """Add a conflict and return None; if it cannot be added, return the reason."""
         name = recorded.id
         if recorded.path and refusal(recorded.path) is not None:
             recorded = replace(recorded, path="")  # a workspace does not allow every path of git
@@ -388,7 +388,7 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return the files of unresolved conflicts that are to be deleted at the end of a rebase.
+    """Return the files to delete at the end of a rebase: the records of unresolved conflicts.
 
     `opened` lists the ids of the conflicts that the rebase recorded, and `kept` holds the new
     resolutions. A group is not deleted if one of its regions is resolved. The result maps each path

@@ -99,7 +99,10 @@ class OpenSeries(Struct, frozen=True):
 
     @property
     def forced(self) -> str | None:
-        """Return the top patch if it was pushed by force and not refreshed since, or else None."""
+        """Return the top patch if it was pushed by force and not refreshed afterwards.
+
+        Returns None for any other top patch, or if no patch is pushed.
+        """
         return self.top if self.pushed and self.pushed[-1].is_forced else None
 
     @property
@@ -162,8 +165,8 @@ class OpenSeries(Struct, frozen=True):
     def read(self, path: str, entry: Entry) -> bytes:
         """Return the content of a file; raise PatchmgrError "unsupported" for a submodule."""
         if entry.mode == GITLINK:
-            problem = f"{shown(path)} is a submodule, and submodules in a checkout are not changed"
-            raise PatchmgrError("unsupported", problem)
+            problem = "is a submodule; patchmgr does not change submodules in a checkout"
+            raise PatchmgrError("unsupported", f"{shown(path)} {problem}")
         return self.scratch.read(entry.blob)
 
 
@@ -282,7 +285,7 @@ def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
 
 
 def _hidden(opened: OpenSeries) -> dict[str, str]:
-    """Map each patch that a guard, group or condition hides to the reason."""
+    """Map each hidden patch to the guard, group or condition that hides it, as a phrase."""
     refusals = ((line.name, line.refusal(opened.selected)) for line in opened.file.lines)
     hidden = {name: why for name, why in refusals if name is not None and why is not None}
     let_in = [patch for name, patch in opened.patches.items() if name not in hidden]
@@ -305,7 +308,7 @@ def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
     for patch in applied.pushed:
         found = opened.patches.get(patch.name)
         if found is None or diff_digest(found) != patch.digest:
-            what = "is no longer in the series" if found is None else "was changed"
+            what = "has been removed from the series" if found is None else "has changed"
             raise _changed(opened, f"{shown(patch.name)} {what} since it was pushed")
     if not at_any_place:
         _refuse_other_places(opened, names)
@@ -427,7 +430,7 @@ def _files_below(opened: OpenSeries, folder: str) -> set[str]:
 
 
 def is_in(path: str, places: Collection[str]) -> bool:
-    """Return whether a path is in `places`, or below a folder in it."""
+    """Return whether `places` contains a path or a folder above it; "" is the top folder."""
     return any(not place or path == place or path.startswith(place + "/") for place in places)
 
 

@@ -45,7 +45,7 @@ Read = Callable[[str], "WorkFile | None"]
 class RepositoryFiles:
     """The files of upstream's repository, as far as they are known.
 
-    These are all files in `trees`, or the files that patches name if there are no trees. `read`
+    These are all files in `trees` or, if there are no trees, the files that patches name. `read`
     reads files of the package.
     """
 
@@ -84,7 +84,7 @@ class RepositoryFiles:
         return self._ids[path]
 
     def _blob(self, place: str) -> str:
-        """Return the blob id of a file of the package, or "" if it was edited or is unreadable."""
+        """Return the blob id of a file in the package, or "" if it was edited or is unreadable."""
         if place not in self._installed:
             found = _readable(self._read, place)
             self._installed[place] = "" if found is None else blob_id(found.content)
@@ -198,7 +198,7 @@ def find_ends(upstream: OpenUpstream, pin: Pin, version: str) -> Ends:
 
 
 def is_same_release(pin: Pin, version: str) -> bool:
-    """Return whether a version is that of the pinned release, ignoring local parts (`+cu128`)."""
+    """Return whether the pinned release has this version, ignoring local parts (`+cu128`)."""
     try:
         return Version(pin.ref.removeprefix("v")).public == Version(version).public
     except InvalidVersion:
@@ -300,7 +300,10 @@ class _Run:
             self.onto = self.scratch.tree(self.onto_commit)
 
     def carry(self) -> PackageResult:
-        """Rebase, and rebase again if a changed file is installed with different content."""
+        """Rebase onto the installed content of the files that the patches name.
+
+        If the result changes another file whose installed content differs, rebase again.
+        """
         items, lost = self._reachable()
         paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
         for _ in range(_ROUNDS):
@@ -362,7 +365,10 @@ class _Run:
         return is_gone and self.layout.place_new(file.old_path) is not None
 
     def _place(self, path: str) -> str | None:
-        """Return where the package has, or would have, a file of the repository, or None."""
+        """Return the path that a repository file has, or would have, in the package.
+
+        Returns None if the package cannot contain the file.
+        """
         found = self.layout.find(path)
         if found is not None or self.onto.entry(path) is not None:
             return found
@@ -436,7 +442,7 @@ class _Run:
             raise PatchmgrError("unsupported", f"{path} is {what}, which no package can contain")
         start, found = self.onto.entry(path), self.package.read(place)
         if start is not None and start.mode == entry.mode and found is not None:
-            entry = replace(entry, mode=found.mode)  # installers drop modes
+            entry = replace(entry, mode=found.mode)  # installers do not keep modes
         return Content(entry, self.scratch.read(entry.blob))
 
     def _outcome(self, carried: Carried) -> SeriesOutcome:

@@ -48,7 +48,8 @@ class PatchRepository(Struct, frozen=True):
     def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
         """Commit changed files of the workspace on top of HEAD, and return the commit id.
 
-        No ref is moved. If `is_alone` is true, the commit has no parent and only these files.
+        No ref is moved. If `is_alone` is true, the commit has no parent and contains only these
+        files.
         """
         parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
         author = own_author(date)

@@ -1,4 +1,4 @@
-"""Read the patches to import from files, other tools' folders, commits, stacks or upstream."""
+"""Read patches for `import`: from files, other tools' folders, commits, stacks or upstream."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
 LARGEST_PATCH = 1 << 30
 
 _NUMBER = re.compile(r"^\d{4,}-")
-# The folders with patches of a source tree that quilt patches, and of a Debian package.
+# Where a source tree keeps its patches: with quilt, and in a Debian package.
 _BELOW = ("patches", "debian/patches")
 
 
@@ -47,8 +47,9 @@ class SourcePatch(Struct, frozen=True):
     """A patch in a source: its bytes, and its name in error messages (`label`).
 
     `wish` is the requested file name; if it is None, the name is made from the subject. `line` is
-    the patch's line in a series file, or None. `strip` is the N of -pN: the number of leading
-    directories to remove from the patch's paths. `commit` is the id of the patch's commit, or None.
+    the patch's line in a series file, or None if there is none. `strip` is the N of -pN: the number
+    of leading directories to remove from the patch's paths. `commit` is the id of the patch's
+    commit, or None.
     """
 
     raw: bytes
@@ -103,7 +104,7 @@ class Reading(Struct, frozen=True):
                 yield SourcePatch(mail, label, strip=self._strip(1))
 
     def _read_folder(self, folder: Path) -> Iterator[SourcePatch | SeriesLine]:
-        """Yield the patches in a folder's series file, or else all patch files, sorted by name."""
+        """Yield the patches in a folder's series file; without one, all patch files in order."""
         place = next((p for p in _places(folder) if (p / "series").is_file()), None)
         if place is not None:
             for line in with_ended_lines(parse_series(read_source_file(place / "series"))).lines:
@@ -170,20 +171,20 @@ def _not_empty(path: Path) -> bytes:
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
     """Return the commits of a range as patches.
 
-    If `gbp pq` gave a commit the name of a patch, that name is used.
+    If `gbp pq` wrote a patch name into the message of a commit, that name is used.
     """
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
         counted = f"{left_out} of {len(dates)} commits"
-        say(f"Left out of {commits}: {counted}, which are merges or change nothing.")
+        say(f"Left out {counted} in {commits}, because they are merges or change nothing.")
     return found_in(mails, commits, say, dates)
 
 
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
 ) -> list[SourcePatch]:
-    """Return the mails of a range of commits as patches, under the names from `gbp pq`, if any.
+    """Return the mails of a range of commits as patches, with any names that `gbp pq` recorded.
 
     `dates` maps commit ids to committer dates. The id and the date of the commit are added to each
     header.
@@ -192,7 +193,7 @@ def found_in(
     for at, mail in enumerate(mails, 1):
         tagged = read_tags(mail)
         if tagged.is_ignored:
-            say(f"Left out commit {at} of {commits}: its message says Gbp-Pq: Ignore.")
+            say(f"Left out commit {at} in {commits}, because its message says Gbp-Pq: Ignore.")
         else:
             raw, label = with_origin(tagged.raw, dates), f"commit {at} of {commits}"
             found.append(SourcePatch(raw, label, tagged.wish, commit=mail[5:45].decode()))
@@ -207,7 +208,7 @@ def read_stack(
     for names, what in ((stack.unapplied, "not applied"), (stack.hidden, "hidden")):
         if names:
             listed = shown(", ".join(name for name, _ in names))
-            say(f"Left out of the stack, because {what}: {listed}")
+            say(f"Left out patches of the stack that are {what}: {listed}")
     found: list[SourcePatch] = []
     dates = commit_dates(git_dir, *(commit for _, commit in stack.applied))
     for name, commit in stack.applied:
@@ -216,7 +217,7 @@ def read_stack(
             raw = with_origin(mail, dates)
             found.append(SourcePatch(raw, name, name, commit=commit))
         if not mails:
-            say(f"Left out of the stack, because it changes nothing: {shown(name)}")
+            say(f"Left out a patch of the stack that changes nothing: {shown(name)}")
     return found
 
 

@@ -81,7 +81,10 @@ _MOST = 10_000
 
 
 class NamedState(Struct, frozen=True):
-    """A state of a series that a branch, tag or commit id names: head, base and commits between."""
+    """A state of a series that a branch, tag or commit id names.
+
+    `commits` are the commits after `base`, up to and including `head`.
+    """
 
     name: str
     git_dir: Path
@@ -253,7 +256,7 @@ class KeptGate(Struct, frozen=True):
 
 
 class KeptCheck(Struct, frozen=True):
-    """A saved check of a series; `digest` is the digest of the series at that time."""
+    """A saved check of a series; `digest` is the digest of the series when it was checked."""
 
     digest: str
     head: str | None

@@ -61,7 +61,7 @@ from patchmgr.services.work_area import (
 )
 from patchmgr.workspace import Change, Workspace
 
-_STAGES = ".patchmgr-stages"  # the folder of a commit that carries the stages of conflicts
+_STAGES = ".patchmgr-stages"  # the folder, in a commit, that holds the stages of conflicts
 
 
 def check_checkout(session: Session, in_progress: InProgress) -> None:
@@ -73,7 +73,7 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
     if len(upstreams) > 1:
         raise UsageError(
             "with --checkout or --exec, all series must have the same upstream",
-            "name the series of one upstream: patchmgr rebase SERIES ...",
+            "name only series with the same upstream: patchmgr rebase SERIES ...",
         )
     if not in_progress.checkout:
         return
@@ -193,7 +193,7 @@ class RebaseCheckout:
     ) -> tuple[str, str] | None:
         """Run the command on each patch.
 
-        Returns the name of the first patch on which the command fails, and the reason, or None.
+        Returns (name, reason) for the first patch on which the command fails, or None.
         """
         command = self._asked.command
         for patch, commit in zip(carried if command else (), commits, strict=False):
@@ -247,7 +247,7 @@ class _Shown(Struct, frozen=True):
 
 
 def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcome | None]:
-    """Return the patches rebased before the first conflict, and the patch in conflict or None."""
+    """Return the patches rebased before the first conflict, and the patch in conflict, if any."""
     carried: list[PatchOutcome] = []
     for patch in outcome.patches:
         if patch.verdict is Verdict.CONFLICT:
@@ -259,7 +259,7 @@ def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcom
 def _shown_conflict(
     scratch: Scratch, head: str, outcome: SeriesOutcome, patch: PatchOutcome
 ) -> _Shown:
-    """Write commits of a patch in conflict, as git would show it: with markers and all stages."""
+    """Write commits that show a patch in conflict as git would: with markers and all stages."""
     changes = dict(patch.changes or {})
     stages: dict[str, tuple[Entry | None, ...]] = {}
     files: list[tuple[str, str]] = []
@@ -537,7 +537,7 @@ def _new_patch(
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Return a series with the new patches for edits in the checkout, which are still empty."""
+    """Return a series with its new, still empty patches for edits in the checkout."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)

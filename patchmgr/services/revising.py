@@ -372,9 +372,9 @@ def revision_of(
 ) -> Revision:
     """Return the revision after which a series has the given patches.
 
-    `pushed` names the first ones of `patches`, which are pushed afterwards. `states` are the states
-    before the first patch and after each patch. The files of patches that `file` does not list are
-    deleted. The diffs of patches in `fresh` are rewritten.
+    `pushed` names the patches to be pushed afterwards, which come first in `patches`. `states` are
+    the states before the first patch and after each patch. The files of patches that `file` does
+    not list are deleted. The diffs of patches in `fresh` are rewritten.
     """
     gone = sorted(set(opened.file.names()) - set(file.names()))
     files: dict[str, bytes | None] = dict.fromkeys(gone)

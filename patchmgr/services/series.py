@@ -27,13 +27,13 @@ def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
-    """Return the new paths of patched files that do not exist in the base, without repetitions."""
+    """Return the new paths in the patches that the base does not have, without repetitions."""
     named = (change.new_path for patch in patches for change in patch.files)
     return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 
 
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
-    """Return the ids of the blobs at these paths in all of the trees, without repetitions."""
+    """Return the ids of the blobs at these paths in any of the trees, without repetitions."""
     entries = [tree.entry(path) for tree in trees for path in paths]
     return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
 

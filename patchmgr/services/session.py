@@ -76,7 +76,7 @@ class Session(Struct, frozen=True):
         return made(upstream, reader, self.progress)
 
     def upstream_of(self, record: SeriesRecord) -> OpenUpstream:
-        """Open the git repository, package or archive to which the pin of a series belongs."""
+        """Open the git repository, package or archive that a series' pin comes from."""
         upstream = self.workspace.upstream(record.upstream)
         released = "archive" if upstream.archive else "package"
         return self.open_upstream(upstream, tracks=released if record.pin.archive else "git")
@@ -125,8 +125,8 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 class Fetching(Struct, frozen=True):
     """A reader of file contents that fetches what a partial clone lacks.
 
-    `lend` reads a content, and fails if it is missing. `likely` returns further blobs that will
-    probably be read, and that are fetched together with a missing one.
+    `lend` reads the content of a blob, and fails if it is missing. `likely` returns further blobs
+    that will probably be read, and that are fetched together with a missing one.
     """
 
     upstream: OpenUpstream

@@ -57,7 +57,7 @@ def pinned_commit(
 def find_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], *onto: Pin
 ) -> tuple[FollowUp, ...]:
-    """Return the upstream commits since the pin that refer to patches, as of the last fetch.
+    """Return each upstream commit since the pin that refers to a patch, as of the last fetch.
 
     A commit refers to a patch if its message names a commit or pull request that the patch's header
     also names. The search goes up to upstream's tip and to each pin in `onto`. Commits that a

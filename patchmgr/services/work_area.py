@@ -282,7 +282,7 @@ def require_taken(
     A name in `accepted` is a path below the work area, or the end of such a path. Raises
     PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file
     contains a conflict marker, or if nobody named it and it was deleted, does not compile, or has
-    other line endings.
+    different line endings.
     """
     skipped = set(in_progress.skipped)
     named = [

@@ -50,7 +50,7 @@ from patchmgr.services.work_area import InProgress, read_in_progress
 from patchmgr.workspace import PRIVATE
 
 OFFERED = f"{PRIVATE}/proposals/{{}}.json"
-"""The path of a proposed resolution that passed its checks and was not accepted yet.
+"""The path of a proposed resolution that has passed its checks but is not yet accepted.
 
 `{}` stands for the id of the conflict.
 """
@@ -58,7 +58,7 @@ OFFERED = f"{PRIVATE}/proposals/{{}}.json"
 _QUOTED = re.compile(r"`([^`]+)`")
 _OF_MAIL = ("from", "date", "subject")
 _SOLUTION = (
-    ("size", "the text is not much longer than the sides, and has at most 16 MiB"),
+    ("size", "the text is at most 16 MiB long, and not much longer than the sides"),
     ("markers", "no conflict marker is left"),
     ("syntax", "the file still parses if all sides parse"),
     ("merge", "the rebase accepts the text, and the file no longer has a conflict"),
@@ -139,7 +139,7 @@ def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
 def order_of_file(carried: RepeatedRebase, place: Place, name: str) -> WorkOrder | None:
     """Return the work order for a file in conflict, or None if the file is no longer in conflict.
 
-    `name` is the requested id: that of the whole file's conflict, or of one region.
+    `name` is the requested id: the id of the whole file's conflict, or the id of one region.
     """
     conflict = carried.conflict(place)
     if conflict is None or carried.patch(place[0]).verdict is not Verdict.CONFLICT:
@@ -172,7 +172,7 @@ def order_of_finding(carried: RepeatedRebase, patch: str, name: str) -> WorkOrde
     kind = ConflictKind.CONDITION if is_condition else ConflictKind.FINDING
     made = _Order(carried, outcome, (finding.path, finding.path))
     order = made.order(name, kind, finding.sentence(), tuple(made.symbols_of(finding)))
-    hint = "a person corrects the patch or its Ensures field, or skips it"
+    hint = "a person corrects the patch or its Ensures field, or skips the patch"
     if finding.can_be_accepted:
         accept = f"patchmgr conflicts accept {name} --because TEXT"
         hint = f"a person corrects the patch, skips it, or accepts the finding: {accept}"
@@ -296,7 +296,7 @@ class _Order:
         )
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
-        """Return the lines of upstream's new state that use the symbols, except their own lines.
+        """Return the lines of upstream's new state that use the symbols, except lines inside them.
 
         Returns None if files are missing from the store, so that the state cannot be searched.
         """

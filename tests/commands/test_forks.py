@@ -324,7 +324,7 @@ def test_a_sync_that_was_squashed_is_told_by_its_tree(fork: Fork) -> None:
     answer = fork.take("s", base=base, code=1)
     told = "(Sync with upstream (#7)) is an ordinary commit that brought in upstream's content"
     assert told in one_line(answer)
-    told = f"4 of the 5 files that upstream changed up to its commit {true[:12]}"
+    told = f"of the 5 files that upstream changed, 4 are as in upstream's commit {true[:12]}"
     assert told in one_line(answer)
     new, take, _ = (line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:])
     fork.call(*new.split()[1:])
@@ -355,7 +355,7 @@ def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
     fork.series("s", pin)
     (fork.clone.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
     message = one_line(fork.take("s", "--linearize", base=pin, code=1))
-    assert "lacks 1 file content that patches need; the first is huge of" in message
+    assert "lacks 1 file content that patches need; the first is huge in" in message
     assert "(own: one)" in message
     fork.take("s", "--squash", base=pin)
 

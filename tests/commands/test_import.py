@@ -163,7 +163,7 @@ def test_a_range_comes_without_merges_and_empty_commits(empty: Stage) -> None:
     upstream.git("checkout", "--quiet", "main")
     answer = take(empty, f"main..{head}", "--git", upstream.root)
     assert sorted(order(empty).split()) == ["range-a.patch", "range-b.patch"]
-    assert "2 of 4 commits, which are merges or change nothing." in answer.err
+    assert "Left out 2 of 4 commits in main.." in answer.err
     assert empty.run("branch", "s", "--json").json["commits"] == 2
     branch = empty.folder / "cache/patchmgr/stores"
     built = Repository(next(branch.glob("upstream-*")), is_there=True)

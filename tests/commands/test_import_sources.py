@@ -167,9 +167,9 @@ def test_a_stack_of_stgit_gives_its_applied_patches(empty: Stage) -> None:
     answer = take(empty, "--stgit", empty.upstream.root, "work")
     assert order(empty) == "first.patch\nsecond.diff\n"
     assert answer.err.splitlines() == [
-        "Left out of the stack, because not applied: later",
-        "Left out of the stack, because hidden: old",
-        "Left out of the stack, because it changes nothing: empty",
+        "Left out patches of the stack that are not applied: later",
+        "Left out patches of the stack that are hidden: old",
+        "Left out a patch of the stack that changes nothing: empty",
     ]
     built = empty.run("branch", "s", "--json").json
     assert built["commits"] == 2

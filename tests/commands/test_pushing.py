@@ -304,8 +304,8 @@ def test_another_series_is_not_pushed_over_one(desk: Hands) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda raw: raw.replace(b"+ours", b"+other"), "fork-one.patch was changed"),
-        (None, "fork-one.patch is no longer in the series"),
+        (lambda raw: raw.replace(b"+ours", b"+other"), "fork-one.patch has changed"),
+        (None, "fork-one.patch has been removed from the series"),
     ],
     ids=["changed", "gone"],
 )

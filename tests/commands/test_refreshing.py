@@ -67,7 +67,7 @@ def test_a_submodule_that_is_named_is_refused(stage: Stage) -> None:
     stage.run("series", "new", "m", "--upstream", "up", "--base", base)
     desk.run("new", "one", "--series", "m")
     refused = one_line(desk.run("refresh", "sub", code=1))
-    assert refused == "sub is a submodule, and submodules in a checkout are not changed"
+    assert refused == "sub is a submodule; patchmgr does not change submodules in a checkout"
 
 
 @pytest.fixture
@@ -412,4 +412,4 @@ def test_a_reversed_patch_is_pushed_and_written_the_right_way_round(desk: Hands)
 def test_a_pushed_patch_that_is_reversed_by_hand_is_another_one(desk: Hands) -> None:
     desk.patch("one", {"pkg/a.py": text(l10="one\n")})
     (desk.folder / "series").write_text("one.patch -R\n")
-    assert "one.patch was changed since it was pushed" in desk.run("refresh", code=1).err
+    assert "one.patch has changed since it was pushed" in desk.run("refresh", code=1).err
