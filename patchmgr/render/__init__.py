@@ -1,6 +1,6 @@
 """Render results as text and as JSON data.
 
-Each module is imported when it is first used, since `--help` needs none of them.
+Each module is imported when it is first used, because `--help` needs none of them.
 """
 
 from __future__ import annotations

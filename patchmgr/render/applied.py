@@ -38,7 +38,7 @@ def application_text(done: Application, *, is_dry_run: bool, view: View) -> str:
 
 def _applied(done: Application, where: str, *, is_dry_run: bool) -> Iterator[str]:
     if done.has_conflicts:
-        yield f"{done.series} does not apply to {where} without conflict; nothing was written."
+        yield f"{done.series} does not apply cleanly to {where}; nothing was written."
     elif is_dry_run:
         yield f"Would change {counted(len(done.paths), 'file')} in {where}"
     else:
@@ -86,7 +86,7 @@ def verification_text(found: Verification, view: View) -> str:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield a line for each file that is not as patched, or for each file in a whole view."""
+    """Yield a line for each file that is not as patched, or for all files if the view shows all."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"
@@ -114,7 +114,7 @@ _SAID = {
     "patched": "is in {what}: {files}.",
     "outdated": "has changed since it was applied to {what}",
     "partly": "is in {what} only in part",
-    "replaced": "was applied to {what}, which has been installed again since",
+    "replaced": "was applied to {what}, which has been reinstalled since",
     "edited": "does not match {what}: somebody else edited the files marked `edited`",
 }
 
@@ -130,7 +130,7 @@ def package_text(
     if done.carried is None:
         return f"{done.series} is already in {what}: {counted(len(done.paths), 'file')}.\n"
     if done.has_conflicts:
-        said = [f"{done.series} does not apply to {what} without conflict; nothing was written."]
+        said = [f"{done.series} does not apply cleanly to {what}; nothing was written."]
     else:
         said = _written(done, done.carried.outcome, copies, what, is_dry_run=is_dry_run)
     if view.is_line:
@@ -209,7 +209,9 @@ def state_text(found: InstalledState, view: View) -> str:
     said = _SAID[found.state].format(what=what, files=counted(len(found.files), "file"))
     if found.state == "replaced" and found.applied_to != found.distribution.version:
         name = found.distribution.name
-        said = f"was applied to {name} {clean(found.applied_to or '')}, but now there is {what}"
+        said = (
+            f"was applied to {name} {clean(found.applied_to or '')}, but the package is now {what}"
+        )
     lines.append(f"{found.series} {said}")
     return "\n".join(lines) + "\n"
 

@@ -18,8 +18,8 @@ from patchmgr.render.escape import reliability_text
 from patchmgr.render.rebase import bare_subject
 
 CONTEXT = 3
-MOST_SUGGESTIONS = 3  # for a region
-MOST_LINES = 12  # of a suggestion
+MOST_SUGGESTIONS = 3  # per region
+MOST_LINES = 12  # per suggestion
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
@@ -120,7 +120,7 @@ def _wordings(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) for each run of lines to show: regions with the lines around them."""
+    """Yield (start, end) for each group of lines to show: regions, with the lines around them."""
     begin: int | None = None
     end = 0
     for number, line in enumerate(lines):
@@ -153,7 +153,7 @@ def pulled_text(pulled: Pulled) -> str:
     if pulled.taken and pulled.trusted_by:
         lines.append(f"They count as your own for {clean(', '.join(pulled.trusted_by))}.")
     elif pulled.taken:
-        lines.append("They are proposals: conflicts show them, and you accept the right ones.")
+        lines.append("They are proposals: each is shown with its conflict, for you to accept.")
     return "".join(f"{line}\n" for line in lines)
 
 

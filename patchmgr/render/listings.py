@@ -186,7 +186,7 @@ def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
 
 
 def imported_value(done: Import, series: str) -> dict[str, Any]:
-    """Return the result of `import` as JSON data; `fork` is null unless a fork was linearized."""
+    """Return the result of `import` as JSON data; `fork` describes an imported fork, or is null."""
     patches = [
         {**_patch_value(i.patch), "risks": i.risks, "merge": i.is_rest} for i in done.patches
     ]

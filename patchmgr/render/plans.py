@@ -96,7 +96,7 @@ def _about(found: BreakingCommit) -> str:
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
-    """Yield a patch's verdict and name, then the positions in upstream, or else the reason."""
+    """Yield a patch's verdict and name, then the positions of its conflicts, or else the reason."""
     verdict = painted(patch.verdict.value, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]
@@ -166,7 +166,7 @@ def forecast_text(found: Forecast, view: View) -> str:
         for pull in found.pulls:
             lines += _pull_lines(pull, view)
         days = f"it had a commit in the last {found.days} days"
-        told = f"a pull request counts as open if the remote has a merge of it, or if {days}"
+        told = f"a pull request counts as open if the remote has a merge ref for it, or if {days}"
         lines += view.folded(told, "  ")
     return "".join(f"{line}\n" for line in lines)
 

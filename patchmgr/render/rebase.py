@@ -25,7 +25,7 @@ VERDICT_COLOURS = {
 LONGEST_TEXT = 12  # lines
 LONGEST_WORDS = 300  # characters of a header field
 MOST_HUNKS = 6
-_FEW = 3  # patches to name when a rebase stops
+_FEW = 3  # patches that are named when a rebase stops
 # "gone" means that the file no longer has the lines, not that upstream gave up the change.
 _SINCE = {"evolved": "changed again", "gone": "its lines are no longer in the file"}
 _WIDTH = max(len(verdict.value) for verdict in Verdict)

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from patchmgr.services.learning import Learned
 
 
-LONGEST = 400  # lines of a side or a diff that are shown
-_MOST_EDITS = 12  # edits of a side that are listed
+LONGEST = 400  # lines to show of a side or a diff
+_MOST_EDITS = 12  # edits to list for a side
 
 
 def state_of(recorded: Recorded) -> str:
-    """Return the state of a recorded conflict: open, solved, deleted, or parts (for a group)."""
+    """Return the state of a recorded conflict: open, solved or deleted; for a group: parts."""
     if recorded.kind is Kind.GROUP:
         return "parts"
     if recorded.resolution is None:
@@ -90,8 +90,8 @@ def conflict_text(
 ) -> str:
     """Return a conflict and each of its parts, with git's markers and the resolution.
 
-    The text begins with the reasons for which the `patches` in conflict exist, according to their
-    headers. `edits` says in words what the sides of the conflict and of each part changed.
+    The text begins by saying why each of the `patches` in conflict exists, as its header says.
+    `edits` says in words what the sides of the conflict and of each part changed.
     """
     asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
     told = zip_longest(recorded, edits[: len(recorded)])
@@ -144,7 +144,7 @@ def _cut(lines: list[str]) -> Iterator[str]:
 
 
 def resolution_lines(recorded: Recorded) -> Iterator[str]:
-    """Yield the resolution of a conflict, as a diff from ours unless it is one of the sides."""
+    """Yield the resolution of a conflict: the side that it equals, or else a diff from ours."""
     assert recorded.resolution is not None
     content, ours = recorded.resolution.content, recorded.ours
     if content is None:
@@ -162,7 +162,7 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
 
 
 def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
-    """Return the newly recorded resolutions, each as a diff from ours."""
+    """Return the newly recorded resolutions, each with the side it equals or a diff from ours."""
     word = "Would record" if is_dry_run else "Recorded"
     lines: list[str] = []
     for one in solved:

@@ -40,7 +40,7 @@ class Label(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """A rectangle of a chart with texts on it, or only texts.
+    """A rectangle in a chart with texts on it, or texts without a rectangle.
 
     `title` is the text that a browser shows while the pointer is on the shape.
     """
@@ -55,7 +55,7 @@ class Shape(Struct, frozen=True):
 class Chart(Struct, frozen=True):
     """A drawing with a caption, and a legend for its colours.
 
-    `keys` are the entries of the legend, as pairs of colour and meaning.
+    `keys` are the entries of the legend: (colour, meaning).
     """
 
     title: str
@@ -123,7 +123,7 @@ _LOOKS: Mapping[str, str] = {
     "needs a rebuild": "#f7c68b",
     "test": "#d5d9df",
     "third party": "#d8c0a8",
-    "deleted, renamed or mode": "#cbb7ec",
+    "deletion, rename or mode change": "#cbb7ec",
 }
 _REACHES: Mapping[Reach, str] = {
     Reach.SHARED: "#f2a6a6",
@@ -182,7 +182,9 @@ def _look(file: FileFootprint) -> str:
         return "needs a rebuild"
     if file.kind is Kind.NEW:
         return "new file"
-    return "edit to upstream's file" if file.kind is Kind.EDITED else "deleted, renamed or mode"
+    return (
+        "edit to upstream's file" if file.kind is Kind.EDITED else "deletion, rename or mode change"
+    )
 
 
 def _part(name: str, files: Sequence[FileFootprint], box: Box) -> Iterator[Shape]:
@@ -294,7 +296,7 @@ def timeline(review: Review) -> Chart | None:
     return Chart(
         "Timeline of need",
         "Need over time",
-        "What became of each patch at each rebase on record, and after how many upstream steps.",
+        "What became of each patch in each recorded rebase, and after how many upstream steps.",
         [(colour, f"{letter} {word}") for word, (colour, letter) in _VERDICTS.items()],
         shapes,
         top + len(names) * 17 + 6,
@@ -373,9 +375,10 @@ def _facts(footprint: Footprint) -> Iterator[tuple[int, str]]:
 
 
 class Side(Struct, frozen=True):
-    """A text of a work order that is displayed beside other texts.
+    """A text in a work order, displayed beside the other texts.
 
-    Each of `lines` is a pair of a line and whether the other texts contain the line.
+    Each of `lines` is (line, is_shared). For the base, a line is shared if ours and theirs contain
+    it; for any other text, if the base contains it.
     """
 
     title: str
@@ -383,7 +386,10 @@ class Side(Struct, frozen=True):
 
 
 def rows(title: str, blocks: Sequence[Line | Code]) -> Iterator[tuple[bool, list[Line | Side]]]:
-    """Yield (False, lines) or (True, texts to display side by side); a region is one such row."""
+    """Yield (is_row, blocks); the blocks of a row are displayed side by side.
+
+    A region is always one row. In other sections, consecutive texts make up a row.
+    """
     texts = {one.title: set(_lines_of(one)) for one in blocks if isinstance(one, Code)}
     with_base = [texts["base"]] if "base" in texts else []
     with_others = [texts[name] for name in ("ours", "theirs") if name in texts]

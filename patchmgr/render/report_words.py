@@ -33,7 +33,7 @@ TITLES: Mapping[str, str] = {
     Kind.EDITED.value: "edits to upstream's files",
     Kind.RENAMED.value: "renamed files",
     Kind.DELETED.value: "deleted files",
-    Kind.MODE.value: "changes of mode only",
+    Kind.MODE.value: "mode changes only",
     Area.CODE.value: "code and all else",
     Area.TESTS.value: "tests",
     Area.THIRD_PARTY.value: "third party",
@@ -56,7 +56,7 @@ def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
 
 
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
-    """Return the file in a language that the series changes, or None unless there is exactly one.
+    """Return the only changed file in a language, or None if there is not exactly one.
 
     Files of third parties do not count.
     """

@@ -161,7 +161,7 @@ def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
         f"- {one.verdict.value} {code(one.name)}: {text(one.reason or '')}" for one in check.left
     ]
     command = code(f"patchmgr rebase {series} --onto {pin.commit[:12]}")
-    merge = "`git merge -X ours` the base, and `patchmgr check`"
+    merge = "merge the base with `git merge -X ours`, and run `patchmgr check`"
     return "\n".join([*lines, "", f"To update the pull request: {command}, commit, {merge}.", ""])
 
 

@@ -25,7 +25,7 @@ class Line(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """A titled text in a work order that is printed line by line, without wrapping."""
+    """A text in a work order with its title; the lines of the text are printed without wrapping."""
 
     title: str
     text: str
@@ -139,7 +139,7 @@ def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
             Line(" to ".join(ends)),
             *([Code("message", order.message)] if "\n" in order.message.strip() else []),
             *(Line(field) for field in fields if field not in order.message),
-            *([Line(f"proposed by {order.offered}; it passes")] if order.offered else []),
+            *([Line(f"proposed by {order.offered}; all checks passed")] if order.offered else []),
         ],
     )
     for number, region in enumerate(order.regions, 1):
@@ -152,7 +152,7 @@ def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
     yield from _filled("Later upstream commits to the file", (Line(_named(o)) for o in order.later))
     uses = [Line(f"{one.path}:{one.line}: {one.text.strip()}") for one in order.uses or ()]
     if order.uses is None:
-        uses = [Line("the store lacks files, so it cannot be searched")]
+        uses = [Line("not known, because the store lacks files")]
     yield from _filled("Used elsewhere upstream", iter(uses))
     yield from _filled("Earlier decisions on similar conflicts", _earlier(order))
     needs = (Line(f"{one.check}: {one.text}") for one in order.requirements)
