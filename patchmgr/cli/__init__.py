@@ -113,7 +113,7 @@ def main() -> NoReturn:
     _use_utf8()
     if completion.is_asked():
         completion.answer(app)
-    # A run is short and keeps most of its objects; garbage collection would take a tenth of it.
+    # A run is short and keeps most objects; garbage collection would take a tenth of its time.
     gc.set_threshold(_MANY)
     try:
         end_with(lambda: quick_command(app, sys.argv[1:]))
@@ -146,7 +146,7 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - it stays
 
 
-# Errors that the operating system may report at any time; they are not bugs of patchmgr.
+# Errors that the operating system may report at any time; they are not bugs in patchmgr.
 _OF_THE_SYSTEM = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
     errno.ENFILE, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOMEM,
@@ -164,7 +164,7 @@ def end_with(make: Callable[[], Callable[..., object]]) -> NoReturn:
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:  # typer returns this code after an interrupt, too
-        say("\nInterrupted. No change is half done.")
+        say("\nInterrupted. Nothing was left half done.")
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -217,7 +217,7 @@ def _usage_or_fault(fault: Exception) -> int:
 
 
 def _usage(fault: Any, message: str) -> PatchmgrError:
-    """Return the error for a wrong command line; it suggests the option closest to a wrong one."""
+    """Return the error for a wrong command line, with the closest valid name as a suggestion."""
     near = getattr(fault, "possibilities", None)
     if near:
         message = f"{fault.message}. Did you mean {near[0]}?"

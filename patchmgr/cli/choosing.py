@@ -1,4 +1,4 @@
-"""Ask whether to take each hunk, at the terminal or from a pipe, like `git add --patch`."""
+"""Ask for each hunk whether to take it, like `git add --patch`; answers may come from a pipe."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HELP = (
 
 
 def chooser(into: str) -> Chooser:
-    """Return a function that asks which hunks to put into the patch `into`.
+    """Return a function that asks which hunks to put into the patch named `into`.
 
     For each question, the function reads one line from standard input.
     """

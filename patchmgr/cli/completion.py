@@ -49,7 +49,7 @@ _NAMED_SERIES = ("series", "name", "names")
 
 
 def is_asked() -> bool:
-    """Return whether a shell runs the program for completions or for its completion script."""
+    """Return whether a shell runs the program to get completions or the completion script."""
     return VARIABLE in os.environ
 
 
@@ -76,7 +76,7 @@ def _set_completion(command: Any) -> None:
     for parameter in command.params:
         names = _names(command.name, parameter)
         if names is not None:
-            # What the public keyword `shell_complete` of click's parameters sets.
+            # The public argument `shell_complete` of click's parameters sets this attribute.
             parameter._custom_shell_complete = names
     for below in getattr(command, "commands", {}).values():
         _set_completion(below)
@@ -103,7 +103,7 @@ def _forms(context: Any, parameter: Any, start: str) -> list[str]:
 
 
 def _matching(context: Any, parameter: Any, start: str, names: Names) -> Iterator[str]:
-    """Yield the names that start with `start` and are not given yet; in A..B, complete B."""
+    """Yield the names that start with `start` and are not typed yet; for A..B, complete B."""
     head, dots, tail = start.rpartition("..") if "A..B" in (parameter.metavar or "") else ("",) * 3
     wanted, before = (tail, head + dots) if dots else (start, "")
     for name in dict.fromkeys(_known(context, names)):

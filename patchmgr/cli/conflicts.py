@@ -53,10 +53,11 @@ def show_(
 ) -> None:
     """Show both sides of a conflict, and its resolution if it has one.
 
-    A resolution is shown as a diff. A conflict of a rebase in progress is shown with its work
-    order: the symbol on all sides, the upstream commits that caused the conflict and those after
-    them, who uses the symbol, what was decided about similar conflicts, the candidates, and what a
-    resolution must satisfy. The work order is limited to 32 kB unless you give --full.
+    A resolution is shown as a diff. A conflict in a rebase in progress is shown with its work
+    order: the symbol in conflict on all three sides, the upstream commits that caused the conflict
+    and the later ones, the code that uses the symbol, earlier decisions on similar conflicts, the
+    candidates, and what a resolution must satisfy. The work order is limited to 32 kB unless you
+    give --full.
 
     Example: patchmgr conflicts show 4f08e2008bf8
 
@@ -130,9 +131,9 @@ def propose(
         Path | None,
         option("--accept FILE", "Record FILE as the resolution even if it fails a check."),
     ] = None,
-    because: Annotated[str, option("--because TEXT", "The reason to accept FILE.")] = "",
+    because: Annotated[str, option("--because TEXT", "The reason for accepting FILE.")] = "",
     by: Annotated[str, option("--by NAME", "Who proposes the resolution.")] = "",
-    run: Annotated[bool, option("--run", "Also run the commands of the series.")] = False,
+    run: Annotated[bool, option("--run", "Also run the series' check commands.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -175,7 +176,7 @@ def accept(
     side: Annotated[
         str | None, argument("[ours|theirs|proposed]", "What to accept as the resolution.")
     ] = None,
-    because: Annotated[str, option("--because TEXT", "The reason to accept a finding.")] = "",
+    because: Annotated[str, option("--because TEXT", "The reason for accepting a finding.")] = "",
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -184,8 +185,8 @@ def accept(
     As in git rebase, ours is upstream's side, and theirs is the patch's side. A proposal is checked
     once more.
 
-    A finding (of the audit, of the ledger, or of a condition that fails) is a conflict without a
-    text, so it has no sides. Accept it with --because; the same finding is then not reported again.
+    A finding (from the audit, the ledger, or a condition that fails) is a conflict without text, so
+    it has no sides. Accept it with --because; the same finding is then not reported again.
 
     Example: patchmgr conflicts accept 4f08e2008bf8 ours
 
@@ -265,7 +266,7 @@ Branch = Annotated[
 def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
     """Fetch another workspace's resolutions, as proposals.
 
-    Only the folder conflicts/ of the newest commit is fetched. A pulled resolution becomes the
+    Only the folder conflicts/ in the newest commit is fetched. A pulled resolution becomes the
     first candidate for its conflict, and is shown with its source. `conflicts propose ID
     --candidate N` checks it, and `conflicts accept ID proposed` accepts it. Nothing is accepted
     automatically, unless `trusted` in series.toml names the source. Pulling from the same source

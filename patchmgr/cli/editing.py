@@ -87,11 +87,13 @@ def drop(
 
 def move(
     patch: Patch,
-    before: Annotated[str | None, option("--before PATCH", "Move it before this patch.")] = None,
-    after: Annotated[str | None, option("--after PATCH", "Move it after this patch.")] = None,
+    before: Annotated[
+        str | None, option("--before PATCH", "Move the patch before this one.")
+    ] = None,
+    after: Annotated[str | None, option("--after PATCH", "Move the patch after this one.")] = None,
     into: Annotated[
         str | None,
-        option("--into SERIES", "Move it to this series, which is directly above or below."),
+        option("--into SERIES", "Move the patch to this series, directly above or below."),
     ] = None,
     to: To = None,
     series: OfSeries = None,

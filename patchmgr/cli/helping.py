@@ -40,7 +40,7 @@ class App(typer.Typer):
 
 
 class _Helped:
-    """A mixin for commands whose help has a plain usage line, and examples to copy."""
+    """A mixin for commands whose help has a plain usage line and examples to copy."""
 
     help: str | None
     params: list[Any]
@@ -65,7 +65,7 @@ class _Helped:
                 formatter.write("".join(f"  {example}\n" for example in examples))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments that have a help text, the options, and the commands of a group."""
+        """Write the options, the arguments that have a help text and, in a group, the commands."""
         known = self.get_params(ctx)
         arguments = [(_argument(p), p.help) for p in known if _is_argument(p) and p.help]
         rows = [p.get_help_record(ctx) for p in known if not _is_argument(p)]
@@ -77,7 +77,7 @@ class _Helped:
             self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, and record the command for the hints of usage errors."""
+        """Parse the arguments, and record the command for the hints in usage errors."""
         Given.line = command_line(ctx)
         return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]  # a mixin
 

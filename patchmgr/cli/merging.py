@@ -51,7 +51,7 @@ def merge_file(
     """Merge one file as a rebase would; exit with 3 on a conflict.
 
     Recorded resolutions are replayed if the current folder is in a workspace, or if -C names a
-    workspace. If git's merge is clean, the result is the same, byte for byte.
+    workspace. If git's own merge is clean, the result is the same as git's, byte for byte.
 
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
@@ -87,7 +87,8 @@ def _workspace() -> Workspace | None:
 def driver_install(
     repository: Repository = Path(),
     patterns: Annotated[
-        list[str], option("--pattern GLOB", "Use patchmgr only for files that match; repeatable.")
+        list[str],
+        option("--pattern GLOB", "Use patchmgr only for files that match GLOB; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
     upstream: Upstream = "ours",
     dry_run: DryRun = False,
@@ -154,7 +155,7 @@ def driver_run(
 def mergetool(
     names: Annotated[list[str] | None, argument("[FILE]...")] = None,
     tool: Annotated[
-        str | None, option("--tool TOOL", "A tool that git mergetool --tool-help lists.")
+        str | None, option("--tool TOOL", "The merge tool; for a list: git mergetool --tool-help.")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:

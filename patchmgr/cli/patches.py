@@ -32,18 +32,18 @@ def import_(
     sources: Annotated[list[str] | None, argument("SOURCE...")] = None,
     series: Annotated[str, option("--series S", "The series to append to.")] = "",
     git: Annotated[
-        Path | None, option("--git REPO", "SOURCE is a range A..B of this repository.")
+        Path | None, option("--git REPO", "SOURCE is a range A..B in this repository.")
     ] = None,
     stgit: Annotated[
         Path | None,
-        option("--stgit REPO", "SOURCE is an StGit branch of this repository; default: HEAD."),
+        option("--stgit REPO", "SOURCE is an StGit branch in this repository; default: HEAD."),
     ] = None,
     commit: Annotated[
-        list[str] | None, option("--commit SHA", "Import this commit of the upstream.")
+        list[str] | None, option("--commit SHA", "Import this upstream commit.")
     ] = None,
     pull: Annotated[
         list[str] | None,
-        option("--pull N|URL", "Import this pull request of the upstream."),
+        option("--pull N|URL", "Import this upstream pull request."),
     ] = None,
     strip: Annotated[
         int | None, option("--strip -p N", "Strip N leading folders from paths.", min=0, max=99)
@@ -57,8 +57,8 @@ def import_(
 ) -> None:
     """Append patches from files, folders, git commits or StGit.
 
-    A file may be a diff or a mailbox. A folder may be that of quilt, a Debian package, StGit or
-    patch-package, or any folder with patches whose names sort in the right order. A fork that
+    A file may be a diff or a mailbox. A folder may come from quilt, a Debian package, StGit or
+    patch-package, or be any folder with patches whose names sort in the right order. A fork that
     merged upstream becomes a linear series on the upstream state that it last merged; the series
     results in the fork's tree.
 
@@ -148,8 +148,8 @@ def export_(
 
     The formats quilt, gbp (debian/patches), stgit and patch-package are folders of patches; git is
     a folder of numbered mails; mbox is one file of mails; diff is one file with all changes. yocto
-    and suse are folders of mails whose headers give the upstream status of each patch in the words
-    of that project. To get commits, use `patchmgr branch`.
+    and suse are folders of mails whose headers give the upstream status of each patch in that
+    project's terms. To get commits, use `patchmgr branch`.
 
     Example: patchmgr export vllm --as mbox --out vllm.mbox
 

@@ -1,4 +1,4 @@
-"""`plan`, `forecast` and `sync`: what a rebase onto upstream would do, or does on a branch."""
+"""`plan`, `forecast` and `sync`: predict a rebase onto upstream, or do it on a branch."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def plan(
     name: MaybeName = None,
     onto: Annotated[str, option("--onto REF", "The upstream state to reach.")] = ("upstream/main"),
     most: Annotated[
-        int | None, option("--max N", "At most N commits or merges per step.", min=1)
+        int | None, option("--max N", "At most N commits per step; a merge counts as one.", min=1)
     ] = None,
     form: Annotated[str, option("--format terminal|markdown", "The output format.")] = "terminal",
-    git: Annotated[Path | None, option("--git REPO", "Plan merges into a branch of REPO.")] = None,
+    git: Annotated[Path | None, option("--git REPO", "Plan merges into a branch in REPO.")] = None,
     branch: Annotated[
-        str | None, option("--branch BRANCH", "The branch of REPO to plan for.")
+        str | None, option("--branch BRANCH", "The branch in REPO to plan for.")
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
@@ -54,7 +54,7 @@ def plan(
     Each step starts where the previous one ends. A step is either a range of commits over which the
     series rebases cleanly, or one commit with conflicts. `rebase --onto plan:N` takes step N, as
     long as the pin, the patches and REF have not changed. A fork that merges upstream needs no
-    series: with --git, each step is a merge, and REF is a ref of REPO.
+    series: with --git, each step is a merge, and REF is a ref in REPO.
 
     Example: patchmgr plan vllm --onto v0.24.0 --max 50
 
@@ -87,9 +87,7 @@ def forecast(
     watch: Annotated[
         int, option("--watch N", "Check the N newest open pull requests.", min=1)
     ] = 300,
-    gh: Annotated[
-        bool, option("--gh", "Use gh to leave out pull requests that are closed.")
-    ] = False,
+    gh: Annotated[bool, option("--gh", "Use gh to leave out closed pull requests.")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -99,7 +97,7 @@ def forecast(
 
     Each pull request that changes a file of the series is merged into upstream's tip, and the
     series is rebased onto the result. git does not know which pull requests are open, so a pull
-    request counts as open if it has not landed, and either the remote offers a merge of it or its
+    request counts as open if it has not landed, and either the remote has a merge ref for it or its
     last commit is at most 90 days old. With --gh, GitHub is asked as well.
 
     Example: patchmgr forecast vllm --watch 100
@@ -126,7 +124,8 @@ def sync(
         option("--base BRANCH", "The pull request's target; default: the current branch."),
     ] = None,
     push_branch: Annotated[
-        str | None, option("--push-branch URL", "Also build the branch, and push it to this URL.")
+        str | None,
+        option("--push-branch URL", "Also build the series' branch, and push it to URL."),
     ] = None,
     output: Annotated[
         Path | None, option("--output DIR", "Write JSON, Markdown and HTML to this folder.")
@@ -142,7 +141,7 @@ def sync(
     This fetches upstream, takes the clean steps of `plan`, and pushes the changed patches to the
     branch patchmgr/sync-SERIES of the repository that contains the workspace. The workspace itself
     does not change. If there are conflicts, their work orders are reported, and the exit code is 3.
-    If somebody else pushed to the branch, it is left alone. The command is meant for scheduled
+    If somebody else pushed to that branch, it is not changed. The command is meant for scheduled
     runs: see docs/syncing.md.
 
     Example: patchmgr sync vllm --push origin --pull-request gh
@@ -153,7 +152,7 @@ def sync(
     if pull_request not in ("gh", "glab", "none"):
         raise UsageError(f"--pull-request must be gh, glab or none, not {pull_request}")
     if push is None and not dry_run:
-        hint = "patchmgr sync --push origin; to see what it would do: patchmgr sync --dry-run"
+        hint = "patchmgr sync --push origin; to push nothing: patchmgr sync --dry-run"
         raise UsageError("name the remote to push to with --push REMOTE", hint)
     session, series = open_series(name)
     options = services.carry.CarryOptions(frozenset(select))

@@ -1,4 +1,4 @@
-"""`check`, `audit`, `notes`, `diff`, `why`, `doctor`: commands about the state of a series."""
+"""`check`, `audit`, `notes`, `diff`, `why`, `doctor`: examine series, trees and stores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def check(
     names: Names = None,
-    run: Annotated[bool, option("--run", "Also run the commands of the series.")] = False,
+    run: Annotated[bool, option("--run", "Also run the series' check commands.")] = False,
     command: Annotated[
         list[str], option("--command NAME", "Run only this command; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
@@ -184,7 +184,7 @@ def diff(
 
     Each patch is listed as byte-identical, as changed only in line numbers, or as changed.
 
-    A state is named by a branch or tag that patchmgr built, or by one of its commits.
+    A state is named by a branch or tag that patchmgr made, or by a commit on such a branch.
 
     Example: patchmgr diff vllm --from preview-1 --to preview-2
     """
@@ -221,7 +221,7 @@ def why(
 
 
 def doctor(
-    repair: Annotated[bool, option("--repair", "Repair broken stores.")] = False,
+    repair: Annotated[bool, option("--repair", "Repair stores that are broken.")] = False,
     prune: Annotated[bool, option("--prune", "Delete leftover files and refs.")] = False,
     dry_run: DryRun = False,
     json: Json = False,

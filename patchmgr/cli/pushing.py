@@ -1,4 +1,4 @@
-"""Commands on the patches in a checkout: `new`, `push`, `pop`, `goto`, `refresh` and lists."""
+"""`new`, `push`, `pop`, `goto`, `refresh`, `changes`, and commands that list or name patches."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ MaybePatch = Annotated[
     str | None, argument("[PATCH]", "A patch: its name, the start of its name, or its number.")
 ]
 PatchOrCount = Annotated[
-    str | None, argument("[PATCH]", "A patch (its name, or the start of its name), or N.")
+    str | None,
+    argument("[PATCH]", "A patch (its name, or the start of its name), or a number of patches."),
 ]
 
 
@@ -70,7 +71,7 @@ def push(
     patch: PatchOrCount = None,
     all_: Annotated[bool, option("--all -a", "Push all patches.")] = False,
     force: Annotated[
-        bool, option("--force", "Push even if hunks fail; write those to .rej files.")
+        bool, option("--force", "Push even if hunks fail; write the failed hunks to .rej files.")
     ] = False,
     to: To = None,
     series: OfSeries = None,
@@ -148,7 +149,7 @@ def refresh(
         bool, option("--allow-empty", "Allow the patch to become empty.")
     ] = False,
     rewrite: Annotated[
-        bool, option("--rewrite", "Write the diff in git's form, even if nothing changed.")
+        bool, option("--rewrite", "Rewrite the diff in git's form, even if nothing changed.")
     ] = False,
     auto: Annotated[
         bool, option("--auto", "Put each edit into the patch that wrote the edited lines.")
@@ -280,7 +281,7 @@ def changes(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print edits that are in no patch yet, as a diff.
+    """Print, as a diff, the edits that are in no patch yet.
 
     With --since or --until, print the diff between two pushed patches.
 

@@ -24,8 +24,8 @@ _HELP = ("-h", "--help")  # of the program; needs only the name and the first li
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
     """Return a callable that runs the command line.
 
-    It has only the command that `words` name, or all commands if it is not certain which one that
-    is.
+    Only the command that `words` name is built, or all commands if it is not certain which one they
+    name.
     """
     is_completed = any(key.endswith("_COMPLETE") for key in os.environ)
     return _command(app, None if is_completed else _named(words))
@@ -111,7 +111,7 @@ def _spare_pydantic(command: Any) -> None:
 
 
 class _Late:
-    """A converter of values that loads typer's own only if it is needed.
+    """A converter of parameter values that loads typer's converter only if it is needed.
 
     Strings and paths do not need it.
     """

@@ -47,7 +47,8 @@ def rebase(
         list[str], option("--onto REF|A..B", "The upstream state to rebase onto; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     every: Annotated[
-        str | None, option("--every release|N", "With a range: each release, or every Nth commit.")
+        str | None,
+        option("--every release|N", "With --onto A..B: try each release, or every Nth commit."),
     ] = None,
     dry_run: DryRun = False,
     stop_at_conflict: Annotated[
@@ -60,7 +61,7 @@ def rebase(
         list[str],
         option(
             "--accept FILE",
-            "Accept FILE even if it is deleted, does not compile, or has new line endings.",
+            "Accept FILE even if it is deleted, does not compile, or has different line endings.",
         ),
     ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
@@ -85,7 +86,9 @@ def rebase(
     ] = None,
     resolver_timeout: Annotated[
         int | None,
-        option("--resolver-timeout SECONDS", "The limit for each conflict; default: 600.", min=1),
+        option(
+            "--resolver-timeout SECONDS", "The time limit for each conflict; default: 600.", min=1
+        ),
     ] = None,
     show_conflicts: Annotated[
         bool, option("--show-conflicts", "Print the conflicts with git's markers.")
@@ -195,7 +198,7 @@ def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> 
 
 
 def _asking() -> Callable[[str, Sequence[str]], str] | None:
-    """Return a function that asks the user where edits belong, or None without a terminal."""
+    """Return a function that asks the user where edits belong; None if there is no terminal."""
     if Given.wants_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 
@@ -268,9 +271,9 @@ def decide(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Record whether upstream already has a conflicting patch.
+    """Record whether upstream already has a patch in conflict.
 
-    Later runs use your decision as long as upstream still has the text that it refers to.
+    Later runs use your decision as long as upstream still has the text that the decision is about.
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """

@@ -83,12 +83,12 @@ class ResolverApp(App[None]):
         self.call_later(self._show)
 
     def on_print(self, event: Print) -> None:
-        """Show text that the program prints during its work as a message on the screen."""
+        """Show what the program prints while it works as a message on the screen."""
         if event.text.strip() and not event.text.startswith("\r"):  # a bar redraws itself
             self._say([*self.resolver.told, event.text.strip()])
 
     def on_key(self, event: Key) -> None:
-        """Pass a key to the resolver; if it starts slow work, show a message first."""
+        """Pass a key to the resolver; if the key starts slow work, show a message first."""
         if isinstance(self.focused, Input) or self._is_busy or event.character is None:
             return
         key = event.character

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
     """Resolve the conflicts of a rebase in the terminal.
 
-    This lists the patches with their verdicts. For each conflict it shows base, ours, theirs and
-    the candidates, best first, what the patch is for, and the upstream commits that it collides
-    with. Choose a text, or edit one. A text that passes every check of `conflicts propose` is
-    accepted; any other text needs a reason. Your choices are kept when you quit. The full-screen
+    This lists the patches with their verdicts. For each conflict, it shows base, ours, theirs,
+    the candidates (best first), what the patch is for, and the upstream commits that the patch
+    collides with. Choose a text, or edit one. A text that passes every check of `conflicts propose`
+    is accepted; any other text needs a reason. Your choices are kept when you quit. The full-screen
     view needs the Python package Textual. Without it, in a dumb terminal, or with input from a
     pipe, you are asked line by line, with the same keys.
 
@@ -51,7 +51,7 @@ def _full_screen() -> Callable[[Resolver], None] | None:
     try:
         from patchmgr.cli.resolver_app import run_app
     except ModuleNotFoundError:
-        say("The full-screen view needs Textual (pip install 'textual>=6'). Asking line by line.")
+        say("You are asked line by line, because Textual is missing (pip install 'textual>=6').")
         return None
     return run_app
 

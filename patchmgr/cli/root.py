@@ -117,13 +117,13 @@ def look_for_session() -> Session | None:
 
 
 def open_series(name: str | None) -> tuple[Session, str]:
-    """Open the workspace; return the session, and `name` or, without a name, the only series."""
+    """Return (session, series) for the workspace; without `name`, the series is the only one."""
     session = open_session()
     return session, services.targets.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
-    """Open the workspace; return the session, and `names` or, without names, all series."""
+    """Return (session, series) for the workspace; without `names`, the series are all series."""
     session = open_session()
     return session, names or sorted(session.workspace.lock().series)
 
@@ -181,7 +181,7 @@ def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
 
 
 def near_path(path: Path) -> Path:
-    """Return the path relative to the current folder, or as it is if that is shorter."""
+    """Return the path relative to the current folder, or unchanged if that is shorter."""
     return Path(min(os.path.relpath(path), str(path), key=len))
 
 
@@ -194,7 +194,7 @@ def show(text: str) -> None:
 def answer(
     command: str, done: Struct | None, text: str, *, pages: bool = False, **more: Any
 ) -> None:
-    """Print a result as `text` or, with --json, as a document of the fields of `done` and `more`.
+    """Print a result as `text` or, with --json, as one with the fields of `done` and `more`.
 
     With `pages`, a text for a terminal goes through the pager.
     """

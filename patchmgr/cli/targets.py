@@ -47,7 +47,7 @@ PackageName = Annotated[
     str | None, option("--package NAME", "The package; needed if upstream.lock does not name it.")
 ]
 Breaks = Annotated[
-    bool, option("--break-system-packages", "Write to an environment that the system manages.")
+    bool, option("--break-system-packages", "Change even an environment that the system manages.")
 ]
 
 Warns = Annotated[
@@ -58,16 +58,16 @@ Warns = Annotated[
     ),
 ]
 ShowConflicts = Annotated[
-    bool, option("--show-conflicts", "Print both sides of each conflict with a package.")
+    bool, option("--show-conflicts", "For a package, print both sides of each conflict.")
 ]
 
 
 def location_of(
     python: str | None, site: Path | None, package: str | None, *, breaks_system: bool = False
 ) -> Location:
-    """Return where a package is installed; `python` or `site` must be given, but not both."""
+    """Return where a package is installed, given either `python` or `site`."""
     if (python is None) == (site is None):
-        raise UsageError("give one of --python EXE and --site DIR")
+        raise UsageError("give either --python EXE or --site DIR")
     place = None if site is None else site.absolute()
     return services.installed.Location(python, place, package, breaks_system)
 
@@ -92,7 +92,7 @@ def overlay(
     Example: patchmgr overlay vllm --python /opt/venv/bin/python --out /srv/vllm-patches
     """
     if out is None:
-        raise UsageError("give the folder of the overlay with --out DIR")
+        raise UsageError("name the folder for the overlay with --out DIR")
     view = view_of(verbose=verbose, quiet=quiet)
     where = location_of(python, site, package)
     session, named = open_series(name)
@@ -122,7 +122,7 @@ def wheel(
     Example: patchmgr wheel vllm --from vllm-0.23.0-cp38-abi3-manylinux_2_31_x86_64.whl --out dist
     """
     if source is None:
-        raise UsageError("give the wheel to patch, with --from WHEEL")
+        raise UsageError("name the wheel to patch with --from WHEEL")
     view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
@@ -280,7 +280,7 @@ def branch(
     ] = [],  # noqa: B006 - typer copies it
     only: Annotated[
         list[str],
-        option("--only PATCH", "Include only this patch or group and what it needs; repeatable."),
+        option("--only PATCH", "Include only this patch or group, and what it needs; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
     sign: Annotated[
         bool, option("--sign", "Sign the commits with the key that git is configured to use.")
@@ -300,8 +300,8 @@ def branch(
 ) -> None:
     """Build the branch of a series on its pin, one commit per patch.
 
-    The commits are the same on every machine, unless --sign, --signoff or --committer me add your
-    name to them.
+    The commits are the same on every machine, unless you put your name or signature into them with
+    --sign, --signoff or --committer me.
 
     Example: patchmgr branch vllm --repo ~/src/vllm --name my-fork --tag preview-1
 
@@ -323,7 +323,7 @@ _FORMS = ("terminal", "markdown", "json", "html", "cyclonedx", "cyclonedx-1.5")
 
 
 def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
-    """Return a writer of bills of materials.
+    """Return a function that writes bills of materials.
 
     Raises PatchmgrError "missing-extra" if the CycloneDX library is not installed.
     """
@@ -368,9 +368,10 @@ def report(
 ) -> None:
     """Report what a series changes, by subsystem and patch.
 
-    The report lists files, lines, what guards each change, hotspots and risks. The HTML page also
-    shows the conflicts of a rebase in progress, side by side. The CycloneDX formats are a bill of
-    materials: what is patched, by which patches and commits, and which bugs they fix.
+    The report lists the changed files and lines, the conditions that guard each change, hotspots
+    and risks. The HTML page also shows the conflicts of a rebase in progress, side by side. The
+    CycloneDX formats are a bill of materials: what is patched, by which patches and commits, and
+    which bugs they fix.
 
     Example: patchmgr report vllm --format markdown
 

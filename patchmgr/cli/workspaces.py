@@ -82,7 +82,7 @@ def upstream_add(
     ] = None,
     track: Annotated[
         str | None,
-        option("--track git|package", "Whether to follow the git branch or the releases."),
+        option("--track git|package", "Follow the git branch, or the package's releases."),
     ] = None,
     branch: Annotated[str | None, option("--branch B", "The branch to track.")] = None,
     reference: Annotated[
@@ -183,8 +183,8 @@ def series_graph(
 ) -> None:
     """Show which other patches each patch needs.
 
-    A patch needs another patch if it does not apply without it, or if it uses a name that the other
-    patch defines. Patches that do not need each other can be reordered.
+    A patch needs another one if it does not apply without the other one, or if it uses a name that
+    the other one defines. Patches that do not need each other can be reordered.
 
     Example: patchmgr series graph vllm --format mermaid
     """

@@ -61,9 +61,9 @@ class _Target(Struct, frozen=True):
 
     @property
     def onto(self) -> str:
-        """Return the commit to apply the series onto.
+        """Return the commit that the series is applied to.
 
-        This is HEAD or, if the series is already applied as commits, the parent of these commits.
+        This is HEAD or, if the series is already applied as commits, the commit before these.
         """
         has_commits = self.applied is not None and self.applied.head is not None
         return self.applied.onto if self.applied and has_commits else self.head
@@ -130,7 +130,7 @@ def _refuse_changes(found: _Target) -> None:
     root, present = found.checkout.clone.root, found.applied
     ours = {file.path for file in present.files} if present is not None else set[str]()
     changed = [path for path in found.changed if path not in ours]
-    # A file that needs a filter cannot be compared. One that the series touches is refused later.
+    # A file that needs a filter cannot be compared; it is refused later if the series touches it.
     filtered = found.checkout.clone.conversion.filtered(changed)
     changed = [path for path in changed if path not in filtered]
     if changed:

@@ -65,7 +65,7 @@ def apply_to_package(
     If an older state of the series is applied to the package, the files of that state are replaced
     in the same step. Files that an installer has replaced since then are patched in their current
     state. `warns_at_start` turns the check at Python's startup on or off; None leaves the check as
-    it is. Raises PatchmgrError "edited-package" if somebody else edited a file of the series.
+    it is. Raises PatchmgrError "edited-package" if a patched file was edited afterwards.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
@@ -87,7 +87,7 @@ def apply_to_package(
         done = carry_onto_package(session, record, package, options=options)
         result = PackageApplication(name, distribution, tuple(sorted(done.files)), True, done)
         if any(patch.finding is not None for patch in done.outcome.patches):
-            with session.writing():  # without findings, it may be read-only
+            with session.writing():  # without findings, the workspace may be read-only
                 keep_findings(session.workspace, [done.outcome])
         if result.has_conflicts:
             return replace(result, paths=())
@@ -204,7 +204,7 @@ def _refuse_in_the_way(
             raise PatchmgrError(
                 "edited-package",
                 f"{path} is already in {target.root}, but belongs to no package",
-                "move the file away, then run the command again",
+                "move the file out of the way, then run the command again",
             )
 
 

@@ -55,8 +55,8 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.scratch, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)
     accepted = reasons_to_accept(session.workspace)
-    # A fault that `written` has, too, is not reported. Here, that would be the result itself, so it
-    # is replaced by the pin without the series.
+    # A fault that `written` has, too, is not reported. Here, `written` would be the result
+    # itself, so the pin without the series takes its place.
     told = run_checks(replace(states, written=states.base), CHECKS)
     by_name = {patch.name: patch for patch in at_pin.loaded.patches}
     return tuple(
@@ -65,7 +65,9 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
 
 
 def audit_trees(repository: Path, old: str, new: str) -> Audited:
-    """Audit the change between two trees of any repository: commits, tags, branches or tree ids.
+    """Audit the change between two trees of any repository.
+
+    Each tree is named by a commit, a tag, a branch or its own id.
 
     Raises PatchmgrError "usage" if the folder is not a repository, and "unknown-ref" if a name is
     unknown there.

@@ -121,7 +121,7 @@ def left_out(
 def _needed(
     session: Session, series: str, wanted: Collection[str], unwanted: Collection[str]
 ) -> set[str]:
-    """Return the other patches that those in `wanted` need; tell the user why each is included."""
+    """Return the further patches that those in `wanted` need, and tell the user why each is."""
     found: set[str] = set()
     for patch in reversed(series_graph(session, series)):
         for need in patch.needs if patch.name in wanted or patch.name in found else ():
@@ -249,7 +249,7 @@ def _pushes(
                 f"{shown(remote)} has {shown(short)} at {str(old)[:12]}, which patchmgr did not put"
                 " there",
                 f"look at that commit: git fetch {shown(remote)} {shown(short)}",
-                "give another name, or replace it with --force",
+                "choose another name, or overwrite it: --force",
             )
         found.append(RefMove(name, new, old))
     return found
@@ -279,7 +279,7 @@ class _Place(Struct, frozen=True):
     clone: Clone | None
 
     def value(self, name: str) -> str | None:
-        """Return the id of the object that a ref of the workspace names; None if it is missing."""
+        """Return the id of the object that a ref points to, or None if the ref is missing."""
         return object_named(self.git_dir, self.workspace.ref_at(self.git_dir, name))
 
     def move(self, moves: Sequence[RefMove]) -> None:
@@ -307,7 +307,7 @@ def _branch_move(
     """Plan the update of the branch.
 
     Unless `is_forced`, raises PatchmgrError "usage" if this would drop a person's commits. Branches
-    of a store never contain a person's commits.
+    in a store never contain a person's commits.
     """
     if old == head:
         return []
@@ -329,7 +329,7 @@ def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: boo
 
 def _in_the_way(place: _Place, name: str, why: str) -> PatchmgrError:
     where = place.clone.root if place.clone is not None else place.git_dir
-    return UsageError(f"{name} in {where} {why}", "give another name, or replace it with --force")
+    return UsageError(f"{name} in {where} {why}", "choose another name, or overwrite it: --force")
 
 
 def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:

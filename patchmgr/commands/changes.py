@@ -1,4 +1,4 @@
-"""`changes`: the diff between two states of a checkout."""
+"""`changes`: print the diff between two states of a checkout."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
 
 
 def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
-    """Return what the two sides of a conflict change; nothing if one is binary or missing."""
+    """Return what the two sides of a conflict change; nothing if a side is binary or missing."""
     texts = [recorded.base, recorded.ours, recorded.theirs]
     if any(text is None or b"\0" in text for text in texts):
         return SideEdits()
@@ -86,7 +86,7 @@ def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
 def is_resolved(memory: Memory, name: str) -> bool:
     """Return whether a recorded conflict, or each of its regions, has a resolution.
 
-    `name` is empty for a conflict that was written by an older patchmgr; the result is then false.
+    `name` is empty for a conflict that an older patchmgr recorded; the result is then false.
     """
     found = _listed(memory, name).recorded if name else None
     each = () if found is None else [_listed(memory, part).recorded for part in found.parts]
@@ -171,9 +171,9 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
 def _whole_files(
     memory: Memory, known: Iterable[str], path: str, names: Collection[str]
 ) -> Iterator[str]:
-    """Yield the ids, except those in `names`, of conflicts of the whole file at a path.
+    """Yield the ids of recorded conflicts of the whole file at a path, except those in `names`.
 
-    Their resolutions contain the text that is forgotten.
+    The resolution of such a conflict contains the text that is forgotten.
     """
     for name in known:
         found = None if name in names else _listed(memory, name).recorded
@@ -190,7 +190,7 @@ def _reopened(memory: Memory, name: str) -> dict[str, bytes | None]:
 
 
 def _open_ids(memory: Memory, in_progress: InProgress | None) -> set[str]:
-    """Return the ids of the conflicts of a rebase in progress, and of their regions."""
+    """Return the ids of the conflicts in a rebase in progress, and of their regions."""
     found = {w.conflict for w in in_progress.waiting if w.conflict} if in_progress else set()
     known = [_listed(memory, name).recorded for name in found]
     return found | {part for one in known if one is not None for part in one.parts}

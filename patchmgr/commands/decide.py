@@ -41,7 +41,7 @@ def decide(
     by: str,
     is_dry_run: bool,
 ) -> Decided:
-    """Record a person's decision about changes of a patch that the last rebase could not decide.
+    """Record a person's decision about the changes in a patch that the last rebase left undecided.
 
     A new decision replaces an older one. If the patch is needed and `by` names a later upstream
     commit that concerns the patch, that commit is not reported again.
@@ -119,7 +119,7 @@ def _named_patch(
 
 
 def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ...]:
-    """Return the changes of a patch that the last rebase left undecided."""
+    """Return the changes in a patch that the last rebase left undecided."""
     every = read_findings(workspace)
     found = {i.passages: i for i in every if (i.series, i.patch) == (series, patch)}
     if found:
@@ -131,7 +131,7 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
 
 
 def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Decision | None:
-    """Return a decision about the later upstream commit named by `by`, or None if it names none."""
+    """Return a decision about the later upstream commit that `by` names; None if it names none."""
     patches, pull = session.workspace.patches(series), _PULL.fullmatch(by)
     number = None if pull is None else int(pull[1] or pull[2])
     commit = _COMMIT.fullmatch(by)
@@ -170,9 +170,9 @@ def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Dec
 
 
 def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str, int | None]:
-    """Return the commit, its subject, and the pull request that `by` names.
+    """Return (commit, subject, pull request) for the commit or pull request that `by` names.
 
-    If `by` names none, those of the item are returned.
+    If `by` names neither, the commit of the item is used.
     """
     pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
     if pull is not None:
@@ -183,9 +183,9 @@ def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str,
 
 
 def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
-    """Return the commit, its subject, and the number of a pull request.
+    """Return (commit, subject, `number`) for a pull request.
 
-    If upstream has only releases, the commit is that of the item.
+    If upstream has only releases, the commit is the item's.
     """
     record = session.workspace.series_record(item.series)
     upstream = session.upstream_of(record)

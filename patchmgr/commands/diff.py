@@ -106,7 +106,7 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
-    """Return series.toml with new claims, each in place of an old claim about the same thing.
+    """Return series.toml with new claims; each replaces an old one about the same file or symbol.
 
     Lines of other tables are kept, whatever their keys are.
     """

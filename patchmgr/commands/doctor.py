@@ -1,4 +1,4 @@
-"""`doctor`: report what is outdated or broken in tools, stores and workspace, and repair it."""
+"""`doctor`: report and repair what is outdated or broken in tools, stores and workspace."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MINIMUM_PYTHON = (3, 10)
 
 
 class Health(str, Enum):
-    """The state of a thing that was examined: sound, worth noting, broken, or just repaired."""
+    """The state of an examined item: sound, worth noting, broken, or just repaired."""
 
     WELL = "well"
     NOTE = "note"
@@ -46,7 +46,7 @@ class Health(str, Enum):
 
 
 class Diagnosis(Struct, frozen=True):
-    """A thing that was examined, its state, and commands to run next (`hints`)."""
+    """An examined item, its state, and commands to run next (`hints`)."""
 
     area: str
     what: str
@@ -88,7 +88,7 @@ def _program() -> Iterator[Diagnosis]:
 
 
 def _packages() -> Iterator[Diagnosis]:
-    """Yield the packages that are missing or too old; one that only an extra needs is a note."""
+    """Yield the packages that are missing or too old; those that only extras need are notes."""
     try:
         wanted = [Requirement(line) for line in metadata.requires("patchmgr") or ()]
     except metadata.PackageNotFoundError:
@@ -201,7 +201,7 @@ def _workspace(session: Session) -> Iterator[Diagnosis]:
 
 
 def _private(session: Session) -> Iterator[Diagnosis]:
-    """Yield what is left over: an interrupted change, a rebase in progress, missing checkouts."""
+    """Yield interrupted changes, a rebase in progress, and missing checkouts."""
     workspace = session.workspace
     if (workspace.root / PRIVATE / "journal.json").exists():
         text = "a command was interrupted; the next command finishes its change"

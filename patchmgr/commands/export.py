@@ -1,4 +1,4 @@
-"""`export`: write a series in the format of another tool, always with the same bytes."""
+"""`export`: write a series in another tool's format; the same series gives the same bytes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def export(session: Session, name: str, asked: ExportOptions) -> Exported:
-    """Export a series; a patch that is valid in the format is copied byte for byte.
+    """Export a series; a patch that already fits the format is copied byte for byte.
 
     Raises PatchmgrError "in-the-way", before anything is written, if a file that patchmgr did not
     write would be replaced.
@@ -147,7 +147,7 @@ class _Export(Struct, frozen=True):
         return self._carried(load_series(self.session, self.name))
 
     def _carried(self, loaded: LoadedSeries) -> Made:
-        """Apply the series to its pin, and export the patches that apply, as git writes them."""
+        """Apply the series to its pin, and export the carried patches in git's form."""
         carry_options = CarryOptions(self.asked.selected)
         with series_at_pin(self.session, loaded, carry_options) as at_pin:
             scratch, carried, base = at_pin.scratch, at_pin.carried, at_pin.base
@@ -193,7 +193,7 @@ class _Export(Struct, frozen=True):
     ) -> Mapping[str, bytes]:
         """Map each patch to its diff.
 
-        If the format has only one diff, that of the whole series, each patch is mapped to it.
+        If the format has a single diff for the whole series, each patch is mapped to that diff.
         """
         if self.form.is_whole:
             whole = tree_diff(scratch.git_dir, base, commits[-1])
@@ -227,7 +227,7 @@ class Delivery(Target):
 
     fault = "edited-export"
     mending = ("delete that file; the next export then needs --force",)
-    settling = ("move that edit away, then run the command again",)
+    settling = ("save that edit elsewhere, then run the command again",)
 
     def __init__(self, place: Path, private: Path, series: str, *, is_file: bool) -> None:
         digest = hashlib.sha256(os.fsencode(place) + b"\0" + series.encode()).hexdigest()[:16]

@@ -81,14 +81,14 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files that a stack changes, and what is assumed about its conflicts on upstream's tip."""
+    """The files that a stack changes, and the conflicts on the tip assumed to be resolved."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
 
 
 class Watch:
-    """Finds open pull requests, and predicts what each does to a stack on upstream's tip."""
+    """Finds open pull requests, and predicts what each would do to a stack on upstream's tip."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Watch:
 
     @cached_property
     def on_tip(self) -> OnTip:
-        """Return the files that the stack changes, and what is assumed about its conflicts."""
+        """Return the files that the stack changes, and the conflicts assumed to be resolved."""
         question = ("forecast", *self._about)
         known = self._kept.get(question)
         if known is not None:
@@ -119,9 +119,9 @@ class Watch:
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
         """Yield the newest pull requests that count as open, and the facts about each.
 
-        A pull request counts as open if upstream lacks its head, and either the host offers a merge
-        of the pull request or the head is at most `DAYS` days old. After a batch without a head
-        that young, only pull requests with an offered merge are examined.
+        A pull request counts as open if upstream lacks its head, and either the host has a merge
+        ref for it or the head is at most `DAYS` days old. Once no head in a batch is that recent,
+        only pull requests with a merge ref are examined.
         """
         store, tip = self.upstream.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -161,7 +161,7 @@ class Watch:
         return facts
 
     def forecast(self, pull: PullHead, facts: PullFacts) -> PullForecast:
-        """Predict what a pull request does to the series on upstream's tip."""
+        """Predict what a pull request would do to the stack on upstream's tip."""
         near = tuple(path for path in facts.paths if path in self.on_tip.paths)
         found = PullForecast(
             pull.number, pull.head, facts.subject, facts.author, facts.date, PullEffect.NONE, near
@@ -179,7 +179,8 @@ class Watch:
     def _judge(self, pull: PullForecast) -> PullForecast:
         """Return the forecast with the effect of the pull request.
 
-        The effect is that of a rebase from upstream's tip onto a merge of the pull request into it.
+        The effect is that of a rebase from upstream's tip onto the merge of the
+        pull request into that tip.
         """
         scratch, tip = self.run.scratch, self.tip.commit
         self._bring(pull)

@@ -144,10 +144,10 @@ def _named(
     present: SeriesFile,
     known: Sequence[Patch],
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
-    """Return the new lines of the series file, and the patches under unused names.
+    """Return the new lines for the series file, and the patches, each with an unused name.
 
-    A patch is left out if the series has a patch of the same commit. Raises PatchmgrError
-    "changed-patch" if the changes of the two differ.
+    A patch is left out if the series already has a patch made from the same commit. Raises
+    PatchmgrError "changed-patch" if these two patches make different changes.
     """
     names = {*present.names(), "series", "series.toml"}
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
@@ -167,7 +167,7 @@ def _named(
                 name = shown(patch.name)
                 raise PatchmgrError(
                     "changed-patch",
-                    f"{item.label} differs from {name}, and both are from {commit[:12]}",
+                    f"{item.label} and {name} are both from {commit[:12]}, but they differ",
                     f"to see the patch: patchmgr show {name}",
                     "add the differences with patchmgr refresh; do not import this commit again",
                 )
@@ -218,7 +218,7 @@ def _check_fold(
 ) -> None:
     """Apply the patches to the pin in memory; raise PatchmgrError if one does not apply.
 
-    A patch that is included only if a guard symbol is selected must apply with one of the symbols.
+    A patch that is included only if a guard symbol is selected must apply with one symbol.
     Raises AssertionError if the patches of a fork do not result in the files in `becomes`.
     """
     loaded = load_series(session, series)
@@ -257,7 +257,7 @@ def _check_fold(
                 if not selected:
                     raise
             if becomes is not None and not missing and overlay.changes() != becomes:
-                raise AssertionError("the patches do not make the tree of the fork")
+                raise AssertionError("the patches do not result in the tree of the fork")
         if unproven and faults:
             raise faults[0]
 

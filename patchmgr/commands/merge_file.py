@@ -138,10 +138,10 @@ def write_merged(merged: MergedFile, output: Path) -> None:
 def drive(
     sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
 ) -> tuple[MergedFile, str | None]:
-    """Merge three files for git, write the result to ours, and return it with a warning or None.
+    """Merge three files for git, and write the result to ours.
 
-    The warning says that records in the workspace are malformed; no recorded resolution was used
-    then.
+    Returns (result, warning). The warning says why no recorded resolution was used (malformed
+    records in the workspace); otherwise it is None.
     """
     problem = None
     try:

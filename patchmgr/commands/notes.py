@@ -90,7 +90,7 @@ def _ends(
     start: str | None,
     end: str | None,
 ) -> tuple[Resolved, Resolved]:
-    """Return the states that the rebase of a note starts from and ends at."""
+    """Return the states that the rebase in a note starts from and ends at."""
     pin = pinned_state(upstream, record.pin)
     first, last = None, pin
     if start is not None:
@@ -138,7 +138,7 @@ def _by_commit(
 def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocument]:
     """Return the saved rebases that lead from one commit to another.
 
-    A dry run counts only if it alone leads from the one to the other.
+    A dry run counts only if it leads all the way by itself.
     """
     direct = [sync for sync in syncs if sync.outcome.ends == (start, end)]
     if direct:
@@ -165,7 +165,7 @@ def _of_lock(
 ) -> tuple[Carried, ...]:
     """Return the patches of the last rebase as upstream.lock lists them.
 
-    A fresh clone of the workspace knows no more about the rebase.
+    In a fresh clone of the workspace, no more is known about the rebase.
     """
     result = record.result
     base = result.get("base")
@@ -292,7 +292,7 @@ class _Writer(Struct, frozen=True):
         return next((one for one in found if one.tag), found[0] if found else None)
 
     def _dropped(self) -> tuple[Dropped, ...]:
-        """Return the patches that upstream.lock lists as dropped, with the commits as evidence."""
+        """Return the absorbed and partial patches in upstream.lock, with upstream's commits."""
         found = []
         for row in self.record.result.get("patches", ()):
             if row["verdict"] in ("absorbed", "partial"):

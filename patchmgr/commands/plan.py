@@ -180,7 +180,7 @@ class Planning:
     def _distance(self, start: int, end: int) -> tuple[int, int]:
         """Return how many commits only the end state has, and how many only the start has.
 
-        The difference of the indexes would not do: it counts a merge of upstream as one commit.
+        The difference of the indexes would not do: it counts an upstream merge as one commit.
         """
         if not self.upstream.has_history:
             return end - start, 0
@@ -209,7 +209,7 @@ class Planning:
             tried = self._carry(end, options)
         assumed = tuple(_assumed(options))
         self.assuming = tuple(dict.fromkeys((*self.assuming, *assumed)))
-        for one in assumed:  # these were found for the patch as it was before
+        for one in assumed:  # the suspects were found for the old form of the patch
             self._suspects.pop((one.series, one.patch), None)
         self._go_on(end, tried)
 
@@ -302,14 +302,14 @@ def _assumed(options: CarryOptions) -> Iterator[Assumption]:
 
 
 def _suspected(patch: PatchOutcome) -> set[str]:
-    """Return the commits that wrote the lines in conflict, or else all causes of the conflict."""
+    """Return the commits that wrote the lines in conflict; if there are none, all causes."""
     shown = {s.commit for conflict in patch.conflicts for s in conflict.shown if s is not None}
     shown |= {finding.commit for finding in patch.open_findings if finding.commit}
     return shown or {cause.commit for cause in patch.cause}
 
 
 def changed_patches(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
-    """Return all patches but the unchanged ones, in the form in which a plan stores them."""
+    """Return the patches with any verdict other than unchanged, as a plan stores them."""
     return tuple(
         PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
         for outcome in outcomes

@@ -89,7 +89,7 @@ class RebaseRequest(Struct, frozen=True):
 
 
 class ShownIn(Struct, frozen=True):
-    """The worktree in which conflicts are shown, its clone, and the command of `--exec`.
+    """Where conflicts are shown: a worktree and its clone; also the command of `--exec`.
 
     A field is "" if it is not given. Without a clone, the worktree belongs to the store.
     """
@@ -105,7 +105,7 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Add the patch files and the series file, as a rebase leaves them, to a change.
+    """Add to a change the patch files and the series file as a rebase leaves them.
 
     `diffs` maps commits to the diffs of the rewritten patches.
     """
@@ -135,7 +135,7 @@ def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
 
 
 def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
-    """Add upstream.lock, as a rebase leaves it, to a change."""
+    """Add to a change upstream.lock as a rebase leaves it."""
     records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
     change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 
@@ -176,7 +176,7 @@ class RebaseResult(Struct, frozen=True):
     If conflicts remain, `work` is the work area, and `waiting` lists the files in it that have
     conflict markers. `replayed` are the conflicts that were resolved by a recorded resolution, and
     `learned` those whose resolution was recorded now. `notes` say what could not be recorded, or
-    which formatter is missing. `skipped` are the patches left out, as pairs of series and patch.
+    which formatter is missing. `skipped` are the patches left out, as (series, patch).
     `checkout` is the checkout of the rebase, or None.
     """
 
@@ -423,7 +423,7 @@ def rebase_stack(
 def _leave(
     session: Session, request: RebaseRequest, result: RebaseResult, memory: Memory
 ) -> RebaseResult:
-    """Write the files to resolve to the work area, and record the conflicts."""
+    """Write the files in conflict into the work area, and record the conflicts."""
     workspace, in_progress = session.workspace, request.in_progress
     # A branch may move before the rebase is continued, so the commits are saved.
     states = tuple((outcome.name, outcome.onto.commit) for outcome in result.series)

@@ -169,7 +169,7 @@ class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def distribute(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, cwd: Path
 ) -> Distributed:
-    """Put each edit into the pushed patch that wrote the edited lines, if there is only one.
+    """Put each edit into the pushed patch that wrote the edited lines, if only one wrote them.
 
     `git absorb` does the same for commits. Other edits stay in the checkout. Raises PatchmgrError
     "empty" if a patch would become empty.

@@ -191,7 +191,7 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
 def compare(
     session: Session, base: str, names: Sequence[str], *, options: CarryOptions
 ) -> tuple[str, tuple[ComparedFootprint, ...]]:
-    """Compare the reports of series as they were at a commit of the workspace with those of now.
+    """Compare the reports on series at a commit of the workspace with the reports on them now.
 
     Returns the id of the commit, and a comparison for each named series. If none is named, all
     series that exist in either state are compared.

@@ -107,7 +107,7 @@ def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
 
 
 class Guarded(Struct, frozen=True):
-    """The lines of a series file for some patches, with their guards and groups that are off."""
+    """Lines of a series file; each has the guards of its patch, and its groups that are off."""
 
     series: str
     lines: tuple[SeriesLine, ...]

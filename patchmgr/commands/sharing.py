@@ -92,9 +92,9 @@ class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pulled:
-    """Fetch the resolutions of another workspace, in place of those pulled from it before.
+    """Fetch another workspace's resolutions; they replace those pulled from it before.
 
-    `where` is the URL of its git repository.
+    `where` is the URL of the other workspace's git repository.
     """
     with session.writing():
         workspace, url = session.workspace, check_url(where)
@@ -170,7 +170,7 @@ def _in_commit(upstream: GitUpstream, commit: str, url: str) -> Iterator[Recorde
     sizes = upstream.reader.sizes(blobs)
     if sum(sizes.values()) > MOST_BYTES:
         raise PatchmgrError(
-            "bad-conflict", f"the conflicts of {url} are larger than {MOST_BYTES} bytes"
+            "bad-conflict", f"the recorded conflicts in {url} have more than {MOST_BYTES} bytes"
         )
     for name, files in listed.items():
         if not FILE_MODES.issuperset(entry.mode for entry in files.values()):

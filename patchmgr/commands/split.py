@@ -34,7 +34,7 @@ class PatchPart(Struct, frozen=True):
     """The part of a patch to split off, and the text of the new patch.
 
     `files` are whole files, and `hunks` are given as `PATH:N,N` with numbers from 1. `absorbed` are
-    hunks that a rebase found absorbed, as pairs of path and first line on the new side. `choose`
+    hunks that a rebase found to be absorbed, as (path, first line on the new side). `choose`
     asks the user which hunks to split off.
     """
 
@@ -155,7 +155,7 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
 def _taken(
     patch: Patch, steps: Sequence[FileStep], part: PatchPart
 ) -> Mapping[int, frozenset[int]]:
-    """Map the index of each file in the patch to the hunks (from 0) to split off."""
+    """Map the index of each file in the patch to the hunks (counted from 0) to split off."""
     taken: dict[int, frozenset[int]] = {}
     counts = [max(1, len(step.change.hunks)) for step in steps]
     for path in part.files:

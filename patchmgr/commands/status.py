@@ -57,7 +57,7 @@ class SeriesStatus(Struct, frozen=True):
     """The status of one series: its pin, its number of patches, and how far it is behind upstream.
 
     `follow_ups` are later upstream commits that concern its patches and await a decision.
-    `last_sync` is its last sync, or None if no remote has a badge for it.
+    `last_sync` is the last sync of the series, or None if no remote has a badge for the series.
     """
 
     name: str
@@ -214,8 +214,8 @@ class CommitOrigin(Struct, frozen=True):
 
     `is_current` is true if the series, as it is now, results in the same head. `patches` are the
     subjects of the commits up to this one. `position` is the commit's number in the branch as it is
-    now, or None if it is not in that branch. `version` and `digest` are read from a tag on the
-    commit, and are None without such a tag.
+    now, or None if the commit is not in that branch. `version` and `digest` are read from a tag on
+    the commit, and are None without such a tag.
     """
 
     commit: str

@@ -104,7 +104,7 @@ def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> Pu
         return None
     base = request.base or (repository.clone.branch() or "").removeprefix("refs/heads/")
     if not base:
-        hint = "name the branch that the pull request is for with --base BRANCH"
+        hint = "name the target branch of the pull request with --base BRANCH"
         raise UsageError("no branch is checked out", hint)
     branch = f"{SYNC}{series}"
     return PullRequests(FORGES[request.forge], repository.clone.root, branch, base)
@@ -137,7 +137,7 @@ def _proposal(
 
 
 def _left(run: RebaseRun, stack: Sequence[str], target: Resolved) -> Iterator[RepeatedRebase]:
-    """Rebase a stack onto a state with conflicts, and yield each series with all details."""
+    """Rebase a stack onto a state that causes conflicts; yield each series with all details."""
     run = replace(run, options=replace(run.options, wants_detail=True))
     parents: Parents = {}
     for name in stack:
@@ -268,7 +268,7 @@ class _Publisher(Struct, frozen=True):
     ) -> Request:
         """Write the title and body of the pull request, and a comment.
 
-        The comment is added only if the mark of this comment is not yet in the body.
+        The comment is added only if its mark is not yet in the body.
         """
         title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
         found = found or pulls.open(title, body)
@@ -299,7 +299,7 @@ def _held(one: PushedBranch) -> str:
 
 
 class PullChecks(Struct, frozen=True):
-    """Rebases the stack in each open pull request onto the new pin, and comments there."""
+    """Rebases the stack in each open pull request onto the new pin, and comments on it."""
 
     run: RebaseRun
     repository: PatchRepository

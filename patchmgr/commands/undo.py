@@ -170,7 +170,7 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
 
 
 def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
-    """Return the moves of branches; branches that were moved or deleted since are left out."""
+    """Return the moves of branches; leave out branches that have been moved or deleted."""
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:
         for ref in operation.refs:
@@ -205,7 +205,7 @@ class _Targets:
             return
         old, new = (target.after, target.before) if is_back else (target.before, target.after)
         if self._records[target.root] != old:
-            message = f"other patches were pushed or popped in {target.root} since"
+            message = f"other patches have been pushed or popped in {target.root} since"
             hint = "to see what this workspace did there: patchmgr log"
             raise PatchmgrError("edited", message, hint)
         self._records[target.root] = new
@@ -216,7 +216,7 @@ class _Targets:
                 self._now[key] = self._found[key] = self._look(checkout, file.path)
             now = self._now[key]
             if not (now is before if before is None else before.is_like(now)):
-                message = f"{shown(file.path)} in {target.root} was edited since"
+                message = f"{shown(file.path)} in {target.root} has been edited since"
                 hint = "put the edit into a patch with patchmgr refresh, or restore the file"
                 raise PatchmgrError("edited", message, hint)
             self._now[key] = after

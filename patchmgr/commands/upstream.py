@@ -26,7 +26,7 @@ def upstream_of(
 ) -> Upstream:  # fmt: skip
     """Return the upstream that the options describe.
 
-    By default, the first of git, package and archive that is given is tracked.
+    Without `track`, the upstream is tracked by `git` if given, else `package`, else `archive`.
     """
     if track not in (None, "git", "package"):
         raise UsageError(f"--track must be git or package, not {track}")
@@ -106,7 +106,7 @@ class Fetched(Struct, frozen=True):
 def fetch_upstreams(
     session: Session, names: Sequence[str], *, refs: Sequence[str]
 ) -> tuple[Fetched, ...]:
-    """Fetch the tracked states and `refs` of the named upstreams; without names, of all."""
+    """Fetch the tracked states and `refs` of the named upstreams, or of all if none is named."""
     lock = session.workspace.lock()
     for name in names:
         session.workspace.upstream(name)

@@ -72,7 +72,7 @@ def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], 
     """Rebase a stack onto the tracked state, as of the last fetch.
 
     Returns the outcomes, keyed by (series, patch). If the rebase fails, the reason is printed, and
-    nothing is returned.
+    the result is empty.
     """
     try:
         loaded = [load_series(session, name) for name in stack]

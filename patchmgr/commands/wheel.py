@@ -38,7 +38,7 @@ from patchmgr.services.packages import Package, PackageResult, carry_onto_packag
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
 
-BILL = "sboms/patchmgr.cdx.json"  # in .dist-info, as PEP 770 has it
+BILL = "sboms/patchmgr.cdx.json"  # in .dist-info, as PEP 770 specifies
 Bill = Callable[[Sequence[Materials]], str]
 _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would be a number
 

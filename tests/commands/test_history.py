@@ -159,7 +159,7 @@ def test_an_edit_since_is_not_overwritten(written: Hands) -> None:
     desk.run("new", "three")
     desk.run("undo")
     message = one_line(desk.run("undo", code=1))
-    assert message.startswith(f"pkg/a.py in {desk.root} was edited since")
+    assert message.startswith(f"pkg/a.py in {desk.root} has been edited since")
     assert desk.look() == before
 
 
@@ -219,7 +219,7 @@ def test_a_checkout_that_is_gone_is_left_out(desk: Hands) -> None:
 def test_a_checkout_where_others_pushed_since_is_not_touched(desk: Hands) -> None:
     desk.stage.run("unapply", "w", "--to", desk.root)
     message = one_line(desk.stage.run("undo", code=1))
-    assert message == f"other patches were pushed or popped in {desk.root} since"
+    assert message == f"other patches have been pushed or popped in {desk.root} since"
 
 
 def test_old_operations_are_forgotten_and_what_only_they_kept(

@@ -287,7 +287,7 @@ def test_an_edited_commit_of_the_published_branch_is_not_left_out(empty: Stage) 
     edited = up.head()
     up.git("checkout", "--quiet", "main")
     message = refuses(empty, "--git", up.root, f"main..{edited}")
-    assert f"differs from one.patch, and both are from {head[:12]}" in message
+    assert f"and one.patch are both from {head[:12]}, but they differ" in message
 
 
 @pytest.mark.parametrize("quote", ["", ">"])
