@@ -121,7 +121,7 @@ def left_out(
 def _needed(
     session: Session, series: str, wanted: Collection[str], unwanted: Collection[str]
 ) -> set[str]:
-    """Return the further patches that those in `wanted` need, and tell the user why each is."""
+    """Return the further patches that those in `wanted` need, and tell the user why."""
     found: set[str] = set()
     for patch in reversed(series_graph(session, series)):
         for need in patch.needs if patch.name in wanted or patch.name in found else ():

@@ -105,7 +105,7 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Add to a change the patch files and the series file as a rebase leaves them.
+    """Add the updated patch files and series file to a change.
 
     `diffs` maps commits to the diffs of the rewritten patches.
     """
@@ -135,7 +135,7 @@ def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
 
 
 def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
-    """Add to a change upstream.lock as a rebase leaves it."""
+    """Add the updated upstream.lock to a change."""
     records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
     change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 

@@ -207,7 +207,7 @@ def distribute(
 def _owned(
     opened: OpenSeries, edits: State
 ) -> tuple[dict[str, dict[str, Entry | None]], list[LeftEdit]]:
-    """Return the edited files for each patch, with only the edits to lines that it wrote.
+    """Return the edited files for each patch, with only the edits to lines that the patch wrote.
 
     Also returns the edits that belong to no patch.
     """

@@ -299,7 +299,7 @@ def _held(one: PushedBranch) -> str:
 
 
 class PullChecks(Struct, frozen=True):
-    """Rebases the stack in each open pull request onto the new pin, and comments on it."""
+    """Rebases the stack in each open pull request onto the new pin, and comments on the result."""
 
     run: RebaseRun
     repository: PatchRepository

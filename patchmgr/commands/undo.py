@@ -170,7 +170,7 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
 
 
 def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
-    """Return the moves of branches; leave out branches that have been moved or deleted."""
+    """Return the branches to move, without those that were moved or deleted in the meantime."""
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:
         for ref in operation.refs:
