@@ -218,7 +218,7 @@ def _check_fold(
 ) -> None:
     """Apply the patches to the pin in memory; raise PatchmgrError if one does not apply.
 
-    A patch that is included only if a guard symbol is selected must apply with some guard symbol selected.
+    A patch that is included only if a guard symbol is selected must apply with one such symbol.
     Raises AssertionError if the patches of a fork do not result in the files in `becomes`.
     """
     loaded = load_series(session, series)
