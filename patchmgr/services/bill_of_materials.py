@@ -60,7 +60,7 @@ def materials_of(
 def patches_used(
     carried: Sequence[PatchOutcome], patches: Sequence[Patch], commits: Mapping[str, str] = {}
 ) -> tuple[PatchUsed, ...]:
-    """Return the applied patches; `commits` maps the names of patches to their commits, if any."""
+    """Return the applied patches; `commits` maps the names of patches to commit ids."""
     by_name = {patch.name: patch for patch in patches}
 
     def used(one: PatchOutcome) -> PatchUsed:

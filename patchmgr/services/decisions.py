@@ -51,7 +51,8 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
     `onto` is the target of the rebase, and `change` identifies the patch's change. `rows` holds the
     passages of upstream's text as tuples. `commit` is the upstream commit that seems to contain the
-    patch or to conflict with the patch, or None if it is unknown; `subject` is its subject.
+    patch or to conflict with the patch, or None if no such commit is known; `subject` is the
+    commit's subject.
     """
 
     series: str
@@ -229,7 +230,7 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 
 
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
-    """Return the error for a name that several ids start with."""
+    """Return an error that says that several ids start with `name`."""
     message = f"{shown(name)} is ambiguous; {len(found)} ids start with it: {', '.join(found[:5])}"
     return PatchmgrError("unknown-conflict", message, "patchmgr conflicts list")
 

@@ -519,14 +519,15 @@ def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -
     )
 
 
-_OTHERS = "or instead of --linearize: --first-parent (a patch for each merged branch) or --squash"
+_OTHERS = "or replace --linearize with --first-parent (a patch for each merged branch) or --squash"
 
 
 def _counted_merges(graph: _Graph) -> str:
     if not graph.merges:
         return ""
     few = "merge" if len(graph.merges) == 1 else "merges"
-    return f"; it has {len(graph.merges)} {few} (the first is {_name(graph, graph.merges[0])})"
+    first = _name(graph, graph.merges[0])
+    return f"; the branch has {len(graph.merges)} {few} (the first is {first})"
 
 
 def _check_syncs(

@@ -32,9 +32,10 @@ from patchmgr.workspace import Change
 
 
 class LearnedFile(Struct, frozen=True):
-    """A file that was in conflict, the commit that resolved it, and the learned resolutions.
+    """A file that was in conflict, the commit that resolved the conflict, and what was learned.
 
-    `missed` holds one reason for each region for which no resolution was learned.
+    `learned` holds the learned resolutions, and `missed` holds one reason for each region for which
+    no resolution was learned.
     """
 
     commit: str

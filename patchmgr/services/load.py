@@ -156,7 +156,7 @@ ANY = CarryOptions()
 
 
 class RebaseRun(Struct, frozen=True):
-    """What all rebases in one run of a command share."""
+    """What is shared by all rebases in one run of a command."""
 
     session: Session
     options: CarryOptions

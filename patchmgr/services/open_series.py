@@ -38,7 +38,7 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class CheckoutOptions(Struct, frozen=True):
-    """The options that all commands on patches in a checkout have.
+    """The options shared by all commands that work on patches in a checkout.
 
     `to` is the checkout, and `select` lists the symbols given with `--select`.
     """
@@ -176,7 +176,7 @@ def diff_digest(patch: Patch) -> str:
 
 
 def check_pin(opened: OpenSeries, state: State) -> None:
-    """Raise PatchmgrError "other-commit" if HEAD and the pin differ in a file of the state."""
+    """Raise PatchmgrError "other-commit" if HEAD and the pin differ in a file that `state` has."""
     checkout = opened.need_checkout()
     head = opened.scratch.tree(opened.head)
     if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:
@@ -347,8 +347,8 @@ def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, .
 def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
     root = opened.checkout.root if opened.checkout is not None else ""
     hints = (
-        f"remove them all with: patchmgr unapply {opened.name} --to {root}",
-        "then push them again with: patchmgr push -a, or patchmgr goto PATCH",
+        f"remove all pushed patches: patchmgr unapply {opened.name} --to {root}",
+        "then push them again: patchmgr push -a, or patchmgr goto PATCH",
     )
     return PatchmgrError("changed-patch", message, *hints)
 

@@ -225,9 +225,9 @@ class Package(Struct, frozen=True):
 class PackageResult(Struct, frozen=True):
     """The result of rebasing a series onto a package.
 
-    `files` maps paths in the package to changed files (None: deleted). `unreachable` lists paths
-    that the package does not contain, each after the patch that changes it (or ""). `replayed`
-    lists the recorded resolutions that were used, and `notes` say what could not be checked.
+    `files` maps paths in the package to changed files (None: deleted). `unreachable` holds (patch,
+    path) for each path that the package does not contain; the patch may be "". `replayed` lists the
+    recorded resolutions that were used, and `notes` say what could not be checked.
     """
 
     outcome: SeriesOutcome
@@ -351,8 +351,8 @@ class _Run:
                 "out-of-reach",
                 f"{self.package.name} {self.package.version} has none of the files that the patches"
                 f" change, such as {lost[0][1]}",
-                "apply the series to a checkout, and build that: patchmgr apply --to CHECKOUT",
-                "or map the files to paths of the package, in [paths] of series.toml",
+                "apply the series to a checkout, and build it: patchmgr apply --to CHECKOUT",
+                "or map the files to paths in the package, under [paths] in series.toml",
             )
         return tuple(items), tuple(lost)
 
@@ -426,7 +426,7 @@ class _Run:
             if places.setdefault(place, path) != path:
                 raise UsageError(
                     f"{places[place]} and {path} would both become {place} in {self.package.name}",
-                    "map each to a different path of the package, in [paths] of series.toml",
+                    "map each to a different path in the package, under [paths] in series.toml",
                 )
             found = self.package.read(place)
             same = None if found is None else (found.mode, found.content)

@@ -186,8 +186,7 @@ def found_in(
 ) -> list[SourcePatch]:
     """Return the mails of a range of commits as patches, with any names that `gbp pq` recorded.
 
-    `dates` maps commit ids to committer dates. The id and the date of the commit are added to each
-    header.
+    `dates` maps commit ids to committer dates. Each header gets the id and the date of its commit.
     """
     found: list[SourcePatch] = []
     for at, mail in enumerate(mails, 1):

@@ -276,7 +276,7 @@ class Chain(Struct, frozen=True):
 
 
 def chain_of(opened: OpenSeries) -> Chain:
-    """Return the chain of all patches of a series that are not hidden.
+    """Return the chain of all patches in a series, except hidden ones.
 
     Raises PatchmgrError "rejects" if the top patch was pushed by force, because the state after it
     is not known yet.

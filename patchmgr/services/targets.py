@@ -1,4 +1,4 @@
-"""Find the checkouts to which series are applied, and the state of the patches there."""
+"""Find the checkouts to which series are applied, and the state of the patches in them."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _noted_checkouts(workspace: Workspace) -> Iterator[tuple[Path, Checkout, Rec
 
 
 def known_targets(workspace: Workspace) -> Iterator[Path]:
-    """Yield the recorded targets: checkouts, and the private folders of packages."""
+    """Yield the recorded targets: checkouts, and for packages their `.patchmgr` folders."""
     found: dict[Path, None] = {}
     with suppress(OSError):
         for note in sorted((workspace.root / _TARGETS).iterdir()):

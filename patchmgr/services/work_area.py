@@ -249,7 +249,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
 
 
 def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[Place, SeenSides]]:
-    """Return the contents of ours and theirs that the person saw, for each file to resolve.
+    """Return, for each file to resolve, ours and theirs as the person saw them.
 
     The result is keyed by series, then by patch and path.
     """
