@@ -74,7 +74,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed) -> str:
-    """Return the result of `refresh --auto`: the changed patches, and the edits still left."""
+    """Return the result of `refresh --auto`: the changed patches, and the edits in no patch."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
     lines += [f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others]

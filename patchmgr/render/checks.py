@@ -122,8 +122,8 @@ def _gate(gate: Gate) -> dict[str, Any]:
 def junit(results: Sequence[Checked]) -> str:
     """Return the results of `check` as JUnit XML.
 
-    Each series is a test suite. Each gate has one test case for each patch, or a single test case
-    for the whole branch.
+    Each series is a test suite. Each gate has a test case for each patch, or one for the whole
+    branch, or both.
     """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     for checked in results:
@@ -209,7 +209,7 @@ _HEALTH_COLOURS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
 
 
 def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
-    """Return the result of `doctor`: one line per check, grouped by area, with hints below it."""
+    """Return the result of `doctor`: one line per check, grouped by area, with its hints."""
     lines = []
     for area, members in groupby(found, key=lambda one: one.area):
         lines.append(painted(area, "1", colour=colour))

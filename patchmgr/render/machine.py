@@ -60,7 +60,7 @@ def _written(whole: dict[str, Any]) -> str:
 
 
 def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
-    """Return the fields of a value that `names` lists, and the keys in `more`."""
+    """Return those fields of a value that `names` lists, and the keys in `more`."""
     return {**{name: getattr(value, name) for name in names}, **more}
 
 

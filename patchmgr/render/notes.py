@@ -139,7 +139,7 @@ def _brought(note: SyncNote) -> Iterator[str]:
 
 
 def _identical(note: SyncNote) -> Iterator[str]:
-    """Yield the byte-identical files of each language, with the languages of kernels first."""
+    """Yield the byte-identical files in each language; CUDA, HIP, C++ and C come first."""
     by_language: dict[str, list[str]] = {}
     for path, spoken in note.identical:
         by_language.setdefault(spoken, []).append(path)

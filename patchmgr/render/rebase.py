@@ -48,7 +48,7 @@ def rebase_text(outcome: SeriesOutcome, view: View) -> str:
 
 
 def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
-    """Yield the lines of each patch that changed or has findings, or of all patches."""
+    """Yield the lines of patches that changed or have findings, or of all if the view shows all."""
     for patch in patches:
         is_worth = patch.verdict is not Verdict.UNCHANGED or patch.warnings or patch.findings
         if view.is_all or is_worth:

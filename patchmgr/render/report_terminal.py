@@ -164,7 +164,7 @@ def _patch(
 
 
 def _cells(text: str) -> int:
-    """Return the number of columns that a text takes on a terminal."""
+    """Return the number of columns that a text occupies on a terminal."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 

@@ -58,7 +58,7 @@ def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
     """Return the only changed file in a language, or None if there is not exactly one.
 
-    Files of third parties do not count.
+    Third-party files do not count.
     """
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
@@ -67,7 +67,7 @@ def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
 
 
 def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
-    """Return the upstream symbols that a patch changes, those with most changed lines first."""
+    """Return the upstream symbols that a patch changes, those with the most changed lines first."""
     lines: Counter[str] = Counter()
     for file in patch.files:
         for touch in file.touches:
@@ -90,7 +90,7 @@ class Site(Struct, frozen=True):
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[Site]]:
     """Return the symbols that patches change in each upstream file, keyed by the file's new path.
 
-    The symbols that upstream has come before those that patches add.
+    Upstream's own symbols come before those that patches add.
     """
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}

@@ -134,7 +134,7 @@ def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
 
 
 def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
-    """Return a comment with the changed patches and their changed lines, or "" if none changed."""
+    """Return a comment with the changed patches and what changed in them, or "" without changes."""
     lines = list[str]()
     for one in proposal.carried:
         if any(patch.is_other for patch in one.compared.patches):

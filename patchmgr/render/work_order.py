@@ -52,8 +52,8 @@ _NESTED = 110  # percent, because a nested value is indented more
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
     """Return a recorded conflict as JSON data, shortened if it exceeds `most` characters.
 
-    The shortened data has only the first parts, and lacks the texts, which are also in the regions
-    of the work order.
+    The shortened data lacks the texts, which are also in the regions of the work order. Of a group,
+    it has only the first parts.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
@@ -79,7 +79,7 @@ def order_text(order: WorkOrder) -> str:
 
 
 def proposed_text(proposed: Proposed) -> str:
-    """Return the result of `conflicts propose`: whether the text passes, and the failed checks."""
+    """Return the result of `conflicts propose`: whether the text passed, or the failed checks."""
     where = f"{proposed.id}  {clean(proposed.series)}/{clean(proposed.patch)}"
     state = "passes" if proposed.has_passed else "does not pass"
     lines = [f"{where}  {clean(proposed.path)}  {state}  by {clean(proposed.by)}"]
