@@ -320,7 +320,7 @@ def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
 
 
 def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
-    """Raise PatchmgrError "changed-patch" unless the first patches of the series are pushed."""
+    """Raise PatchmgrError "changed-patch" if the pushed patches are not the first of the series."""
     hints = ("pop the patches with: patchmgr pop -a", "then push them again: patchmgr push -a")
     order = opened.file.names()
     if [name for name in order if name in pushed] != list(pushed):

@@ -93,7 +93,7 @@ def series_digest(
 def open_checkout(
     session: Session, target: Path, *, is_dry_run: bool
 ) -> AbstractContextManager[Checkout]:
-    """Open and lock a checkout, and complete a change to it that was interrupted.
+    """Open and lock a checkout, and complete an interrupted change to it.
 
     In a dry run, the checkout is locked only if there is such a change.
     """
@@ -102,7 +102,7 @@ def open_checkout(
 
 @contextmanager
 def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
-    """Lock a checkout or package, and complete a change to it that was interrupted.
+    """Lock a checkout or package, and complete an interrupted change to it.
 
     In a dry run, it is locked only if there is such a change.
     """

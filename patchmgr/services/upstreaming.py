@@ -40,7 +40,7 @@ def first_releases(
 def pinned_commit(
     session: Session, record: SeriesRecord, pin: Pin
 ) -> tuple[GitUpstream, str] | None:
-    """Return the git repository of a series' upstream, and the commit of a pin in it.
+    """Return the git repository of a series' upstream, and the commit in it that a pin names.
 
     Returns None if upstream has no git repository, or if it has no tag for a pinned release.
     """

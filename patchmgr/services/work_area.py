@@ -262,7 +262,7 @@ def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[P
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return the file that stores a content from before or after an edit, keyed by its path."""
+    """Return the file that stores the content before or after an edit, keyed by its path."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 
