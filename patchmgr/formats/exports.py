@@ -99,7 +99,7 @@ class Form(Struct, frozen=True):
         return tuple(is_mail(item) for item in items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return the file of a patch that is not kept; `diff` is the diff that git wrote for it."""
+        """Return a new file for a patch that cannot be kept as it is; `diff` is git's diff."""
         return canonical_header(item.patch, author=item.author) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -338,8 +338,8 @@ def _check_utf8(item: Item) -> None:
 def _package(pinned: Pinned) -> PackagePatch | None:
     """Return the package that the user named, or None if the user named none.
 
-    If the user gave no version, it is that of the pin. Raises a "usage" error if the pin is not a
-    release, or if the name is not a valid npm name.
+    If the user gave no version, the version is that of the pin. Raises a "usage" error if the pin
+    is not a release, or if the name is not a valid npm name.
     """
     if pinned.package is None:
         return None

@@ -223,8 +223,8 @@ def overlay_files(
     """Map the path of each file of an overlay to its content, in the order of writing.
 
     `patched` maps an installed path to the sha256 of the installed file (None if there is none)
-    and the content of the patched copy. The name of the folder with the copies contains their
-    digest, so that writing the table replaces an older overlay in one step.
+    and the content of the patched copy. The copies are in a folder whose name contains a
+    digest of them all, so that writing the table replaces an older overlay in one step.
     """
     rows = sorted(patched.items())
     whole = hashlib.sha256()

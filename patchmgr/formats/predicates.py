@@ -105,7 +105,7 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             start = at + len(text[at:]) - len(text[at:].lstrip())
-            raise _SyntaxError(start, "the string is not closed on its line")
+            raise _SyntaxError(start, "the string has no closing quote on its line")
         which = match.lastindex or 0
         start = match.start(which) - (which == 2)
         tokens.append(_Token(start, match.end(), match[which], is_string=which == 2))

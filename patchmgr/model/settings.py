@@ -66,7 +66,7 @@ class SeriesSettings(Struct, frozen=True):
     build_env: Mapping[str, str] = field(default_factory=dict)
 
     def off_groups(self, patch: str) -> tuple[str, ...]:
-        """Return the groups of a patch that are off unless they are selected, sorted."""
+        """Return the names of the patch's groups that are off unless selected, sorted."""
         names = (patch, patch.removesuffix(".patch"))
         found = (g for g, members in self.groups.items() if any(n in members for n in names))
         return tuple(sorted(group for group in found if group in self.off))

@@ -31,7 +31,7 @@ class Standing(Struct, frozen=True):
 
 
 class FollowUp(Struct, frozen=True):
-    """An upstream commit whose message refers to the upstream commit of a patch.
+    """An upstream commit whose message refers to the commit that contains a patch.
 
     `kind` says what the commit does: it "fixes" or "reverts" the patch's upstream commit, or
     "brings" it as a cherry-pick. `of` is the commit or pull request that the message names.

@@ -45,8 +45,8 @@ class OrderedRegion(Struct, frozen=True):
 class SymbolSides(Struct, frozen=True):
     """The whole text of a symbol on each side, or None for a side without the symbol.
 
-    `result` is the symbol's text in the merge, if the audit or the ledger rejected a merge without
-    conflict.
+    `result` is the symbol's text in the merge, if the audit or the ledger rejected a merge that
+    had no conflict.
     """
 
     name: str

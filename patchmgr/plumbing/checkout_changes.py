@@ -146,7 +146,7 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
 
 
 def _permissions(move: Move, known: AppliedFile | None, found: WorkFile | None) -> int | None:
-    """Return the permission bits for a wanted file; a restored file gets its old bits."""
+    """Return the permission bits to give a file; a restored file gets its old bits."""
     if move.new is None:
         return None
     if move.below is not None and known is not None and known.permissions is not None:
@@ -306,10 +306,10 @@ def plan_files(
     *,
     replaced: Collection[str],
 ) -> Exchange:
-    """Plan how to replace the applied files with the wanted ones in an installed package.
+    """Plan how to put the `wanted` files in place of the applied ones in an installed package.
 
-    The files in `replaced` were written by somebody else since the series was applied, and count as
-    originals.
+    The files in `replaced` have been written by another program since the series was applied; they
+    count as originals.
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}
@@ -392,7 +392,7 @@ def _refuse_in_the_way(
 
 
 def _dirty(message: str) -> PatchmgrError:
-    return PatchmgrError("dirty-checkout", message, "move it away, or commit it")
+    return PatchmgrError("dirty-checkout", message, "move it out of the way, or commit it")
 
 
 def _kept(row: _Row, originals: dict[str, bytes]) -> AppliedFile:

@@ -24,5 +24,5 @@ class Closing:
         self.close()
 
     def close(self) -> None:
-        """Release the files and processes."""
+        """Release the files and processes that the object holds."""
         raise NotImplementedError

@@ -162,7 +162,7 @@ def _edited(scratch: Scratch, commit: str, parent: str, who: str, mine: Mine) ->
 def _key(config: Path, who: str) -> str:
     """Return the key for git's option -S: the user's email, or "" if git's settings name a key.
 
-    Without an email, git would look for a key of the committer, which is patchmgr.
+    Without an email, git would look for the committer's key, but the committer is patchmgr.
     """
     for setting, ssh in (("user.signingkey", None), ("gpg.format", b"ssh")):
         arguments = ["config", "--get", setting]

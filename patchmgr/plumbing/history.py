@@ -80,7 +80,7 @@ class GitHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the ids of the base and the target, which identify the history."""
+        """Return the ids of the base and the target; they identify the history."""
         return self.base, self.target
 
     def before(self, commit: str) -> str:
@@ -241,7 +241,7 @@ class ReleaseHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the base and the versions, which identify the history."""
+        """Return the base and the versions; they identify the history."""
         return self.base, *self.versions
 
     def before(self, commit: str) -> str:
@@ -292,7 +292,7 @@ def messages_with(
 ) -> tuple[tuple[str, str], ...]:
     """Return the id and message of each commit whose message contains one of the words.
 
-    Only commits that one of the tips contains and the base does not are searched.
+    Only commits that are in one of the tips, but not in the base, are searched.
     """
     arguments = [
         "log", "-z", "--no-color", "--format=tformat:%H%n%B", "--fixed-strings",

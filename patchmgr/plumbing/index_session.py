@@ -200,7 +200,7 @@ def _uv_variables(environ: Mapping[str, str]) -> _Source:
 
 
 def _index_url(word: str, environ: Mapping[str, str]) -> str:
-    """Return the URL in `name=url` with the credentials that variables give for the name.
+    """Return the URL in `name=url`, with the credentials that the environment has for `name`.
 
     Any other word is returned unchanged.
     """

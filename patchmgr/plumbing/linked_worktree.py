@@ -243,7 +243,7 @@ def _stage(path: str, entry: Entry | None, number: int = 0) -> str:
 
 
 def find_worktree(folder: Path) -> LinkedWorktree | None:
-    """Return the worktree at a folder, or None if patchmgr did not make one there."""
+    """Return the worktree in a folder, or None if patchmgr did not make one there."""
     try:
         tree = LinkedWorktree(open_clone(folder))
     except PatchmgrError:

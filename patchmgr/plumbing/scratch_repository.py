@@ -228,7 +228,7 @@ class Scratch(Closing):
         return StoredTree(self.reader, self.reader.tree_of(commit))
 
     def write_loose(self, kind: str, content: bytes, name: str | None = None) -> str:
-        """Write one loose object into the repository and return its id, which may be given."""
+        """Write one loose object and return its id; `name` is the id, if the caller knows it."""
         if name is None:
             name = object_id(kind, content)
         if name not in self._written:

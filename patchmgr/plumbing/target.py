@@ -457,7 +457,7 @@ class Target:
             names = ", ".join(saved)
             raise PatchmgrError(
                 "edited",
-                f"files in {self.root} were saved while the command ran, and not replaced: {names}",
+                f"another program changed files in {self.root}, which were not replaced: {names}",
                 "check these files: they do not contain the changes of the patches",
             )
 

@@ -34,7 +34,7 @@ _MOST_EDITS = 12  # edits to list for a side
 
 
 def state_of(recorded: Recorded) -> str:
-    """Return the state of a recorded conflict: open, solved or deleted; for a group: parts."""
+    """Return "open", "solved" or "deleted" for a recorded conflict; for a group, "parts"."""
     if recorded.kind is Kind.GROUP:
         return "parts"
     if recorded.resolution is None:

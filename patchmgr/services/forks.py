@@ -548,7 +548,7 @@ def _check_syncs(
     mail = f"git -C {request.repository} format-patch --stdout {commits} > own.mbox"
     raise PatchmgrError(
         "base",
-        f"{_name(graph, commit)} is an ordinary commit that brought in upstream's content:"
+        f"{_name(graph, commit)} is not a merge, but it contains content of upstream:"
         f" of the {best.changed} files that upstream changed, {len(best.taken)} are as in"
         f" upstream's commit {_name(graph, best.commit)}, which is therefore the true base",
         *request.on(best.commit[:12], form),

@@ -46,7 +46,7 @@ class PatchRepository(Struct, frozen=True):
     is_dry_run: bool
 
     def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
-        """Commit changed files of the workspace on top of HEAD, and return the commit id.
+        """Commit changed workspace files on top of HEAD, and return the id of the commit.
 
         No ref is moved. If `is_alone` is true, the commit has no parent and contains only these
         files.

@@ -91,7 +91,9 @@ def test_a_header_that_the_diff_would_become_a_part_of_is_refused() -> None:
     patch = parse_patch(DIFF, name="p")
     assert with_diff(patch, b"") == b""
     odd = parse_patch(MAIL + b"t\n" + DIFF, name="p")
-    with pytest.raises(PatchmgrError, match="would be read differently if its diff changed"):
+    with pytest.raises(
+        PatchmgrError, match="with its new diff, the header of p would be read differently"
+    ):
         with_diff(odd, b"more words\n" + DIFF)
 
 

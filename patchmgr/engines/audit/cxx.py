@@ -357,7 +357,7 @@ def _counted(number: int) -> str:
 
 
 def _wanted(some: Declared) -> str:
-    """Return the numbers of arguments that the declarations take, in words (`2 or 3 to 4`)."""
+    """Return how many arguments the declarations accept, as a phrase (`2 or 3 to 4`)."""
     each = (one.parameters or () for one in some)
     found = {(sum(not p.has_default for p in given), len(given)) for given in each}
     words = (f"{least}" if least == most else f"{least} to {most}" for least, most in sorted(found))

@@ -161,7 +161,7 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
-        """Return an expression with `?` for each name that only one version of the function has.
+        """Return an expression with `?` in place of names that only one function version has.
 
         Different ways to test whether something is empty are unified as well.
         """
@@ -198,9 +198,9 @@ class _Sides(Struct, frozen=True):
     def deeper(
         self, old: frozenset[int], new: frozenset[int]
     ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
-        """Yield each variable that the same definition reads before and after the merge.
+        """Yield (variable, its old definitions, its new definitions) for each variable to compare.
 
-        Each variable is given with its definitions before and its definitions after the merge.
+        A definition with the same text before and after the merge reads such a variable.
         """
         before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
         for number in sorted(new):

@@ -197,7 +197,7 @@ def _verb(node: ast.AST, around: ast.AST | None) -> str:
 
 
 def arity_faults(node: ast.Assign, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if an assignment unpacks the result of a call into a wrong number of names."""
+    """Yield a fault if an assignment unpacks a call's result into the wrong number of names."""
     target = node.targets[0]
     value = node.value.value if isinstance(node.value, ast.Await) else node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Call) or _is_starred(target):

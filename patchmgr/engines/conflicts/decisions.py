@@ -43,7 +43,8 @@ def finding_of(
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
     """Yield references to the upstream text that each hunk in conflict would change.
 
-    The path is that in the patch or, if upstream moved the code, that of the new file.
+    Each reference has the path in the patch or, if upstream moved the code to another file, that
+    file's path.
     """
     conflict, change = result.conflict, result.step.change
     if conflict is None:

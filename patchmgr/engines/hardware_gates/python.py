@@ -270,7 +270,7 @@ def _pieces(
 
 
 def _blocks(node: ast.stmt) -> Iterator[tuple[str | None, Sequence[ast.stmt]]]:
-    """Yield each block of a statement, with the text before it (None for the first block)."""
+    """Yield (heading, block) for each block of a statement; the heading of a body is None."""
     for name, value in ast.iter_fields(node):
         for part in value if isinstance(value, list) and value else ():
             if isinstance(part, ast.stmt):

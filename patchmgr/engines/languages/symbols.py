@@ -300,7 +300,7 @@ class SymbolIndex:
         self._names: frozenset[str] | None = None
 
     def at(self, line: int) -> str | None:
-        """Return the symbol around a line (from 1), or None if there is none or it is unclear."""
+        """Return the symbol that contains a line (from 1), or None if no symbol certainly does."""
         symbols = self._scanned()
         return symbols[line - 1] if 1 <= line <= len(symbols) else None
 

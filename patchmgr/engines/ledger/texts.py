@@ -107,7 +107,7 @@ def is_near(start: int, end: int, places: Iterable[tuple[int, int]]) -> bool:
 
 
 def _beside(lines: Lines, start: int, end: int) -> Lines:
-    """Return a range of lines with the lines around it, as diffs may place a change differently."""
+    """Return lines with some lines around them, because diffs may place a change differently."""
     return lines[max(0, start - _BESIDE) : end + _BESIDE]
 
 

@@ -81,7 +81,7 @@ class FilesOnSide:
         self._files, self._side = files, side
 
     def paths(self, language: str) -> Sequence[str]:
-        """Return the paths of the changed files of a language, sorted."""
+        """Return the paths of the changed files in a language, sorted."""
         return sorted(self._files.of(language))
 
     def before(self, path: str) -> bytes | None:

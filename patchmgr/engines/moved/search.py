@@ -52,7 +52,7 @@ class Home(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True):
-    """The reason why a symbol's new position is not certain, and the likely position, or None."""
+    """Why it is not certain where a symbol moved, and the likely new position, if there is one."""
 
     reason: str
     likely: Home | None = None

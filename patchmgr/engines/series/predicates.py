@@ -102,7 +102,7 @@ def failure(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def _written(ref: WrittenRef, own: State) -> str:
-    """Return the ref that a file contains. All matching lines must contain the same ref."""
+    """Return the ref that a file names in the lines that match; they must name the same ref."""
     text = _text(ref.path, own)
     wanted = f"which should name a ref in a line that matches {_quoted(ref.regex)}"
     if text is None:

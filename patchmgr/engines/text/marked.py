@@ -47,7 +47,7 @@ class MarkedText(Struct, frozen=True):
 
 
 def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return base, ours and theirs: the text with that side in place of each conflict region."""
+    """Return (base, ours, theirs): the file with every conflict replaced by that side's text."""
     found = split_marked(marked)
     regions = [one.region for one in found.regions]
     every = ([r.base for r in regions], [r.ours for r in regions], [r.theirs for r in regions])

@@ -146,7 +146,7 @@ def _with_missing(
 
 
 def _widest(places: Sequence[int], start: int, end: int) -> int:
-    """Return the length of the longest run of lines in an area without any of the `places`."""
+    """Return the largest number of consecutive lines in an area that are not in `places`."""
     gaps = map(sub, (*places, end), (start - 1, *places))
     return int(max(gaps)) - 1
 
