@@ -80,7 +80,7 @@ class _Tools:
         return self._ask("status")
 
     def dry_run(self, onto: str, series: str = "") -> str:
-        """Show what a rebase of one or all series to an upstream state would do to each patch."""
+        """Show what a rebase of one or all series onto an upstream state would do to patches."""
         found: dict[str, Any] = json.loads(
             self._ask("rebase", "--dry-run", f"--onto={onto}", names=_named(series))
         )
