@@ -1,1 +1,1 @@
-"""The audit: find faults that a merge without conflicts can hide, with a module for each check."""
+"""The audit: find faults in a result that merged without conflicts. Each check is a module."""

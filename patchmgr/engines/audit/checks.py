@@ -32,5 +32,6 @@ CHECKS: tuple[Check, ...] = (
     defined_twice,
     check_interfaces,
 )
-# For C++ and Python, these take as long as all the others together: they get their own process.
+# For C++ and Python, these take as long as all other checks together. So they run in a process of
+# their own.
 LONGEST: tuple[Check, ...] = (syntax, cxx_faults, defined_twice, check_interfaces)

@@ -19,7 +19,7 @@ _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_collected(states: States) -> Iterator[Told]:
-    """Find tests that one side added, and that pytest collects on that side but not in the result.
+    """Find tests that one side added and that pytest collects on that side, but not in the result.
 
     Also find tests of the series that use a fixture which no longer exists.
     """
@@ -58,7 +58,7 @@ def _is_test_file(path: str) -> bool:
 def _lost(
     states: States, path: str, merged: ast.Module, side: ast.Module, lines: frozenset[int]
 ) -> Iterator[AuditFinding]:
-    """Yield a finding for each test in `lines` that pytest collects in `side`, but no longer."""
+    """Yield a finding for each test in `lines` that pytest runs in `side` but not in `merged`."""
     ran = {test.name for test, _ in _run(side)}
     runs = {test.name for test, _ in _run(merged)} if _is_test_file(path) else set()
     for test, around in tests_of(merged):
@@ -77,7 +77,10 @@ def _lost(
 
 
 def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
-    """Yield each test that pytest runs, with its class: of tests with one name, only the last."""
+    """Yield (test, class or None) for each test that pytest runs.
+
+    Of several tests with the same name, pytest runs only the last.
+    """
     last = {(around and around.name, test.name): (test, around) for test, around in tests_of(tree)}
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for test, around in last.values():
@@ -97,7 +100,7 @@ def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
 
 
 def _is_collected(node: ast.ClassDef | None) -> bool:
-    """Return whether pytest may collect a class. One with bases may be a `unittest.TestCase`."""
+    """Return whether pytest may collect a class. With bases, it may be a `unittest.TestCase`."""
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}
@@ -130,7 +133,7 @@ def _without_fixture(
     states: States, path: str, old: str, *, merged: ast.Module, written: ast.Module,
     lines: frozenset[int],
 ) -> Iterator[AuditFinding]:  # fmt: skip
-    """Yield a finding for each test in `lines` with a fixture that the result no longer defines."""
+    """Yield a finding for each test in `lines` that uses a fixture which no longer exists."""
     asked = {
         (test.lineno, test.name, name): around
         for test, around in tests_of(merged)
@@ -191,7 +194,7 @@ def _fixtures(
 
 
 class _Open(dict[str, str]):
-    """A mapping of fixtures that may be incomplete, so that it claims to contain every name."""
+    """A mapping of fixtures that may be incomplete, and therefore claims to contain every name."""
 
     def __contains__(self, name: object) -> bool:
         return True

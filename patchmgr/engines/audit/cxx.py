@@ -1,10 +1,10 @@
-"""Find uses of C++ and CUDA names that the included files no longer declare.
+"""Find uses of C++ and CUDA names that included files no longer declare, or declare differently.
 
 One side of a merge may change a declaration while the other adds lines that use it. Both directions
-are checked. As there is no compiler to confirm them, most findings are warnings. A finding is
+are checked. Because no compiler confirms the findings, most of them are warnings. A finding is
 certain only if the name is in no included file (outside of comments), if an enumeration lost the
-enumerator, if a function that is no member takes another number of arguments, or if an included
-file no longer exists.
+enumerator, if a function outside of a class takes a different number of arguments, or if an
+included file no longer exists.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class CxxUse(Struct, frozen=True):
     """A use of a C++ name in lines that one side of a merge added.
 
     `provider` is the file that declares the name on that side. `was` reads the files of that side,
-    and `now` those of the result. `path` is the file with the use, and `before` its path on that
-    side. `is_series` is true if the series added the lines and upstream changed the declaration,
-    and false for the opposite direction.
+    and `now` those of the result. `path` is the file with the use, and `before` is the path of this
+    file on that side. `is_series` is true if the series added the lines and upstream changed the
+    declaration, and false if it was the other way round.
     """
 
     was: Reach
@@ -79,7 +79,7 @@ class CxxUse(Struct, frozen=True):
         return None
 
     def _gone(self, old: Declared) -> Found:
-        """Return a finding for a lost name, or None if a generated file may still contain it."""
+        """Return a finding for a lost name, or None if a generated file may contain the name."""
         unknown = self.now.closure(self.path)[1]
         if any(name.endswith(_GENERATED) for name in unknown):
             return None
@@ -136,7 +136,7 @@ class CxxUse(Struct, frozen=True):
         return self._removed(text, old[0], lambda now: any(one.is_scoped for one in now))
 
     def _call(self, old: Declared, new: Declared) -> Found:
-        """Check whether a call that matched a declaration before still has fitting arguments."""
+        """Check whether the arguments of a call, which fitted before, fit the new declaration."""
         use = self.use
         kinds = {one.kind for one in (*old, *new)}
         if not use.is_call or not new or not kinds <= {"function", "macro"}:
@@ -160,7 +160,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda now: [o.parameters for o in now] == [new[0].parameters])
 
     def _template(self, old: Declared, new: Declared) -> Found:
-        """Check the template arguments of a type, if their number was right before the merge."""
+        """Check whether a type still takes the template arguments that it is used with."""
         given, name = self.use.template, self.use.name
         if not new or {one.kind for one in (*old, *new)} != {"type"}:
             return None
@@ -197,7 +197,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda some: not _takes(some, made, made))
 
     def _abstract(self, old: Declared, new: Declared) -> Found:
-        """Check a type that does not define a method that is now pure virtual in its base."""
+        """Check a type that lacks a method which is now pure virtual in its base type."""
         was, now = ({pure for one in some for pure in one.pure} for some in (old, new))
         for mine in self.code.declarations if now - was else ():
             if self.use.name not in mine.bases or mine.line not in self.lines:
@@ -284,7 +284,7 @@ class CxxUse(Struct, frozen=True):
         self, text: str, was: Declaration, is_so: Callable[[Declared], bool], *,
         is_certain: bool = False,
     ) -> AuditFinding:  # fmt: skip
-        """Return a finding for a lost name, with a new name as its proposal if there is one."""
+        """Return a finding for a lost name, which proposes the new name if there is one."""
         proposal = self._proposal(was)
         text += "" if proposal is None else f"; `{proposal}` is new there"
         return self._finding("removed", text, is_so, is_certain, proposal)
@@ -337,12 +337,12 @@ def _is_mixed(some: Declared) -> bool:
 
 
 def _is_same_one(old: Declared, new: Declared) -> bool:
-    """Return whether a name is declared once, before and now, in the same namespace or class."""
+    """Return whether a name was and is declared only once, in the same namespace or class."""
     return len(old) == 1 and len(new) == 1 and old[0].owners == new[0].owners
 
 
 def _opened(text: bytes | None) -> set[bytes]:
-    """Return the words in the names of all namespaces that a header imports or gives an alias."""
+    """Return the words in the names of all namespaces that a header imports or aliases."""
     found = _OPENED.findall(text or b"")
     return {word for names in found for word in names.translate(BLANKED).split()}
 
@@ -379,7 +379,7 @@ def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
     return None
 
 
-HEAD = 12  # lines by which a statement may begin before its change, or end after it
+HEAD = 12  # most lines of a statement before, or after, a change in it
 _SCOPES = frozenset({b"class", b"enum", b"extern", b"namespace", b"struct", b"union"})
 
 
@@ -406,8 +406,8 @@ class _Side(Struct, frozen=True):
 
     `users` maps each file of the side to its new lines, as a mapping of line numbers to patches.
     This mapping is None for upstream's files, whose new lines are found by comparison when they are
-    needed. `before` maps a file to its path on the side, if this is another one. `providers` are
-    the files that the other side changed.
+    needed. `before` maps a file to its path on this side, if that is a different one. `providers`
+    are the files that the other side changed.
     """
 
     states: States
@@ -494,7 +494,7 @@ class _Side(Struct, frozen=True):
         return found
 
     def _suspects(self, path: str) -> frozenset[bytes]:
-        """Return the words in a file's changed statements, or all its words if a scope changed.
+        """Return the words in a file's changed statements, or in the whole file if a scope changed.
 
         Scopes are classes, namespaces and the like. New virtual methods count as a change of the
         scope.
@@ -524,7 +524,7 @@ class _Side(Struct, frozen=True):
             return
         found = [*uses(code, wanted)]
         own = {(one.name, one.line) for one in code.declarations}
-        # A name that the file declares itself is not the one that the other side changed.
+        # A name that the file itself declares is not the name that the other side changed.
         done = {use.name for use in found if use.is_local and (use.name, use.line) not in own}
         for use in found:
             if use.line not in lines or use.name in done:

@@ -17,7 +17,7 @@ from patchmgr.engines.languages.cxx_declarations import (
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.languages.words import BLANKED
 
-MOST_FILES = 400  # that one file includes, directly or not
+MOST_FILES = 400  # that one file includes, directly or indirectly
 _INCLUDE = re.compile(rb"#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]")
 
 
@@ -30,7 +30,7 @@ def read_code(content: bytes | None) -> CxxFile | None:
 
 
 def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
-    """Return the declarations of a C++ file outside of functions, or none if it does not parse."""
+    """Return the declarations outside functions in a C++ file (none if it does not parse)."""
     try:
         return () if content is None or content == UNKNOWN else read_declarations(content)
     except (UnclearSource, RecursionError):
@@ -80,9 +80,9 @@ class Reach:
         return self._read[path]
 
     def declarations(self, path: str) -> tuple[Declaration, ...]:
-        """Return the declarations of a file outside of functions.
+        """Return the declarations outside functions in a file.
 
-        There are none if the file cannot be parsed.
+        The tuple is empty if the file cannot be parsed.
         """
         if path not in self._declared:
             code = self._read.get(path)
@@ -118,7 +118,7 @@ class Reach:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the paths of a file and its includes, and the quoted names that match no file.
+        """Return the paths of a file and its includes, and the names in quotes that match no file.
 
         Includes are followed recursively. If there are more than MOST_FILES files, no paths are
         returned.

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_tree import walk
 
-MOST_STEPS = 20_000  # statements to analyse in one function; those in loops count more than once
+MOST_STEPS = 20_000  # most analysed statements of a function; those in loops count repeatedly
 _KEPT = 4096  # nodes whose names are cached, because the body of a loop is analysed twice
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -39,8 +39,8 @@ class Site(Struct, frozen=True):
     """A statement (only its head, if it has a body) with the variables that it reads and defines.
 
     `computed` holds the names in `reads` whose values enter an operation, a condition or an index;
-    the values of the others are only passed on. `guards` holds the conditions and loops around the
-    statement, outermost first, and `guard_reads` the names that each of them reads.
+    the values of the other names are only passed on. `guards` holds the conditions and loops around
+    the statement, outermost first, and `guard_reads` the names that each of them reads.
     """
 
     text: str
@@ -350,7 +350,7 @@ def _reads(part: ast.AST) -> frozenset[str]:
 
 @lru_cache(_KEPT)
 def _computed(part: ast.AST) -> frozenset[str]:
-    """Return the names that are operands of operations and comparisons, conditions or indices."""
+    """Return the names that are conditions, indices, or operands of operations or comparisons."""
     return frozenset(filter(None, map(_name, _operands(part))))
 
 

@@ -33,7 +33,7 @@ _WIDTH = 88
 
 
 class Move(Struct, frozen=True):
-    """An imported name that upstream moved to another module, and the commit that did so.
+    """An imported name that upstream moved to another module, and the commit that moved it.
 
     `start` is the file from which the import statement itself moved, or empty if it did not move.
     """
@@ -62,9 +62,10 @@ def follow_moved_names(
     blobs: Blobs,
     moves: Mapping[str, Sequence[Move]],
 ) -> tuple[tuple[Judged, ...], Files]:
-    """Rewrite the series' imports of names that moved to another module. Report each as a finding.
+    """Rewrite the series' imports of names that moved to another module.
 
-    `moves` maps each path of the result to the moves that concern its imports.
+    Each rewritten import is reported as a finding. `moves` maps each path of the result to the
+    moves that concern its imports.
     """
     if not moves:
         return tuple(judged), changes
@@ -88,7 +89,7 @@ def follow_moved_names(
 
 
 def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
-    """Map each path of the result to the names that the series imports in it and that moved.
+    """Map each path of the result to the moved names that the series imports in that file.
 
     A name has moved if upstream moved its definition to exactly one other module, or if upstream's
     own files now import it from exactly one other module.
@@ -167,7 +168,7 @@ def _left_behind(node: ast.ImportFrom, module: str, pair: Pair) -> Iterator[Move
 
 
 def _relative(path: str, place: str) -> str:
-    """Return the relative module name by which the file `path` imports the module at `place`."""
+    """Return the relative module name by which the file at `path` imports the module at `place`."""
     module = place.removesuffix(".py").removesuffix(".pyi").removesuffix("/__init__")
     parts = os.path.relpath(f"/{module}", f"/{os.path.dirname(path)}").split("/")
     above = parts.count("..")
@@ -175,7 +176,7 @@ def _relative(path: str, place: str) -> str:
 
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
-    """Return the module that provides a name now, or None if there is not exactly one."""
+    """Return the module that provides a name now, or None if not exactly one does."""
     from patchmgr.engines.audit.new_names import module_of, moved_to, reexported_from, root_of
 
     root = root_of(_file_of(old), module)
@@ -292,7 +293,7 @@ def _import(indent: str, module: str, names: Sequence[ast.alias]) -> list[str]:
 
 
 def _with(one: Judged, path: str, old: Entry, new: Entry, moves: Sequence[Move]) -> Judged:
-    """Return the patch with a new version of a file, and report the moves that it follows."""
+    """Return the patch with a new version of a file, and report the moves followed in it."""
     outcome = replace(
         one.outcome, changes={**(one.outcome.changes or {}), path: new}, reuses_diff=False
     )
@@ -308,7 +309,7 @@ def _with(one: Judged, path: str, old: Entry, new: Entry, moves: Sequence[Move])
 def _told(
     outcome: PatchOutcome, files: Sequence[FileResult], path: str, move: Move
 ) -> PatchOutcome:
-    """Mark the hunks that add the import as moved, and add the move to the patch's findings."""
+    """Mark as moved the hunks that add the import, and add the move to the patch's findings."""
     said = re.escape(move.name).encode()
     word = re.compile(said if move.name == "*" else rb"\b%b\b" % said)
     bringing = {
@@ -339,7 +340,7 @@ def _told(
 
 
 def _brings(line: bytes, word: re.Pattern[bytes]) -> bool:
-    """Return whether a line of a hunk adds an import of a word, or is part of such an import."""
+    """Return whether a line of a hunk adds an import of a word, or a part of such an import."""
     text = line[1:].strip()
     is_import = b"import" in text or text[-1:] in (b",", b")")
     return line[:1] == b"+" and is_import and word.search(text) is not None

@@ -29,9 +29,9 @@ _DEFINES = re.compile(
 )
 _HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
 _PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
-_MOST_READ = 64  # files changed upstream; with more, almost every name has changed somewhere
+_MOST_READ = 64  # most files changed upstream; with more, nearly every name has changed
 Lines = tuple[str, Suspects, bool]
-"""A path, the lines to check, and whether they are lines of the series (or else of upstream)."""
+"""A path, the lines to check, and whether the series (and not upstream) added these lines."""
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
@@ -53,7 +53,7 @@ def _ours(states: States) -> Iterator[Lines]:
         if content is None or not changed.places:
             continue
         old = source_path(states, path)
-        # In a file that moved, a relative import may mean another module, though it is unchanged.
+        # In a file that moved, an unchanged relative import may refer to another module.
         same = path == old and states.merged.blob(path) == states.written.blob(old)
         text = content.decode("utf-8", "surrogateescape")
         words = changed.imported_words(path, text)
@@ -86,7 +86,7 @@ def _altered(states: States) -> Altered | None:
 
 
 def _words(text: str, lines: Collection[int]) -> set[str]:
-    """Return the words in the given lines and, if these may use bases, in all `class` lines."""
+    """Return the words in some lines and, if these may refer to bases, in all `class` lines."""
     said = text.split("\n")
     words = {word for number in lines for word in _WORD.findall(said[number - 1])}
     if not words.isdisjoint(("self", "cls", "super", "def")):
@@ -208,7 +208,7 @@ def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
 
 
 def imported_blobs(files: Iterable[tuple[str, bytes]], tree: Tree) -> set[str]:
-    """Return the blobs in `tree` to which the imports of some Python files may refer."""
+    """Return the blobs in `tree` to which the imports in the given Python files may refer."""
     stems = {
         stem
         for path, content in files

@@ -23,13 +23,13 @@ from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
 
-_LONGEST_SHOWN = 60  # characters of an expression
-_MOST_TOLD = 3  # names that are reported in one function
-_DEEPEST = 2  # definitions between a statement and the redefined variable
-_MOST_ARGUMENTS = 4  # of a call that computes a value, as `min` does, and makes no object
+_LONGEST_SHOWN = 60  # most characters shown of an expression
+_MOST_TOLD = 3  # most names that are reported in one function
+_DEEPEST = 2  # most definitions between a statement and the redefined variable
+_MOST_ARGUMENTS = 4  # most in a call that computes a value, as `min` does, and makes no object
 _OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.UnaryOp)
 _NONE: frozenset[int] = frozenset()
-_LINE = "\0"  # stands for the number of a line
+_LINE = "\0"  # placeholder for a line number
 _SCOPE = re.compile(r"^([ \t]*)(async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 _EMPTY = re.compile(r"\b(?:len|bool)\((\w[\w.]*)\)(?: (?:>|!=) 0)?(?=$|\)| and | or )")
@@ -37,7 +37,7 @@ PARAMETER = "parameter = "
 
 
 class _Part(Struct, frozen=True):
-    """A function that is not inside another: its text, and its first and last line (from 1)."""
+    """A function that is not inside another one: its text, and its first and last line (from 1)."""
 
     text: str
     line: int
@@ -55,7 +55,7 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
     before = written_path(states, path)
     files = ((states.base, before), (states.written, before), (states.onto, path))
     if len({*(side.blob(at) for side, at in files), states.merged.blob(path)} - {None}) != 4:
-        return  # a side left the file alone
+        return  # one side did not change the file
     base, written, onto = (_parts(side.text(at)) for side, at in files)
     merged = _parts(states.merged.text(path))
     changed = {
@@ -134,11 +134,11 @@ def _flow(text: str) -> Flow | None:
 
 
 class _Change(Struct, frozen=True):
-    """A redefined value: its expression before and now, and the line of the new one.
+    """A redefined value: its old and new expression, and the line of the new expression.
 
-    The line counts within the function, from 1. `reads` holds the names in either expression, or
-    none if the value is the result of a call with keyword arguments or many arguments.
-    `is_operation` says whether operators compute the value.
+    The first line of the function is line 1. `reads` holds the names in either expression, or none
+    if the value is the result of a call with keyword arguments or many arguments. `is_operation`
+    says whether operators compute the value.
     """
 
     was: str
@@ -161,9 +161,9 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
-        """Return an expression with `?` in place of names that only one function version has.
+        """Return an expression with `?` in place of each name that either version lacks.
 
-        Different ways to test whether something is empty are unified as well.
+        Tests for emptiness are shortened to the name as well: `len(x) > 0` and `bool(x)` to `x`.
         """
         text = _EMPTY.sub(r"\1", text)
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
@@ -200,7 +200,7 @@ class _Sides(Struct, frozen=True):
     ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
         """Yield (variable, its old definitions, its new definitions) for each variable to compare.
 
-        A definition with the same text before and after the merge reads such a variable.
+        These are the variables that definitions with the same text read before and after the merge.
         """
         before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
         for number in sorted(new):
@@ -347,7 +347,7 @@ def _leads_out(exit_: Site, site: Site) -> bool:
 
 
 def _parts_of(text: str, operator: type[ast.And | ast.Or]) -> set[str]:
-    """Return the simplified operands of an `and` or `or`; another condition is its own operand."""
+    """Return the simplified operands of an `and` or `or`. Any other condition is one operand."""
     node = _expression(text)
     plain = None if node is None else _plain(node)
     if isinstance(plain, ast.BoolOp) and isinstance(plain.op, operator):
@@ -443,7 +443,7 @@ def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, i
 
 
 def _used_with(sides: _Sides, site: Site, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
-    """Find redefined variables that other statements use together with one that `site` sets."""
+    """Find redefined variables that other statements use together with a variable set by `site`."""
     written = frozenset(site.writes.values())
     for number, user in enumerate(sides.new.sites):
         before = sides.pairs.get(number)

@@ -31,13 +31,13 @@ from patchmgr.engines.structure.python_tree import walk
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
-_DEEPEST = 8  # star imports that are followed, one after the other
-_MOST_CLASSES = 50  # classes that are searched for one of the same name
+_DEEPEST = 8  # most star imports that are followed, one after the other
+_MOST_CLASSES = 50  # most classes that are searched for one with the same name
 _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each imported module or name that no longer exists or became a function."""
+    """Yield a fault for each imported module or name that no longer exists or is a function now."""
     module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -75,7 +75,7 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
 def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
     """Return whether a module's `__getattr__` no longer provides a name.
 
-    The function itself is unchanged, but the name is no longer among the strings of the module.
+    The function itself is unchanged, but the name is no longer among the strings in the module.
     """
     if old is None or new is None or name in new.bound or new.stars:
         return False
@@ -87,7 +87,7 @@ def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _table_names(tree: ast.Module) -> frozenset[str]:
-    """Return all strings in the top-level statements of a module, except in definitions."""
+    """Return all strings in the top-level statements of a module, except definitions."""
     return frozenset(
         child.value
         for statement in tree.body
@@ -323,7 +323,7 @@ def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
 
 
 def _by_path(names: list[str], reader: Reader) -> Entity | None:
-    """Return what a dotted name stands for, or None if it does not begin with a module."""
+    """Return what a dotted name stands for, or None if its start does not name a module."""
     for end in range(len(names), 0, -1):
         found = reader.state.imported(reader.path, ".".join(names[:end]))
         if found.what == "absent":
@@ -442,8 +442,8 @@ def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
     """Return whether an override has lost its effect.
 
-    That is so if the base renamed the member, or if code read the member before, but neither the
-    file of the class nor that of its old base does so now.
+    That is so if the base renamed the member, or if code read the member before, but no code
+    in the file of the class or in the file of its old base reads it now.
     """
     if old.module is None:
         return False
@@ -485,7 +485,7 @@ def _is_no_longer_called(name: str, pair: Pair) -> bool:
 
 
 def _misfit(node: _Function, parent: _Function) -> str:
-    """Return why a method cannot be called like the one that it overrides, or "" if it can."""
+    """Return why a method cannot be called like the method that it overrides, or "" if it can."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
         return "is a coroutine now" if is_async else "is no longer a coroutine"

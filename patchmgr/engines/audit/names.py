@@ -71,7 +71,7 @@ def check_names(states: States) -> Iterator[Told]:
 def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
     """Return (kind, name) of the faults in files from which a patch may have moved code to `path`.
 
-    Code that follows its function to another file brings its faults along. These are not new.
+    Faults in code that moved to another file along with its function are not new.
     """
     sources = {
         change.path
@@ -103,7 +103,7 @@ def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
 
 
 def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
-    """Return warnings about undefined and duplicate names that a merge has and neither side has."""
+    """Return warnings about undefined and duplicate names that a merge has but neither side has."""
     texts = [text.encode("utf-8", "surrogateescape") for text in (merged, *sides)]
     return tuple(dict.fromkeys(fault.sentence for fault in new_faults(texts[0], *texts[1:])))
 
@@ -112,8 +112,8 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
     """Return the pyflakes messages about merged source that neither side has.
 
     A side has a message if it has the same message about a line with the same text. If both sides
-    changed a line, neither has its text. So a message also counts as old if one side has at least
-    as many messages of the same kind about the name.
+    changed a line, neither side has the merged text of the line. So a message also counts as old if
+    one side has at least as many messages of the same kind about the name.
     """
     found = faults_of(merged)
     if not found:
@@ -131,7 +131,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
 
 @lru_cache(maxsize=16)
 def faults_of(content: bytes) -> tuple[Fault, ...]:
-    """Return the pyflakes messages in `_KINDS` about a file, or none if it does not parse."""
+    """Return the pyflakes messages in `_KINDS` about a file, or none if the file does not parse."""
     tree = parsed_python(content)
     if tree is None:
         return ()
@@ -154,7 +154,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
 
 def messages_of(tree: ast.Module) -> Sequence[Message]:
     """Return all pyflakes messages about a syntax tree, or none if pyflakes fails."""
-    from pyflakes.checker import Checker  # slow to import, and not needed by each rebase
+    from pyflakes.checker import Checker  # slow to import, and not needed in every rebase
 
     try:
         return tuple(Checker(tree, filename="merged.py").messages)

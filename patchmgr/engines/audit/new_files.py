@@ -93,7 +93,7 @@ def gone_paths(states: States) -> Iterator[Told]:
         if states.merged.blob(path) is None and states.written.blob(path) is not None
     }
     for path in states.carriers if gone else ():
-        said = _QUOTED if path.endswith(PYTHON) else _PATH  # unquoted, it is only a comment
+        said = _QUOTED if path.endswith(PYTHON) else _PATH  # unquoted in Python: a comment
         lines = states.merged.lines(path)
         for number, name in added_lines(states, path).items():
             for word in (found.decode() for found in said.findall(lines[number - 1])):

@@ -119,7 +119,7 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the folder below which the dotted name `module` leads to the file at `path`, or ""."""
+    """Return the folder below which `module` names the file at `path`, or "" if none."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 
@@ -133,7 +133,7 @@ def module_of(path: str, root: str = "") -> str:
 
 
 def since_gone(states: States, old: Entity, symbol: str) -> str | None:
-    """Return the upstream commit that removed a definition, or None if the commit is not known."""
+    """Return the upstream commit that removed a definition, or None if that commit is not known."""
     if old.module is None:
         return None
     last, outer = symbol.rpartition(".")[2], _class_of(old)
@@ -148,7 +148,7 @@ def since_gone(states: States, old: Entity, symbol: str) -> str | None:
 
 
 def since_signed(states: States, new: Entity) -> str | None:
-    """Return the upstream commit that last changed a definition's signature, if it is known."""
+    """Return the upstream commit that last changed a definition's signature, or None if unknown."""
     node, module = new.node, new.module
     if module is None or not isinstance(node, Definition):
         return None

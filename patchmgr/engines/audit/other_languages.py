@@ -42,7 +42,7 @@ _LOCAL = late_pattern(
 _PARAMETER = late_pattern(rb"[(,][ \t]*(?:mut[ \t]+)?(\w{3,})(?=[ \t:])")
 _TEXT = late_pattern(rb"\"[^\"$\n]*\"|'[^'$\n]*'")
 _REMARK = late_pattern(rb"[ \t]*(?://|\#(?!\[)|/?\*|--)")
-_MOST_BESIDE = 200  # files of a folder that are searched for a name
+_MOST_BESIDE = 200  # most files of the folders that are searched for a name
 
 
 def check_other_languages(states: States) -> Iterator[Told]:
@@ -101,7 +101,7 @@ class _Side(Struct, frozen=True):
                 yield used[name], name.decode("utf-8", "replace"), home
 
     def _is_beside(self, name: bytes, paths: Sequence[str]) -> bool:
-        """Return whether another file in the folders of the paths has a name, or may have it."""
+        """Return whether another file in the folders of `paths` has, or may have, a name."""
         files = self.states.merged
         beside = [
             each

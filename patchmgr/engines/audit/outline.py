@@ -35,7 +35,7 @@ _BINDS = re.compile(r"(\w+)[ \t]*(?::([^=\n]+))?(?:=(?!=)((?:.|\n)*))?$")
 _STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _CALL = re.compile(r"\s*[\w.]+\(")
 _COMMENT = re.compile(r"#.*")
-# Words of annotations that name no class of a project.
+# Words in annotations that are not names of classes in the project.
 _PLAIN = frozenset({*dir(builtins), "Literal", "Optional", "Any", "ClassVar", "Final"})
 _RENAMES = re.compile(
     r"(?:^|import|[,(])[ \t]*(\w+)[ \t]+as[ \t]+(\w+)[ \t]*(?:[,)#]|$)"
@@ -48,7 +48,7 @@ class Altered(Struct, frozen=True):
     """The names whose meaning may differ between two versions of a project's Python modules.
 
     `types` holds the names whose values may have another type. `lost` holds the names, without
-    their aliases, that were removed or may take other arguments.
+    their aliases, that were removed or may take different arguments.
     """
 
     names: set[str]
@@ -61,7 +61,7 @@ class Altered(Struct, frozen=True):
         A changed name affects the class member or function that contains it. A changed type or base
         class affects the whole top-level block.
         """
-        # Special methods count as their class, which is among the names.
+        # A changed special method counts as a change of its class, whose name is in `names`.
         names, types = (
             {name for name in some if not name.startswith("__")}
             for some in (self.names, self.types)
@@ -138,7 +138,7 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
 
 
 def lost_names(old: str, new: str) -> set[str]:
-    """Return the names that a module's new version lacks or may define with other arguments."""
+    """Return the names that a module's new version lacks or may define with different arguments."""
     found = Altered(set(), set())
     _compare(old, new, "", found)
     return found.lost
@@ -147,7 +147,7 @@ def lost_names(old: str, new: str) -> set[str]:
 def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]]:
     """Return (name, words) for each alias, derived class and variable that is defined in `texts`.
 
-    The words are those that define it. Only texts with one of `names` are searched.
+    The words are those of its definition. Only texts with one of `names` are searched.
     """
     return [
         (alias or derived or value, words(of or bases or made))
@@ -279,10 +279,10 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
 
 
 def _add_binding(block: str, owner: str, found: Altered) -> bool:
-    """Add to `found` the names that a simple assignment binds.
+    """Add to `found` the names that a simple assignment binds, and return True.
 
-    Returns False for any other statement, except for imports from the standard library. These add
-    nothing.
+    Returns True as well for an import from the standard library, which adds no names, and False for
+    any other statement.
     """
     outside = _FROM_OUTSIDE.match(block)
     if outside and outside[1] in sys.stdlib_module_names:

@@ -8,7 +8,7 @@ from patchmgr.model.patch import FilePatch
 
 
 def written_path(states: States, path: str) -> str:
-    """Return the path that a file of the rebased series has in the series before the rebase."""
+    """Return the path that a file of the rebased series had in the series before the rebase."""
     if states.written.blob(path) is not None:
         return path
     for patch in reversed(states.patches):
@@ -54,10 +54,11 @@ def _patched_paths(states: States) -> frozenset[str | None]:
 
 
 def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = False) -> str:
-    """Return the last patch that adds a line of the result, or else the last patch of the file.
+    """Return the last patch that adds a line of the result.
 
-    Lines count from 1. If `is_removed`, the line is one of upstream's file, and the last patch that
-    removes it is returned.
+    If no patch adds it, the last patch that changes the file is returned. Lines count from 1. If
+    `is_removed`, the line is one of upstream's file, and the last patch that removes it is
+    returned.
     """
     lines = (states.onto if is_removed else states.merged).lines(path)
     line = lines[number - 1].strip() if number else b""

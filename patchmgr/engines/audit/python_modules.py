@@ -180,7 +180,7 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield each name that a body binds, and the binding statement. Overload stubs are left out."""
+    """Yield (name, statement) for each name that a body binds. Overload stubs are left out."""
     for statement in statements(body):
         targets: list[ast.expr | None] = []
         if isinstance(statement, Definition):
@@ -257,7 +257,7 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=4096)
 def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
-    """Return a class equal to the one that `namedtuple` makes, or None for other statements."""
+    """Return a class equal to the one that `namedtuple` makes, or None for any other node."""
     call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
     if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
         return None

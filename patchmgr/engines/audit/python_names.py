@@ -24,7 +24,7 @@ from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.engines.structure.python_tree import walk
 
-_DEEPEST = 24  # re-exports and bases that are followed
+_DEEPEST = 24  # most re-exports and bases that are followed, one after the other
 # Bases without members that a project's code would use. A class with any other base from outside
 # the project may have any member.
 _PLAIN_BASES = frozenset({
@@ -71,8 +71,8 @@ UNKNOWN = Entity("unknown")
 class Scope(Struct):
     """A function or class that contains an expression, and the names that it binds.
 
-    `names` maps each name to the syntax node that binds it. The value is None if several nodes do,
-    or one of a kind that is not analysed.
+    `names` maps each name to the syntax node that binds it. The value is None if several nodes bind
+    the name, or if the node is of a kind that is not analysed.
     """
 
     node: ast.AST
@@ -278,8 +278,8 @@ class PythonState:
 class Reader(Struct, frozen=True):
     """Resolves the expressions of the file at `path`, in one version of a project's files.
 
-    The scopes of an expression may be taken from another version, because what a function binds is
-    the same in each. An expression without scopes is at the top level.
+    The scopes of an expression may be taken from another version, because a function binds the same
+    names in each. An expression without scopes is at the top level.
     """
 
     state: PythonState
@@ -353,7 +353,7 @@ class Reader(Struct, frozen=True):
         return found or UNKNOWN
 
     def _local(self, name: str, scopes: Scopes, depth: int) -> Entity:
-        """Return what a local name stands for, which the last of the scopes binds."""
+        """Return what a local name stands for. The last of the scopes must bind the name."""
         match scopes[-1].names[name]:
             case ast.arg() as arg:
                 return self._argument(arg, scopes, depth)
@@ -439,7 +439,7 @@ def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
 
 
 def _member(nodes: list[ast.AST], name: str, owner: Entity) -> Entity:
-    """Return what a member of a class stands for, from the statements that bind it."""
+    """Return what a member of a class stands for, judged by the statements that bind it."""
     what: What = "value"
     node: ast.AST | None = nodes[0]
     is_property = is_decorated = False
@@ -454,7 +454,7 @@ def _member(nodes: list[ast.AST], name: str, owner: Entity) -> Entity:
     elif functions:
         return UNKNOWN
     elif len(nodes) > 1:
-        # A member that is set more than once has the type of the setting with an annotation.
+        # A member that is assigned more than once has the type of the annotated assignment.
         typed = next((n for n in nodes if isinstance(n, ast.AnnAssign)), nodes[0])
         node = None if typed is nodes[0] else typed
     return Entity(

@@ -37,7 +37,7 @@ class Use(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A file after a merge (`now`), and the same file on the side that added the lines (`then`).
+    """A file after a merge (`now`), and the same file on the side that added lines to it (`then`).
 
     `changed` holds the paths that the other side changed.
     """
@@ -100,7 +100,7 @@ class PairedUse(Pair, frozen=True):
         self, text: str, symbol: str, old: Entity, new: Entity, *,
         kind: str = "signature", is_certain: bool = False,
     ) -> Fault:  # fmt: skip
-        """Return a fault for the use of a name that refers to something else since the merge."""
+        """Return a fault for the use of a name that refers to something else after the merge."""
         return Fault(kind, text, symbol, is_certain, self.line, old, new)
 
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
@@ -213,7 +213,7 @@ def elements(node: ast.expr) -> list[ast.expr]:
 
 
 def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
-    """Map each name that a function binds to its binding node, in the form that `Scope` has."""
+    """Map each name that a function binds to the node that binds it, as in `Scope.names`."""
     found: dict[str, ast.AST | None] = {}
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):
@@ -226,7 +226,7 @@ def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
 
 
 def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yield each name that the nodes bind, with the node that shows its meaning, if any."""
+    """Yield each name that the nodes bind, with the node that shows what it means, or None."""
     for node in body:
         inner: Iterable[ast.AST] = children(node)
         match node:

@@ -48,7 +48,7 @@ class _Line(Struct, frozen=True):
 
 
 def lost_registrations(states: States) -> Iterator[Told]:
-    """Find lines of the series with the name of a module or operator that upstream removed.
+    """Find lines of the series that name a module or operator which upstream removed.
 
     Also find names that both the series and upstream register now.
     """

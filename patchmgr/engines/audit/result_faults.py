@@ -29,8 +29,8 @@ _DISPLAYS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetCom
 _LIST_VERBS = frozenset({"len", "[]", "+", "not", "append", "sort", "extend", "index", "pop"})
 _ADVANCES = frozenset({"send", "throw", "close"})
 _KEEPS_RESULT = frozenset({"staticmethod", "classmethod", "abstractmethod", "override"})
-_DEEPEST = 12  # bases that are followed
-_MOST_NAMES = 4  # variables that are followed from a `return` to the value
+_DEEPEST = 12  # most bases that are followed
+_MOST_NAMES = 4  # most variables that are followed from a `return` to the value
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
@@ -219,7 +219,7 @@ def _is_starred(node: ast.Tuple) -> bool:
 
 
 def _arity(node: ast.AST | None) -> int | None:
-    """Return the number of values that a function returns, or None if it varies or is not known."""
+    """Return the number of values that a function returns, or None if this varies or is unknown."""
     if _gives(node) == "generator":
         return None
     counts: set[int | None] = set()
@@ -283,7 +283,7 @@ def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
 
 
 def _caught(node: ast.expr, use: Use, side: Reader) -> str:
-    """Return the id of the class that a handler catches, or "" if it is not known."""
+    """Return the id of the class that a handler catches, or "" if the class is not known."""
     found = side.entity(node, use.scopes)
     for _ in range(_DEEPEST):
         made = found.node
@@ -308,7 +308,7 @@ def _builtin(name: str) -> type[BaseException] | None:
 def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
     """Map each exception that a function raises to the ids of its class and bases.
 
-    Returns None if one of them is not known.
+    Returns None if one of these classes is not known.
     """
     if not isinstance(called.node, Function) or called.module is None:
         return None
@@ -368,13 +368,13 @@ def _needed(node: ast.AST) -> Iterator[tuple[ast.expr, str, str]]:
     match node:
         case ast.With():
             for item in node.items:
-                yield item.context_expr, "__enter__", "entered by `with`"
+                yield item.context_expr, "__enter__", "used in a `with` statement"
         case ast.For():
             yield node.iter, "__iter__", "iterated over"
         case ast.Subscript(ctx=ast.Load()):
             yield node.value, "__getitem__", "indexed"
         case ast.Call(func=ast.Name(id="len"), args=[only]):
-            yield only, "__len__", "asked for its length"
+            yield only, "__len__", "passed to `len`"
         case ast.Call():
             yield node.func, "__call__", "called"
 
@@ -445,5 +445,5 @@ def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
     was = any("contextmanager" in made for made in decorators(old.node))
     if is_plain and (was or old.what == "class"):
         said = ast.unparse(value.func)
-        text = f"`{said}` is entered by `with`, but no longer returns a context manager."
+        text = f"`{said}` is used in a `with` statement, but no longer returns a context manager."
         yield at.misused(text, said, old, new).on_line(value.lineno)

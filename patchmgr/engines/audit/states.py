@@ -19,7 +19,7 @@ UNKNOWN = b"("
 """Stands for content that no store or mirror has, such as a large file. It is invalid Python."""
 
 LACKS = "lacks"
-"""The key that is set in `States.kept` once the store lacked the content of a file."""
+"""The key that is set in `States.kept` when the store lacks the content of a file."""
 
 
 class Files(Struct, frozen=True):
@@ -82,19 +82,19 @@ class AuditedPatch(Struct, frozen=True):
 Since = Callable[[str, Callable[["bytes | None"], bool]], "Step | None"]
 """A function that returns the upstream commit since which a file has met a condition.
 
-Its arguments are the path and the condition, which is a function of the file's content, or of None
-if there is no such file. It returns None if no commit made the condition true.
+Its arguments are the path and the condition. The condition is a function that takes the file's
+content, or None if there is no such file. The result is None if no commit made the condition true.
 """
 
 
 class States(Struct, frozen=True):
     """The four states of the files that an audit compares: the inputs of a rebase and its result.
 
-    `base` is the old upstream state, `written` the series on it, `onto` the new upstream state and
-    `merged` the series on that. A fault of `merged` counts only if neither `written` nor `onto` has
-    it. `carriers` maps each path that the series changes in `merged` to the last patch that changes
-    it; files in conflict are left out. `changed_upstream` holds the paths that differ between
-    `base` and `onto`. `kept` is a cache that the checks share.
+    `base` is the old upstream state, `written` the series on `base`, `onto` the new upstream state,
+    and `merged` the series on `onto`. A fault of `merged` counts only if neither `written` nor
+    `onto` has it. `carriers` maps each path that the series changes in `merged` to the last patch
+    that changes it; files in conflict are left out. `changed_upstream` holds the paths that differ
+    between `base` and `onto`. `kept` is a cache that the checks share.
     """
 
     base: Files
@@ -123,7 +123,7 @@ Told = tuple[str, AuditFinding]
 Check = Callable[[States], Iterable[Told]]
 
 
-# The kinds of finding that matter even in a file that nothing runs.
+# The kinds of findings that matter even in a file that nothing runs.
 _AS_IT_STANDS = frozenset({"syntax", "encoding", "folder-gone"})
 
 

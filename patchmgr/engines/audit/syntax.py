@@ -44,7 +44,7 @@ def syntax(states: States) -> Iterable[Told]:
             # The parser's message is left out: it differs between versions of Python, and the id
             # of the finding depends on the text.
             text = "both sides parse, and their merge does not"
-            if ours in (None, theirs):  # a series on its own pin, or two trees
+            if ours in (None, theirs):  # audit of a series on its own pin, or of two trees
                 text = "this parses before the change, and not after it"
             yield name, AuditFinding("syntax", True, path, fault.line, None, text)
 
@@ -106,7 +106,7 @@ def _python_fault(content: bytes) -> Fault | None:
         return Fault(error.msg, error.lineno or 0)
     except ValueError as error:  # such as a null byte
         return Fault(str(error), 0)
-    except (RecursionError, MemoryError):  # nested too deeply to say
+    except (RecursionError, MemoryError):  # nested too deeply to be parsed
         return None
     return None
 

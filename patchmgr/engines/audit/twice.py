@@ -166,7 +166,7 @@ def _by_calls(
     """Yield the names that calls such as `add_argument` define, with line numbers.
 
     The argument groups of a parser belong to the parser's scope. A variable that is assigned again
-    stands for another parser.
+    stands for a different parser from then on.
     """
     for call in walk(node):
         if not isinstance(call, ast.Call) or _last(call.func) not in _NAMES:
@@ -195,7 +195,7 @@ def _by_decorators(
             continue
         last, by = _last(decorator.func), ast.unparse(decorator.func)
         names = list(_texts(decorator))
-        if last in _NAMES:  # each decorated function is a command with options of its own
+        if last in _NAMES:  # each decorated function is a command with its own options
             yield from ((Given(inner, by, name), decorator.lineno) for name in names)
         elif (last in _ROUTES or "regist" in by.lower()) and not by.startswith("mock"):
             yield from ((Given(scope, by, name), decorator.lineno) for name in names[:1])

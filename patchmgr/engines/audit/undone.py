@@ -16,7 +16,7 @@ _SIGNS = {b"+": b"-", b"-": b"+"}
 
 
 class _Kept(Struct):
-    """An earlier hunk of a file; `left` holds the lines, with signs, that would still revert it."""
+    """An earlier hunk; `left` holds the lines (with signs) that are still needed to revert it."""
 
     number: int
     patch: str
@@ -27,10 +27,10 @@ def undone_patches(states: States) -> Iterator[Told]:
     """Find hunks that revert an earlier patch of the series which upstream has absorbed.
 
     On the base, the two patches cancel out, perhaps together with others between them. Once the
-    first is absorbed, the last removes upstream's own lines. As this may be intended, the finding
-    is a warning.
+    first is absorbed, the last undoes upstream's own edit. Because this may be intended, the
+    finding is a warning.
     """
-    # Only in a file that upstream changed can a hunk revert an edit of upstream's.
+    # Only in a file that upstream changed can a hunk revert an edit by upstream.
     changed = {
         change.path
         for patch in states.patches
@@ -54,7 +54,7 @@ def undone_patches(states: States) -> Iterator[Told]:
                     rest, kept.left = rest - reverted, kept.left - reverted
                     is_all = not kept.left and reverted
                     if is_all and (reverted == lines or any(x[:1] == b"+" for x in reverted)):
-                        undone.append(kept.patch)  # a hunk that only removes lines may refine them
+                        undone.append(kept.patch)  # else, the hunk may be a refinement
                 kept = _Kept(next(numbers), patch.name, _reversed(rest))
                 for line in kept.left:
                     by_line.setdefault(line, []).append(kept)

@@ -42,7 +42,7 @@ from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
 _MAKES = "__init__"
-_DEEPEST = 8  # bases of a data class that are followed
+_DEEPEST = 8  # most bases of a data class that are followed
 # Decorators that leave all arguments but the first as they are.
 _BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abstractmethod"})
 
@@ -233,7 +233,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each decorator whose present definition does not fit its use here."""
+    """Yield a fault for each decorator that can no longer be used in the way it is used here."""
     for decorator in getattr(node, "decorator_list", ()):
         is_bare = not isinstance(decorator, ast.Call)
         called = decorator if is_bare else decorator.func
@@ -258,7 +258,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
 
 
 def _decorates(node: ast.AST | None) -> set[str]:
-    """Return how a decorator can be written: "bare", "called", both, or no way if unsure."""
+    """Return how a decorator can be written: "bare", "called", both, or neither if unsure."""
     if not isinstance(node, Function):
         return set()
     inner = {child.name: child for child in node.body if isinstance(child, Function)}
@@ -297,7 +297,7 @@ def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
     )
 
 
-# The kinds of syntax node that each check examines.
+# The kinds of syntax nodes that each check examines.
 _CHECKS: tuple[tuple[tuple[type[ast.AST], ...], Callable[[Any, PairedUse], Iterator[Fault]]], ...]
 _CHECKS = (
     ((ast.ImportFrom, ast.Import), import_faults),
