@@ -67,7 +67,7 @@ class Part(Struct, frozen=True):
 
 
 class Group(Struct):
-    """Files between which patches or upstream move lines, and the patches' changes to them."""
+    """Files between which patches or upstream move lines, and what the patches change in them."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
@@ -78,13 +78,13 @@ class Deltas:
 
     `net` is the sum of all changes, and `left` is the sum of the changes that must not be in the
     result. `come` and `gone` count added and removed items separately, because one change may undo
-    another; `come_left` and `gone_left` count those of the changes that must not be in the result.
+    another; `come_left` and `gone_left` count those in the changes that must not be in the result.
 
     If `is_exact`, the result must not contain any of the items in `left`. Otherwise it may contain
     some. If `is_netted`, an item that one change both adds and removes is not counted, unless it is
     punctuation such as a dot. `beside` holds items next to added items, which may swap positions
-    with them (fi-0.6.16: a hash moves to a new name, while upstream has another hash for the old
-    name).
+    with them (case fi-0.6.16: a hash moves to a new name, while upstream has another hash for the
+    old name).
     """
 
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
@@ -116,7 +116,7 @@ def _joints(counts: Counter[Any]) -> Counter[Any]:
 
 
 class Account:
-    """Compares the lines that patches add to and remove from a group of files with the result."""
+    """Compares what patches add to, and remove from, a group of files with the result."""
 
     def __init__(self, group: Group, base: State, onto: State, result: State, cited: Cited) -> None:
         self.parts, self.paths, self.cited = group.parts, group.paths, cited
@@ -158,8 +158,8 @@ class Account:
     def _ends(self) -> dict[str, str | None] | None:
         """Map each path to the last blob id that the patches give for it.
 
-        The id is "" if they give none, and None if they remove the path. Returns None if upstream
-        changed the files, or if not all hunks were carried as text.
+        The id is "" if the patches give none, and None if they remove the path. Returns None if
+        upstream changed the files, or if any hunk was not carried as text.
         """
         if any(fate is not Fate.TEXT for part in self.parts for fate in part.fates):
             return None
@@ -185,7 +185,7 @@ class Account:
                 yield self.parts[-1].patch.name, fault(path, 0, text)
 
     def is_unreadable(self) -> bool:
-        """Return whether any of the files cannot be read as text: unavailable, binary or a link."""
+        """Return whether any of the files is unavailable, binary or a link."""
         for state in (self.base, self.onto, self.result):
             for path in self.paths:
                 content = state.read(path)
@@ -198,7 +198,7 @@ class Account:
         """Return all hunks in the patches' changes to these files, each with what became of it."""
         return [each for part in self.parts for each in part.hunks()]
 
-    # what the patches do to the files of the base
+    # What the patches do to the files of the base:
 
     def written_end(self) -> None:
         """Apply the patches to the files of the base, unless this has already been done."""
@@ -251,7 +251,7 @@ class Account:
             self.end[path] = lines_of(self.base.read(path))
         return self.end[path]
 
-    # what the result is
+    # What the result is:
 
     def _made(self, count: Callable[[Lines], Counter[Any]]) -> Counter[Any]:
         """Return the counts of items in the result minus the counts in upstream's files."""
@@ -390,9 +390,10 @@ class Account:
         """Yield a fault if the result differs from the ledger's own merge of the files.
 
         A file that upstream did not change must be exactly as the patches leave it. There is no
-        merge if both sides changed the same lines. As diffs may align equal lines differently, any
-        other difference is only a warning. It is reported only if three consecutive lines of the
-        result are consecutive on neither side, and are not lines where one side meets the other.
+        merge if both sides changed the same lines. Because diffs may align equal lines differently,
+        any other difference is only a warning. It is reported only if three consecutive lines of
+        the result are consecutive on neither side, and are not lines where one side meets the
+        other.
         """
         if any({*part.fates} - {Fate.TEXT} or not part.patch.on_base for part in self.parts):
             return
@@ -413,7 +414,7 @@ class Account:
                 yield self.disorder(*three, is_certain=False)
                 return
 
-    # findings
+    # The findings:
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
         """Yield findings that name the missing and the surplus items, such as lines."""

@@ -19,9 +19,9 @@ what the ledger has to prove:
   order. R must define what the patch defines. Imports that moved code needs may be added.
 - *Resolved by a person.* Lines that the patch adds and the result lacks count as given up.
 - *Upstream has it.* Upstream's file must contain the words of each added line, or a cited commit
-  must have added it. Each removed line must be gone, or a cited commit must have removed it.
-- *Given up*: the result must contain nothing of the hunk. *In conflict*: these files have no result
-  yet. They are checked once a person has resolved the conflict.
+  must have added the line. Each removed line must be gone, or a cited commit must have removed it.
+- *Given up*: the result must contain nothing of the hunk. *In conflict*: files in conflict have no
+  result yet. They are checked once a person has resolved the conflict.
 
 Files are counted together if a patch or upstream moves lines between them.
 """
@@ -272,9 +272,9 @@ def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple
 def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
     """Yield a finding for each absorbed patch with lines that were not found upstream.
 
-    As upstream often changes a patch in review, the finding is a warning. It is certain only if
-    upstream lacks more than half of the added lines, or still has more than half of the removed
-    ones.
+    Because upstream often changes a patch in review, the finding is a warning. It is certain only
+    if upstream lacks more than half of the added lines, or still has more than half of the removed
+    lines.
     """
     for name in dict.fromkeys(one.patch for one in evidence):
         found = [one for one in evidence if one.patch == name]
@@ -294,7 +294,7 @@ def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
         yield name, fault(first.path, 0, text, is_certain=is_certain)
 
 
-_LONGEST = 20_000  # lines of a file that difflib compares in seconds
+_LONGEST = 20_000  # most lines of a file that difflib compares in seconds
 
 
 class _Text:
@@ -391,14 +391,14 @@ def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
     known = {line for text in texts for line in text.rest}
     account.pairs.net = sides.written(_Text.pairs)
     for one in account.off(account.pairs, sides.carried(_Text.pairs), neighbours, beside=1):
-        # Reformatted code may get a line that also occurs elsewhere in the file (fi-3543).
+        # Reformatting may make a line equal to another line of the file (case fi-3543).
         if near.isdisjoint(one) and not known.isdisjoint(one):
             yield account.disorder(*one)
             return
 
 
 def _near(account: Account) -> set[bytes] | None:
-    """Return the lines at positions that both sides changed, and of hunks not merged as text.
+    """Return the lines at positions that both sides changed, and those of hunks not merged as text.
 
     Returns None if a file is too long to compare.
     """

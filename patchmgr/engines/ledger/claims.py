@@ -44,7 +44,8 @@ class Claimed(Struct, frozen=True):
     `rest` is the fate of files without a claim. `diff` is the patch without its header. `on_base`
     is false if the other patches are not written on top of this patch. `cited` holds the upstream
     commits that the rebase names as evidence. `reworded` holds the parts of the patch that landed
-    in a different form. `edited` holds the files that a person changed in addition to the patch.
+    in a different form. `edited` holds the files that a person changed beyond what the patch
+    changes.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Claimed(Struct, frozen=True):
 
 
 class State(Protocol):
-    """All files of one tree: the base, the target of the rebase, or the rebased series."""
+    """All files of one tree: that of the base, the target of the rebase, or the rebased series."""
 
     def blob(self, path: str) -> str | None:
         """Return the id of a file's content, or None if the file does not exist."""

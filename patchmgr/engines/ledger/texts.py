@@ -37,7 +37,7 @@ def pairs_of(lines: Lines | None) -> Iterable[Pair]:
 
 _LAYOUT = b" \t\r\n\v\f,()'\"\\"
 _WORD = re.compile(rb"\w+|->|::|[^\w\s,()'\"\\]")
-# Punctuation that joins words. It comes and goes with them, and says nothing by itself.
+# Punctuation that joins words. It comes and goes with the words, and means nothing by itself.
 JOINTS = frozenset((b".", b"->", b"::", b":", b"=", b";", b"[", b"]", b"{", b"}"))
 _NAMED = (
     ("test", re.compile(rb"\s*(?:async\s+)?def\s+(test\w*)|\s*TEST(?:_[FP])?\s*\(([^)]*)\)")),
@@ -112,7 +112,7 @@ def _beside(lines: Lines, start: int, end: int) -> Lines:
 
 
 class Searched:
-    """The lines of a file, to be searched for many sequences of consecutive lines.
+    """The lines of a file, prepared for finding many sequences of consecutive lines.
 
     The search is fastest if the sequences come in the order in which the file has them.
     """
@@ -180,7 +180,7 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield every three lines that are consecutive in a merge, but not on either side.
+    """Yield every three lines that are consecutive in a merge, but on neither side.
 
     Lines where one side meets the other are left out: the first two of the three are consecutive on
     one side, and the last two on the other side.
@@ -225,6 +225,6 @@ def _joined(lines: Lines) -> bytes:
 
 
 def is_within(lines: Lines, text: Lines) -> bool:
-    """Return whether `text` has all of `lines` in the same order, perhaps with others between."""
+    """Return whether `text` has all of `lines` in this order, perhaps with others between them."""
     rest = iter(text)
     return all(line in rest for line in lines)
