@@ -27,7 +27,7 @@ Guards = tuple[tuple[ast.expr, bool], ...]
 """The conditions around a statement, and the value that each of them has if the statement runs."""
 
 _DEEPEST = 6  # most local names that are followed, one after the other, to a value
-_LONGEST = 120  # characters of a gate's text
+_LONGEST = 120  # most characters of a gate's text
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LOOKS = ("isinstance", "bool", "hasattr", "getattr", "type", "len")
 _THROUGH = (
@@ -94,7 +94,7 @@ class Conditions(Struct, frozen=True):
     def _names(self, node: ast.expr) -> list[str]:
         """Return the names that an expression reads, the last part of a dotted name first.
 
-        The arguments of an ordinary call are left out, as they do not show what the call returns.
+        The arguments of an ordinary call are left out: they do not show what the call returns.
         """
         inner: Iterable[ast.expr] = ()
         found: list[str] = []
@@ -211,7 +211,7 @@ class Conditions(Struct, frozen=True):
         return True if isinstance(sign, (ast.NotEq, ast.NotIn)) and is_literal else None
 
     def _is_usual(self, node: ast.expr) -> bool:
-        """Return whether a value is a usual one: a default, zero, None, a common number format."""
+        """Return whether a value is usual: a default, zero, None or a common number format."""
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             return any(map(self._is_usual, node.elts))
         if isinstance(node, ast.Constant) and not isinstance(node.value, str):
@@ -247,7 +247,7 @@ class Conditions(Struct, frozen=True):
 
 
 def _affirmed(test: ast.expr, *, holds: bool) -> tuple[ast.expr, bool]:
-    """Remove each `not` in front of a condition, and return it with the value it must then have."""
+    """Remove each `not` before a condition; return the rest and the value that it must have."""
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, holds = test.operand, not holds
     return test, holds

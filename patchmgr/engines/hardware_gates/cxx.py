@@ -88,7 +88,7 @@ def branch_of(word: Word) -> tuple[str, str] | None:
 
 
 def _shape(word: Word) -> str:
-    """Return a word for matching brackets: of `#if`, `#else` and `#endif`, only the directive."""
+    """Return a word as bracket matching needs it: without the condition of an `#if` or `#elif`."""
     kind, _ = branch_of(word) or (None, "")
     if kind is None:
         return word.text
@@ -115,7 +115,7 @@ def _branches(words: Sequence[Word]) -> dict[int, Branches]:
     return found
 
 
-_LONGEST = 60_000  # words; a longer file is generated
+_LONGEST = 60_000  # most words; a longer file is generated
 _JOINTS = frozenset({"{", "}", "else"})
 _JUMPS = ("return", "throw", "continue", "break")
 _LABELS = frozenset({"case", "default", "goto"})
@@ -146,7 +146,7 @@ def _side(content: bytes, conditions: Conditions) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return the text of lines outside of symbols if it ends as a declaration, or None."""
+        """Return the text of lines if they are declarations outside of symbols, or else None."""
         text = "".join(lines[line - 1].strip() for line in own)
         is_declared = all(unit(line) is None for line in own) and text.endswith(
             (";", '"', ">", "}")

@@ -99,7 +99,7 @@ class _File:
         return self._owners[line] if line < len(self._owners) else None
 
     def unread(self) -> Side:
-        """Return the version as lines only, without statements and gates."""
+        """Return this version as lines only, without statements and gates."""
         return Side(
             self.lines, lambda _: None, lambda _: None, symbols=frozenset({None}), is_read=False
         )
@@ -188,7 +188,7 @@ class _Held:
     ) -> list[Gate]:
         key = (id(facts) if facts else 0, name)
         if key not in self._known:
-            self._known[key] = []  # for a variable that is computed from itself
+            self._known[key] = []  # ends the recursion for a variable that is computed from itself
             self._known[key] = [g for value in values for g in self.asked(value, facts, depth + 1)]
         return self._known[key]
 
@@ -482,7 +482,7 @@ class _Simplifier(ast.NodeTransformer):
         return node
 
     def test(self, node: ast.AST) -> Any:
-        """Simplify a condition, of which only the truth matters, not the exact value."""
+        """Simplify a condition, of which only the truth value matters, not the exact value."""
         return self.visit(node)
 
 

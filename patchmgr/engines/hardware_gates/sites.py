@@ -19,7 +19,7 @@ GONE = "upstream's symbol is removed"
 GUARDED = "a gate guards it, but with the gate off the code is not as before"
 UNHEARD = "off unless a variable is set, but the old variable no longer has an effect"
 NONE = "no gate guards it"
-MOVED = "the same statement as before, at another place"
+MOVED = "the same statement as before, in another position"
 UNREAD = "the file does not parse"
 
 Lines = tuple[int, int, int, int]
@@ -89,7 +89,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Map lines of `other` to the definition around the line, if this version lacks it."""
+        """Map each line inside a definition that only `other` has to that definition."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
@@ -146,13 +146,13 @@ def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the numbers of lines in the other version. Changed lines are left out."""
+    """Return the numbers that lines have in the other version. Changed lines are left out."""
     found = set()
     for line in lines:
         shift = 0
         for old, gone, new, come in changes:
             start, count = (new, come) if is_back else (old, gone)
-            first = start + (count == 0)  # a hunk without lines names the line before it
+            first = start + (count == 0)  # a hunk without lines has the number before it
             if line < first:
                 break
             if line < first + count:
@@ -249,7 +249,7 @@ class _Comparison(Struct, frozen=True):
         self, side: Side, lines: Sequence[int], reach: Reach, gates: Sequence[Gate], why: str
     ) -> ChangedSite:
         symbol, text = side.unit(lines[0]), side.lines[lines[0] - 1].strip()
-        name = None if symbol is None else symbol.partition(" ")[0]  # "f again" is a second `f`
+        name = None if symbol is None else symbol.partition(" ")[0]  # "f again" is the second `f`
         place = self.path, name, lines[0], lines[-1], side is self.old
         return ChangedSite(*place, text, reach, tuple(gates), why)
 

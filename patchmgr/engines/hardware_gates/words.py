@@ -16,7 +16,7 @@ from patchmgr.formats.series_settings import KINDS
 CAPABILITY, PLATFORM, ENVIRONMENT = "capability", "platform", "environment"
 QUANTISATION, PROBE, BUILD = "quantisation", "probe", "build flag"
 BROAD = (PLATFORM, BUILD)
-"""Kinds of gates that prove nothing: nearly every user passes them, or it is not known who does."""
+"""Kinds of gates that prove nothing: nearly all users pass them, or it is unknown who does."""
 
 Names = tuple[str, ...]
 
