@@ -39,13 +39,13 @@ _NO_NAMES = (
     | {"static", "static_assert", "switch", "template", "this", "typedef", "using", "virtual"}
     | {"while", "case", "co_return", "final", "goto", "union", "nullptr", "true", "false"}
 )
-_LEADS = frozenset(  # words in front of a call that are not types
+_LEADS = frozenset(  # words before a call that are not types
     {"return", "else", "case", "co_return", "co_await", "co_yield", "throw", "do", "not", "and"}
     | {"or", "goto"}
 )
 _MACRO = late_pattern(r"^[ \t]*#[ \t]*define[ \t]+([^\W\d]\w*)(\([^()]*\))?", re.MULTILINE)
 _DIRECTIVE = late_pattern(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
-_FIELD = late_pattern(  # in a macro, as `void* queue[2];` of `UV_HANDLE_FIELDS`
+_FIELD = late_pattern(  # in a macro, such as `void* queue[2];` in `UV_HANDLE_FIELDS`
     r"^[ \t]*(\w+)\b[\w \t*]*[ \t*]([^\W\d]\w*)(?:\[[^]\n]*\])?;[ \t]*\\?$", re.MULTILINE
 )
 _WORD = late_pattern(r"[^\W\d]\w*")
@@ -317,7 +317,7 @@ class _Scan:
         if "namespace" in texts:
             scopes = tuple(text for text in texts if _is_name(text))
             self.found += [Declaration(name, "namespace", line) for name in scopes]
-            return () if "inline" in texts else scopes, False  # callers do not name an inline one
+            return () if "inline" in texts else scopes, False  # an inline one needs no naming
         if texts[-2:] == ["extern", '""']:
             return (), False
         pairs = zip(texts, ["", *texts], strict=False)
@@ -638,7 +638,7 @@ def arguments_of_object(file: CxxFile, use: Use) -> int | None:
 
 
 def _template_arguments(file: CxxFile, start: int) -> int | None:
-    """Count the arguments between angle brackets that begin at `start`, or return None."""
+    """Count the arguments in the angle brackets that open at `start`, or return None if unclear."""
     if [token.text for token in file.tokens[start : start + 1]] != ["<"]:
         return None
     depth, number = 0, start
@@ -663,7 +663,7 @@ def _widest(file: CxxFile, open_: int) -> int:
 
 
 def _call(file: CxxFile, number: int) -> int | None:
-    """Return the index of a call's `(` after a name and any `<...>` or `<<<...>>>`, or None."""
+    """Return the index of the `(` after a name and any `<...>` or `<<<...>>>`, or None."""
     depth, most = 0, number + _LONGEST
     while number < min(len(file.tokens), most):
         text = file.tokens[number].text

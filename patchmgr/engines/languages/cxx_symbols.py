@@ -74,8 +74,8 @@ def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
     The item for a line is None outside of symbols, and if the name is not clear. If braces do not
-    match, the items of all lines are None or, if an `#if` may be the cause, those from that line
-    on. Namespaces are left out.
+    match, all items are None. If an `#if` may be the cause, only the items from its line on are.
+    Namespaces are left out.
     """
     text = content.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     return _Scan(text.count("\n") + 1).run(text)
@@ -84,7 +84,7 @@ def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
 class _Scan:
     def __init__(self, lines: int) -> None:
         self._symbols: list[str | None] = [None] * lines
-        self._line = -1  # the last line that has its symbol
+        self._line = -1  # the last line to which a symbol has been assigned
         self._branches: list[tuple[_State, list[_State], int]] = []
         self._doubtful: list[int] = []  # lines of each `#if` whose branches end differently
         self._scopes: tuple[Scope, ...] = ()

@@ -40,7 +40,7 @@ class Braces(Struct, frozen=True):
     `skipped` matches text that cannot open a block: comments, strings and characters. `header`
     matches the head of a block, and `name` returns the block's name, given that match. `joint`
     separates the names of nested blocks. `ends_statements` says whether every statement ends with a
-    sign such as `;`. If not, the last head before a brace counts.
+    character such as `;`. If not, the last head before a brace counts.
     """
 
     skipped: re.Pattern[str]
@@ -80,7 +80,7 @@ class Braces(Struct, frozen=True):
                 matches = list(self.header.finditer(head))
                 found = matches[0 if self.ends_statements else -1] if matches else None
                 name, outer = self.name(found) if found else "", open_[-1].path if open_ else ""
-                # If every statement has an end, the block starts with the attributes in front.
+                # If every statement has an end, the block starts with the attributes before it.
                 whole = len(head) - len(head.lstrip())
                 begins = found.start() if found and not self.ends_statements else whole
                 first = line - head.count("\n", begins)
@@ -257,7 +257,7 @@ class _Scan:
         self._idle.clear()
 
     def _count(self, indentation: int) -> int:
-        """Count the scopes around a line with this indentation."""
+        """Return the number of scopes that contain a line with this indentation."""
         return sum(indent < indentation for indent, _ in self._scopes)
 
     def _name(self, count: int) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from patchmgr.formats.late_patterns import late_pattern
 
 NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-BLANKED = bytes(c if c in NAMES else 32 for c in range(256))  # leaves names, for `translate`
+BLANKED = bytes(c if c in NAMES else 32 for c in range(256))  # for `translate`: keeps names
 SIGN = "'"  # the prefix of a punctuation character that is inside a string
 
 _HASH = frozenset(
