@@ -13,7 +13,7 @@ from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, 
 from patchmgr.model.patch import Hunk
 
 LARGEST_GAP = 100_000  # most pairs of lines that are compared where no line is unique
-DEEPEST = 30  # most levels of parts within parts that are compared
+DEEPEST = 30  # most levels of nested parts that are compared
 
 T = TypeVar("T")
 _Run = tuple[int, int, int]
@@ -29,7 +29,7 @@ class Block(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """Consecutive changed lines of a hunk: the first line in the base (from 0), and both sides."""
+    """Consecutive changed lines of a hunk, and their position in the base (line numbers from 0)."""
 
     start: int
     removed: tuple[bytes, ...]

@@ -30,7 +30,7 @@ def bare(line: bytes) -> bytes:
 
 
 def is_telling(line: bytes) -> bool:
-    """Return whether a line, given without white space, is distinctive. A brace is not."""
+    """Return whether a line, given without white space, is distinctive. A lone brace is not."""
     if len(line) < _SHORTEST or line in _BARE:
         return False
     return _LETTERS.match(line, 0, 200) is not None

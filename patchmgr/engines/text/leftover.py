@@ -38,9 +38,10 @@ def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple
 
 
 def line_ending_problem(content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
-    """Return the first line (from 1) whose ending no line of a side has, with a message, or None.
+    """Return (line, message) for the first line whose ending occurs on no side, or None.
 
-    The last line may have no ending. Returns None as well if no line of a side has an ending.
+    Lines count from 1. The last line may have no ending. Returns None as well if no line of a side
+    has an ending.
     """
     known = {_ending(line) for side in sides for line in split_lines(side)} - {b""}
     for number, line in enumerate(split_lines(content) if known else (), 1):

@@ -14,7 +14,7 @@ def line_ending(content: bytes) -> bytes | None:
 
 
 def with_line_ending(content: bytes, ending: bytes) -> bytes:
-    """Return a text in which LF and CR LF are replaced with `ending`."""
+    """Return the text with each LF and CR LF replaced by `ending`."""
     return content.replace(CRLF, LF).replace(LF, ending)
 
 

@@ -42,7 +42,7 @@ def equal_runs(
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield (start, end, new start, new end) for each run of equal lines between two anchors.
 
-    A run begins and ends with an anchor. The indexes of the anchors are `places` and `new_places`.
+    A run begins and ends with an anchor. `places` and `new_places` are the indexes of the anchors.
     """
     shifts = list(map(sub, new_places, places))
     turns = compress(range(1, len(places)), map(ne, shifts[1:], shifts))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Area = tuple[int, int, int, int]  # from and to, in the base and in one side
 
 _BINARY_LOOK = 8000  # bytes at the start of a file in which git looks for a NUL
-_FEW = 40  # most lines of a change that is looked for as the only change of a side
+_FEW = 40  # most lines of a side's only change, as `_around_one` finds it
 
 
 class Text:
@@ -140,7 +140,7 @@ def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
 def _with_missing(
     places: Sequence[int], lines: Sequence[bytes], others: Collection[bytes], start: int
 ) -> list[int]:
-    """Return the places, with those of lines that the other text lacks, which are in no run."""
+    """Return `places` and the indexes of lines that are not in `others`. No run contains these."""
     missing = (start + number for number, line in enumerate(lines) if line not in others)
     return sorted({*places, *missing})
 
@@ -158,7 +158,7 @@ def merge_apart(
     our_changes: Sequence[Change] | None,
     their_changes: Sequence[Change] | None,
 ) -> bytes | None:
-    """Return the merge of two sides, or None if their changes meet or are not certain.
+    """Return the merge of two sides, or None if their changes touch or are not certain.
 
     The changes of a side are None if they are not certain.
     """
