@@ -67,7 +67,7 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
 
 
 def added_lines(states: States, path: str) -> dict[int, str]:
-    """Map the number of each line that is missing from upstream to the patch that adds the line."""
+    """Map the number of each line that upstream lacks to the patch that adds the line."""
     blobs = states.merged.blob(path), states.onto.blob(path)
     if blobs[0] == blobs[1]:
         return {}

@@ -62,7 +62,7 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return the hunks of a file to choose from, or the whole file as one if it has no hunks."""
+    """Return the hunks of a file to choose from, or one for the whole file if it has no hunks."""
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")

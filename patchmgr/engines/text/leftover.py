@@ -28,7 +28,7 @@ def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes]
 
 
 def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
-    """Return the line (from 1) and the message of a new syntax error, or None if there is none.
+    """Return (line from 1, message) for a new syntax error, or None if there is none.
 
     Returns None as well if a side does not parse, because the file may be for another version of
     Python, or may not be a module.
