@@ -53,12 +53,12 @@ class Move(Struct, frozen=True):
     mirror: Path | None = None
 
     def kept(self) -> Sequence[bool]:
-        """Say by patch whether it is there after the move: by name, or by most of its lines."""
+        """Say by patch whether it is there after the move: by name, or most lines of both."""
         names = [bare(name) for name in self.after]
         changed = [_changed(content) for content in self.after.values()]
         return [
             any(bare(name).endswith(other) or other.endswith(bare(name)) for other in names)
-            or any(2 * len(mine & other) > len(mine) for other in changed)
+            or any(2 * len(mine & other) > len(mine | other) for other in changed)
             for name, content in self.patches.items()
             for mine in [_changed(content)]
         ]
