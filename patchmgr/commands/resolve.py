@@ -242,7 +242,7 @@ class Resolver:
                     self.session, one.order.id, given, by=user_name(self.session), because=text,
                     is_dry_run=self.is_dry_run,
                 )  # fmt: skip
-            self._note("is accepted for the reason that you gave")
+            self._note("is accepted for your reason")
         except PatchmgrError as fault:
             self.told = (fault.message, *fault.hints)
 

@@ -276,7 +276,7 @@ class Target:
             self._drop(journal)
             raise PatchmgrError(
                 "edited",
-                f"{saved[0]} in {self.root} was saved while the command ran; nothing was changed",
+                f"{saved[0]} in {self.root} was changed while the command ran; nothing was written",
                 "run the command again",
             )
 
@@ -457,7 +457,8 @@ class Target:
             names = ", ".join(saved)
             raise PatchmgrError(
                 "edited",
-                f"another program changed files in {self.root}, which were not replaced: {names}",
+                f"files in {self.root} were changed while the command ran, and are left as they"
+                f" are: {names}",
                 "check these files: they do not contain the changes of the patches",
             )
 

@@ -185,7 +185,7 @@ def test_a_file_saved_while_apply_runs_stays_as_saved(
         patched.setattr(owner, moment, saving)
         answer = stage.run("apply", "s", "--to", small.root, code=1)
     assert "plain.sh" in answer.err
-    assert "saved while the command ran" in answer.err
+    assert "changed while the command ran" in answer.err
     assert file.read_text() == "mine\n"
     assert (small.root / "new/file").exists() is (owner is WorkTree)
     assert not (small.root / ".git/patchmgr/journal.json").exists()
