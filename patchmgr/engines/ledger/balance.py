@@ -340,7 +340,7 @@ class _Sides(Struct, frozen=True):
         return _change(self.base, self.theirs, count)
 
     def carried(self, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
-        """Return how many more copies of each item, such as a word, the result has than upstream."""
+        """Return how many more of each item, such as a word, the result has than upstream."""
         return _change(self.ours, self.made, count)
 
 
