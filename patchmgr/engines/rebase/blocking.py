@@ -1,8 +1,8 @@
 """Find the later patches that a conflict blocks, and the upstream commits that caused the conflict.
 
-Until a person resolves a conflict, the lines that it will have are unknown. The rebase goes on with
-upstream's lines, and keeps a second version of the file, with the patch's lines. If a later patch
-makes the same changes to both versions, the conflict does not block the later patch.
+Until a person resolves a conflict, nobody knows which lines the file will have there. The rebase
+goes on with upstream's lines, and keeps a second version of the file, with the patch's lines. If a
+later patch makes the same changes to both versions, the conflict does not block the later patch.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Left(Struct, frozen=True):
 
     `origin` is the patch in conflict, and the path where the conflict arose. `theirs` is the
     rebased file with the patch's lines in the conflict regions, or None if the conflict covers the
-    whole file. `whole` holds the paths of files that the conflict covers completely, so that no
-    later patch may touch them. `causes` holds the upstream commits that caused the conflict, once
-    they are known.
+    whole file. `whole` holds the paths of files that the conflict covers completely; no later patch
+    may touch these files. `causes` holds the upstream commits that caused the conflict, once they
+    are known.
     """
 
     origin: Origin
@@ -79,7 +79,7 @@ def leave(
 
 
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
-    """Return a file in conflict with ours in every region, and the same file with theirs.
+    """Resolve all conflicts of a file in two ways: to ours in every region, and to theirs.
 
     Returns None if there are no regions, or if the bounds of a region are not certain.
     """
@@ -108,7 +108,7 @@ def paths_of(step: FileStep) -> tuple[str, ...]:
 
 
 def touched_by(result: FileResult) -> frozenset[str]:
-    """Return all paths that a patch's change to one file reads, writes or leaves in conflict."""
+    """Return all paths that a change to one file reads, writes or leaves in conflict."""
     conflict = () if result.conflict is None else (result.conflict.new_path,)
     return frozenset((result.home, *result.changes, *conflict))
 
@@ -119,9 +119,9 @@ def met_by(
     """Return why an earlier conflict in a file blocks a later change, or None if it does not.
 
     `ours` is the file with upstream's lines in the conflict. `result` is the result of applying the
-    later change to `ours`, and `other` is the result of applying it to the file with the patch's
-    lines. The conflict blocks a change that touches the lines in conflict, has them in its context,
-    touches their function, or uses a name that they define.
+    later change to `ours`, and `other` is the result of applying it to the file with the earlier
+    patch's lines. The conflict blocks a change that touches the lines in conflict, has them in its
+    context, touches their function, or uses a name that they define.
     """
     assert left.theirs is not None
     lines = f"an earlier patch left these lines of {left.path} in conflict"
@@ -151,7 +151,7 @@ def met_by(
 
 
 def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict, extended by the lines of a later change that this conflict blocks."""
+    """Extend a conflict to the lines of a later change that the conflict blocks."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -163,12 +163,12 @@ def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -
 
 
 def block_whole(left: Left, paths: Collection[str]) -> Left:
-    """Return a conflict, extended to cover all of its file and of the files at `paths`."""
+    """Extend a conflict to the whole of its own file and of the files at `paths`."""
     return replace(left, theirs=None, whole=left.whole | {left.path, *paths})
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict, updated after a change to its file that the conflict does not block."""
+    """Update a conflict after a later change to the file that the conflict does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -187,7 +187,7 @@ def _verdicts(result: FileResult) -> tuple[Verdict, ...]:
 def _places(conflict: FileConflict | None) -> object:
     """Return the regions of a conflict, to compare them with those of another conflict.
 
-    If the regions are not certain, the result equals no other.
+    If the regions are not certain, the result is not equal to any other.
     """
     if conflict is None:
         return None
@@ -197,7 +197,7 @@ def _places(conflict: FileConflict | None) -> object:
 
 
 def _after(result: FileResult, path: str, before: Entry | None) -> Entry | None:
-    """Return a file after a change, even if the change moved it, or None if it was deleted."""
+    """Return a file as a change left it, even if it was moved, or None if it was deleted."""
     after = result.changes.get(path, before)
     return result.changes.get(result.home) if after is None else after
 
@@ -264,8 +264,8 @@ def pass_on_causes(
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
     """Give each blocked patch the causes of the conflicts that block it.
 
-    `before` holds the conflicts left before the first patch. Returns the updated results, and the
-    conflicts left after the last patch, with their causes.
+    `before` holds the conflicts that were open before the first patch. Returns the updated results,
+    and the conflicts that are open after the last patch, with their causes.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []
@@ -280,7 +280,11 @@ def pass_on_causes(
 
 
 def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[Sighting, ...]]]:
-    """Yield the causes of each conflict of a patch: those that name the file, or else all."""
+    """Yield each conflict of a patch with its causes.
+
+    The causes of the conflict in a file are the commits that changed this file. If no such commit
+    is known, they are all causes of the patch.
+    """
     every = one.outcome.cause
     for result in one.files:
         if result.conflict is not None:

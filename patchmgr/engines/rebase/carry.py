@@ -46,8 +46,8 @@ def carry_files(
 ) -> tuple[FileResult, ...]:
     """Apply a patch to upstream's files, and return the result for each file of the patch.
 
-    `side` is not changed. A path that the patch deletes or renames is free for other files of the
-    patch, unless that deletion or rename is in conflict.
+    `side` is not changed. The path of a file that the patch deletes or renames is free for other
+    files of the patch, unless that deletion or rename is in conflict.
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
@@ -82,7 +82,7 @@ def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> Fil
 
 
 def _dropped_of(step: FileStep, dropped: set[int]) -> set[int]:
-    """Return the `dropped` hunks, or none if the patch changes more of the file than its lines."""
+    """Return `dropped`, or an empty set if the patch changes more of the file than its lines."""
     change = step.change
     has_header = change.is_rename or change.is_copy or change.old_mode != change.new_mode
     is_there = step.base is not None and step.theirs is not None and change.hunks
@@ -99,8 +99,8 @@ def carry_rest(
 ) -> tuple[FileResult, ...]:
     """Apply a patch without the `dropped` hunks to upstream's files, and return the results.
 
-    The hunks are numbered across the whole patch. A file that is created, deleted or moved, or
-    whose mode changes, is applied whole.
+    The hunks are numbered across the whole patch. If the patch creates, deletes or moves a file, or
+    changes its mode, no hunk of the file is dropped.
     """
     starts = accumulate((step.size for step in steps), initial=0)
     here = [
@@ -134,7 +134,7 @@ def carry_rest(
 
 
 def _left(change: FilePatch, side: NewSide) -> tuple[str, ...]:
-    """Return the path that a deletion or rename leaves free; the result has at most one path."""
+    """Return the path that a deletion or rename leaves free, or () if there is no such path."""
     homes = (side.home(path) for path in left_path(change))
     return tuple(home for home in homes if home != change.new_path)
 
@@ -152,7 +152,7 @@ def _carry_file(work: Work, step: FileStep) -> FileResult:
 def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> FileResult:
     """Carry the deletion or the creation of a file that the patch deletes and creates anew.
 
-    The result of the creation contains the changes of both.
+    The result of the creation contains both changes.
     """
     path = step.change.path
     ours = work.side.files.entry(path)
@@ -253,7 +253,7 @@ def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
 
 
 def _converted(answer: Answer) -> Answer:
-    """Return the verdict of a hunk after its line endings were converted."""
+    """Return the verdict on a hunk after its line endings were converted."""
     if answer == ABSORBED_EXACT:
         return Verdict.ABSORBED, How.WHITESPACE
     return FORMATTED if answer in (CARRIED_IDENTICAL, CARRIED_TEXT, DRIFTED_TEXT) else answer
@@ -262,7 +262,7 @@ def _converted(answer: Answer) -> Answer:
 def _with_header(
     sides: Sides, change: FilePatch, answers: tuple[Answer, ...], *, moves: tuple[str, str]
 ) -> tuple[Answer, ...]:
-    """Add a verdict for the change of mode or path, unless the verdicts of the hunks imply it."""
+    """Add a verdict on the change of mode or path, unless the verdicts on the hunks imply it."""
     header = _header_answer(sides, change, moves)
     if header is None:
         return answers
@@ -274,7 +274,7 @@ def _with_header(
 
 
 def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> Answer | None:
-    """Return the verdict of a change of mode or path, or None if the patch changes neither."""
+    """Return the verdict on a change of mode or path, or None if the patch changes neither."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     is_absorbed = [moves[0] == moves[1]] if change.is_rename else []
     if base and ours and theirs and base.mode != theirs.mode:
@@ -291,7 +291,7 @@ def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> A
 def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
-    """Merge hunks where upstream moved their lines. Return the conflict if that is not possible."""
+    """Merge hunks into the places to which upstream moved their lines, or return the conflict."""
     from patchmgr.engines.moved.following import NewSide, follow_hunks
 
     tools, files = work.tools, work.side.files
@@ -326,11 +326,11 @@ def _follow(
 def _merge_change(
     work: Work, step: FileStep, sides: Sides
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Merge a changed file by all methods.
+    """Merge a changed file, trying all methods.
 
-    If a person resolved the file in this rebase, only the text merge is tried. Hunks that upstream
-    seems to have in a different form are returned as proposals to a person. Each absorbed hunk must
-    pass the proofs of absorption, and missing imports are added.
+    If a person resolved the file in this rebase, only the text merge is tried. Otherwise, each
+    absorbed hunk must pass the proofs of absorption, and missing imports are added. Hunks that
+    upstream seems to have in a different form are returned as proposals.
     """
     tools, proposals = work.tools, tuple[Proposal, ...]()
     blobs, text = tools.blobs, tools.text
@@ -381,9 +381,10 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
     """Return whether git may have placed a hunk at the wrong one of several positions.
 
-    It may if the hunk fits at more positions in upstream's file than in the base, and upstream no
-    longer has the symbol around the hunk. A hunk outside of symbols counts as misplaced if two
-    positions keep equally many of the lines above it.
+    This is possible if the hunk fits at more positions in upstream's file than in the base, and
+    upstream no longer has the symbol around the hunk. If no symbol is around the hunk, it is
+    possible if the two best positions have equally many of the lines above the hunk in common with
+    the base.
     """
     old = b"".join(hunk.old())
     places = places_of(ours, hunk) if old and ours.count(old) > 1 else ()
@@ -400,7 +401,7 @@ def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) ->
 
 
 def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
-    """Return the reason why a file cannot be changed at its path or moved to its target."""
+    """Return why a file cannot be changed at its path or moved to `target`, or None if it can."""
     source, files = step.change.old_path, work.side.files
     others = (s.change for s in work.steps if s is not step)
     if home != source and any(home in (change.old_path, change.new_path) for change in others):
@@ -424,7 +425,7 @@ _WORD = re.compile(rb"[^\W\d]\w*")
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
-    """Return a merged Python file, with the imports added that the patch's lines need there.
+    """Add to a merged Python file the imports that the patch's lines need.
 
     The imports are taken from the patched file. Hunks that upstream already has are ignored.
     """
@@ -456,14 +457,14 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
 
 
 def _brought(answer: Answer, is_moved: bool) -> Answer:
-    """Return the verdict of a hunk after an import was added to the file of the hunk."""
+    """Return the verdict on a hunk after an import was added to its file."""
     if answer not in (CARRIED_TEXT, DRIFTED_TEXT):
         return answer
     return CARRIED_MOVED if is_moved else STRUCTURAL
 
 
 def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> frozenset[bytes]:
-    """Return the words in added lines of the hunks that upstream does not have."""
+    """Return the words in the added lines, except for hunks that upstream already has."""
     pairs = zip(hunks, answers, strict=False)
     texts = (hunk.added_text() for hunk, answer in pairs if answer[0] is not Verdict.ABSORBED)
     return frozenset(word for text in texts for word in _WORD.findall(text))
@@ -474,5 +475,5 @@ def _imports(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> list[bytes]:
 
 
 def _imported_words(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> frozenset[bytes]:
-    """Return all words in the import statements of a file, including keywords and modules."""
+    """Return all words in the import statements of a file, including keywords and module names."""
     return frozenset(w for found in _imports(text, pattern) for w in _WORD.findall(found))

@@ -10,10 +10,11 @@ def longest_stretch(
 ) -> int:
     """Return the number of the newest upstream state to which a series rebases cleanly.
 
-    The states are numbered; the series is at `start`. Returns `start` only if `start + 1` was tried
-    and gives a conflict. `suspects` returns the states that earlier conflicts name as their causes.
-    As clean states and conflicts may alternate, the search goes from suspect to suspect, and tries
-    one state beyond the first conflict. It halves the range only if there are no suspects.
+    The states are numbered; the series is on state `start`. Returns `start` only if a trial rebase
+    to `start + 1` gave a conflict. `suspects` returns the states that earlier conflicts name as
+    their causes. Because clean states and conflicts may alternate, the search goes from suspect to
+    suspect, and tries one state beyond the first conflict. It halves the range only if there are no
+    suspects.
     """
     best, worst = start, end + 1
     while best + 1 < worst:

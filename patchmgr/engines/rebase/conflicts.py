@@ -1,4 +1,4 @@
-"""Return the conflict of a file that no rung could merge, or apply a person's resolution."""
+"""Report the conflict in a file that no rung could merge, or apply a person's resolution of it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def collision(
 
 
 def _candidates(collided: Collided, offers: Offers | None) -> tuple[tuple[Suggestion, ...], ...]:
-    """Return the possible texts of each region, including resolutions by other people."""
+    """Return the possible texts for each region, including resolutions by other people."""
     if collided.marked is None or offers is None:
         return collided.suggestions
     regions = [one.region for one in split_marked(collided.marked).regions]
@@ -99,7 +99,7 @@ def proposed(
 ) -> FileResult:
     """Add to a conflict the hunks that upstream seems to have in another form.
 
-    If these are all the hunks in conflict, the conflict proposes that the patch is absorbed.
+    If these are all the hunks in conflict, the conflict proposes to count the patch as absorbed.
     """
     if result.conflict is None or not proposals:
         return result
@@ -119,10 +119,11 @@ Content = bytes | None
 def _known(
     work: Work, step: FileStep, collided: Collided, contents: tuple[Content, Content, Content]
 ) -> tuple[Content] | Conflicted | None:
-    """Return a person's resolution of a file in a tuple of one, or None if there is none.
+    """Return a person's resolution of a file as a 1-tuple, or None if there is no resolution.
 
-    If a side has changed after the person resolved the file, because of an earlier conflict or an
-    edit of the patch, that change is merged into the resolution. This can give a new conflict.
+    If a side has changed since the person resolved the file, because of an earlier conflict or an
+    edit of the patch, that change is merged into the resolution. A new conflict of this merge is
+    returned instead.
     """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:
@@ -161,9 +162,9 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
     """Return the tree entry (mode and blob) of a file that a person resolved to `content`.
 
     The file is a symbolic link or submodule if `content` equals that of one side, or if no side is
-    a regular file; a line feed at the end does not count. Otherwise, the mode is that of the side
-    that changed it. Raises PatchmgrError "bad-resolution" if the file must be a symbolic link or a
-    submodule and `content` does not fit.
+    a regular file; a line feed at the end does not count. Otherwise, the file gets the mode of the
+    side that changed the mode. Raises PatchmgrError "bad-resolution" if the file must be a symbolic
+    link or a submodule and `content` does not fit.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")
@@ -187,8 +188,8 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
         hint = "write one line: `Subproject commit` and the 40 hex digits of the commit"
         raise PatchmgrError("bad-resolution", f"{path}: the content must name one commit", hint)
     if not target or b"\n" in target or b"\0" in target:
-        hint = "write the path that the link points to, on one line"
+        hint = "write this path alone, on one line"
         raise PatchmgrError(
-            "bad-resolution", f"{path}: the content must be the target of a link", hint
+            "bad-resolution", f"{path}: the content must be the path that the link points to", hint
         )
     return Entry(link, blobs.add(target))

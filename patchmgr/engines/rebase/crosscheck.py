@@ -1,12 +1,12 @@
 """Find faults in files that both sides changed and that merged without a conflict.
 
 Such a merge may define something twice, or add a line in a form that the other side replaced
-everywhere. The audit finds undefined names, and calls that do not match the definition.
+everywhere. Undefined names, and calls that do not match a definition, are found by the audit.
 
-In every language, the check also looks for a new use of a name in a form that the other side
-changed everywhere: a call got one more argument, or an attribute became a method. Of 662 merges
-that people left unchanged, none has such a use; of 107 that they corrected, five do. This check was
-added for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
+In every language, this module also looks for a new use of a name in a form that the other side
+changed everywhere: for example, calls got one more argument, or an attribute became a method. Of
+662 merges that people left unchanged, none has such a use; of 107 that they corrected, five have
+one. This check was added for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from patchmgr.model.audit import AuditFinding
 Question = tuple[Texts, str, str]
 """A merge to check: base, upstream and fork, the merged text, and the path of the file."""
 Suspect = Callable[[Texts, str, str], tuple[str, ...]]
-"""A function that returns the warnings about one merge; it takes what a `Question` holds."""
+"""A function that returns the warnings about one merge; its arguments are those of a `Question`."""
 SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...]]]]
-"""A function that starts to check merges, and returns a function that waits for the warnings."""
+"""A function that starts checking merges, and returns a function that waits for the warnings."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
 
@@ -44,7 +44,7 @@ _QUOTED = re.compile(r"`([^`]+)`")
 def check_merged(
     states: States, *, suspect_all: SuspectAll
 ) -> Callable[[Collection[Told]], tuple[Told, ...]]:
-    """Start to check cleanly merged files, and return a function that waits for the warnings.
+    """Start checking cleanly merged files, and return a function that waits for the warnings.
 
     The returned function takes the findings of other checks, and leaves out warnings about names
     that these findings already report. It returns each warning as a finding, with the last patch
@@ -106,7 +106,7 @@ def _is_about(sentence: str, symbols: Collection[str]) -> bool:
 
 
 def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
-    """Return a warning as a finding, with a line number if only one line is the one it quotes."""
+    """Return a warning as a finding, with a line number if only one line has the quoted text."""
     quoted = next(iter(_QUOTED.findall(sentence)), None)
     said = merged.split("\n")
     lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
@@ -142,8 +142,8 @@ _ARGUMENT = re.compile(
 )
 _PLAIN = frozenset({"None", "True", "False", "nullptr"})
 _KEYWORDS = frozenset({*kwlist, "case", "catch", "delete", "new", "sizeof", "switch", "throw"})
-_FEWEST = 2  # least number of uses in base, other than calls, for a change of all to be evidence
-_LONGEST = 2000  # tokens of a call: after an unbalanced bracket in a comment, no call ends
+_FEWEST = 2  # how many uses in base, other than calls, must all have changed to be evidence
+_LONGEST = 2000  # tokens of a call: its end is not found if a comment has an unbalanced bracket
 
 Use = tuple[str, str]
 """A dotted name, and what follows it: `.`, `[`, or the kinds of a call's arguments."""
@@ -173,7 +173,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether the merge uses a name in a form that `other`, which has it, gave up."""
+    """Return whether the merge uses a name in a form that `other` gave up while keeping it."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False

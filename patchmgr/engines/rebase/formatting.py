@@ -1,6 +1,6 @@
 """Merge a file as text after formatting base and the patch's side with upstream's formatter.
 
-A check for each language makes sure that formatting did not change the meaning of the text.
+A check for each language makes sure that formatting does not change the meaning of the text.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def merge_formatted(
     """Merge a file as text after formatting base and fork with upstream's formatter.
 
     Upstream's own text is not formatted. Returns None if there is a conflict or any doubt. The
-    merge must differ from upstream's text, consist of lines of its sides, and pass the checks of
+    merge must differ from upstream's text, consist of lines of its sides, and pass the checks for
     the language. Formatting the merge again must change no line of the patch.
     """
     notation = notation_of(path)
@@ -178,10 +178,10 @@ def merge_formatted(
 def may_be_formatting(marked: bytes) -> bool:
     """Return whether formatting might resolve all conflict regions of a text.
 
-    It cannot if both sides change the same words of a region, or if both change words but neither
-    changes anything between words. Brackets, commas and quotes do not count as words, because
-    formatters add and remove them. A region with imports is never ruled out, because formatters
-    sort imports.
+    Formatting cannot do so if both sides change the same words of a region, or if both change words
+    but neither changes anything between words. Brackets, commas and quotes do not count as words,
+    because formatters add and remove them. A region with imports is never ruled out, because
+    formatters sort imports.
     """
     for found in split_marked(marked).regions:
         region = found.region

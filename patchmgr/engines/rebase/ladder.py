@@ -1,8 +1,8 @@
-"""Merge one file by the first method that succeeds. The methods are called rungs of a ladder.
+"""Merge one file by the first method that succeeds. The methods are the rungs of a ladder.
 
-The rungs here: upstream did not change the file, upstream made the same change, git's three-way
-merge, and the same merge without the hunks that upstream already has. The result is the new state
-of the file with a verdict for each hunk, or a conflict as a value.
+The rungs of this module: upstream did not change the file, upstream made the same change, git's
+three-way merge, and the same merge without the hunks that upstream already has. The result is the
+new state of the file with a verdict on each hunk, or a conflict, which is returned as a value.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ SAME_LINES = "upstream changed the same lines"
 
 
 class Sides(Struct, frozen=True):
-    """A file's tree entries at base, ours and theirs; an entry is None if the side has no file.
+    """A file's tree entries in base, ours and theirs; an entry is None if the side has no file.
 
-    `hunks` lead from base to theirs and start at `positions` (lines of base, from 0). The language
-    of the file is determined from `path`.
+    `hunks` lead from base to theirs and start at `positions` (line numbers in base, from 0). The
+    language of the file is determined from `path`.
     """
 
     base: Entry | None
@@ -71,7 +71,7 @@ class Sides(Struct, frozen=True):
 
 
 class Merged(Struct, frozen=True):
-    """The merged file (None if deleted), and the verdict of each hunk or of the whole change.
+    """The merged file (None if deleted), and the verdicts on its hunks or on the whole change.
 
     If there are hunks, a change of mode has no verdict of its own in `answers`. `reliability` holds
     the measured reliability of a structural merge for each region.
@@ -83,11 +83,11 @@ class Merged(Struct, frozen=True):
 
 
 class Collided(Struct, frozen=True):
-    """A file's conflict: the reason, the text with markers, and the verdict of each hunk.
+    """A file's conflict: the reason, the text with markers, and the verdict on each hunk.
 
     `marked` is None if there is no text with markers, as for a binary file. `texts` holds the base,
     ours and theirs from which `marked` was merged; this base contains the hunks that upstream
-    already has. `suggestions` holds the possible texts of each region. `has_moved` says whether
+    already has. `suggestions` holds the possible texts for each region. `has_moved` says whether
     upstream moved the lines elsewhere.
     """
 
@@ -193,7 +193,7 @@ def _merge_rest(
 def judge_hunks(
     file: PatchedFile, ours: bytes, merged: bytes | None, text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Return the verdict of each hunk of a file. `merged` is None if the file is in conflict.
+    """Return the verdict on each hunk of a file. `merged` is None if the file is in conflict.
 
     A hunk is absorbed if merging it alone gives upstream's own bytes. It is unchanged if it applies
     with exactly its lines and its context, at any position.
@@ -219,7 +219,7 @@ def judge_hunks(
 
 
 def judge_hunk(ours: bytes, hunk: Hunk, merge: Merge) -> Answer:
-    """Return the verdict of one hunk, given the three-way merge of this hunk alone."""
+    """Return the verdict on one hunk. `merge` is the three-way merge of this hunk alone."""
     if isinstance(merge, Conflicted):
         is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
         return ABSORBED_SUPERSET if is_in else CONFLICT

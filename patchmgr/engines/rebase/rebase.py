@@ -37,12 +37,12 @@ from patchmgr.model.snapshot import Entry
 
 
 class Item(Struct, frozen=True):
-    """A patch to rebase. `refusal` is the reason why the patch is left out, or None.
+    """A patch to rebase. `refusal` is the reason why it is left out, or None if it is not.
 
     `refused_as` is the verdict of a patch that is left out. `absorption` says which part of the
     patch upstream already has, or is None if that is not known. `steps` are the patch's changes to
     the state that it is written against, or None if they are not computed yet. `is_on_base` says
-    whether later patches are written on top of the patch. `promise` takes a tree and returns which
+    whether later patches are written on top of this one. `promise` takes a tree and returns which
     promise in the patch's header does not hold in that tree, or None if all of them hold.
     """
 
@@ -61,8 +61,8 @@ class Judged(Struct, frozen=True):
 
     `decision` is a person's decision about the patch, if one was applied. `blockers` holds the
     conflicts that block the patch. `left` holds all conflicts, of this patch and of earlier ones,
-    that are left to a person. `edited` holds the paths of files that a person changed in addition
-    to the patch.
+    that a person has to resolve. `edited` holds the paths of other files that a person changed
+    along with the patch.
     """
 
     outcome: PatchOutcome
@@ -77,10 +77,10 @@ class Judged(Struct, frozen=True):
 def leave_out(
     items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
 ) -> tuple[Item, ...]:
-    """Return the patches, with those named in `reasons` marked as left out for the given reason.
+    """Mark the patches named in `reasons` as left out, each for the given reason.
 
-    Later patches are written on top of the patches left out, so the changes of all patches to the
-    base are computed as well.
+    Because later patches are written on top of those that are left out, the changes that each patch
+    makes to the base are computed as well.
     """
     if not reasons:
         return tuple(items)
@@ -119,7 +119,7 @@ def rebase_series(
     """Rebase a series in memory, and return the result for each patch and the changed files.
 
     The merge base of each patch is the old upstream state with the patches before this one. The
-    files returned are those that differ from the new upstream state, with None for a deleted file.
+    returned files are those that differ from the new upstream state, with None for a deleted file.
     After a conflict, the rebase goes on with upstream's lines. Later changes that touch these
     lines, or lines of the conflicts in `left`, are blocked. All other changes are applied.
     """
@@ -130,7 +130,7 @@ def rebase_series(
     for item in items:
         tools.on_patch(item.patch.name)
         if stopped is not None:
-            reason = f"not tried, stopped at {stopped}"
+            reason = f"not tried, because the rebase stopped at {stopped}"
             judged.append(Judged(_outcome(run, item.patch, Verdict.BLOCKED, reason)))
         elif item.refusal is not None:
             for step in item.steps or ():
@@ -147,7 +147,7 @@ def rebase_series(
 
 
 def _with_history(judged: Judged, item: Item) -> Judged:
-    """Add the upstream commits that landed the patch, and that changed or reverted it later."""
+    """Add the upstream commit that landed the patch, and one that later changed or reverted it."""
     found = item.absorption
     if found is None:
         return judged
@@ -219,7 +219,8 @@ def _carry(run: _Run, item: Item) -> Judged:
 def _take_edits(run: _Run, edits: Edits) -> str | None:
     """Apply a person's changes to files that the patch does not change.
 
-    Returns the path of a file to which the person's change no longer applies, or None.
+    Returns the path of a file to which the person's change no longer applies, or None if all
+    changes apply.
     """
     blobs, misfit = run.tools.blobs, None
     for path, (before, after) in edits.items():
@@ -248,7 +249,7 @@ def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> J
 
 
 def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether earlier conflicts cover a whole changed file, and record what they block."""
+    """Return whether an earlier conflict covers a file completely, and record what it blocks."""
     paths = paths_of(step)
     found = [left for left in run.left.values() if not left.whole.isdisjoint(paths)]
     for left in found:
@@ -280,7 +281,7 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
-    """Return the text merge of a change with the file that has the patch's lines in the conflict.
+    """Merge a change as text into the version of a file that has the patch's lines in the conflict.
 
     Returns None if a text merge does not suffice with these lines, or with upstream's lines.
     """
@@ -361,7 +362,7 @@ def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
 
 
 def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
-    """Leave out a patch that upstream already has. As it changes nothing, no conflict blocks it."""
+    """Leave out a patch that upstream already has. It changes nothing, so no conflict blocks it."""
     answer = (Verdict.ABSORBED, absorption.how)
     results = tuple(
         FileResult(step, run.side.home(step.change.path), (answer,) * step.size) for step in steps
@@ -373,7 +374,7 @@ def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorp
 
 
 def _follow(run: _Run, step: FileStep) -> None:
-    """Record the new paths of files that a patch moves, even if the patch is not carried."""
+    """Record the new path of a file that a patch moves, even if the patch is not carried."""
     old, new = step.change.old_path, step.change.new_path
     if step.change.is_rename and old is not None and new is not None:
         home = run.side.home(old)
@@ -422,7 +423,7 @@ def _judge(
 
 
 def patch_verdict(hunks: Sequence[HunkOutcome], *, has_conflict: bool) -> Verdict:
-    """Return the verdict of a patch, which follows from the verdicts of its hunks."""
+    """Return the verdict on a patch, which follows from the verdicts on its hunks."""
     verdicts = {hunk.verdict for hunk in hunks}
     if has_conflict or Verdict.CONFLICT in verdicts:
         return Verdict.CONFLICT
@@ -442,7 +443,7 @@ def _outcome(run: _Run, patch: Patch, verdict: Verdict, reason: str | None = Non
 
 
 def _hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
-    """Return one outcome for each verdict of a file. A change that is not a hunk has line 0."""
+    """Return one outcome for each verdict on a file. A change that is not a hunk has line 0."""
     change = result.step.change
     side = result.step.theirs if result.step.theirs is not None else result.step.base
     content = shown_content(side, tools.blobs) or b""
@@ -473,7 +474,7 @@ def _least(found: Sequence[Reliability]) -> Reliability | None:
 
 
 def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) -> str | None:
-    """Return the symbol around a hunk in the rebased file, if possible one named as before."""
+    """Return the symbol around a hunk in the rebased file, preferably one with the same name."""
     hunk = result.step.change.hunks[number]
     behind = dropwhile(lambda line: line[:1] != b"+", hunk.lines)
     run = [line[1:].strip() for line in takewhile(lambda line: line[:1] == b"+", behind)]

@@ -60,7 +60,7 @@ class Unsolved(Struct, frozen=True):
     """A file with conflicts that are left to a person.
 
     `marked` is the text with conflict markers, or None for a binary file. `used` holds the ids of
-    the recorded resolutions in that text. `suggestions` holds the possible texts of each region,
+    the recorded resolutions in that text. `suggestions` holds the possible texts for each region,
     the likeliest first.
     """
 
@@ -148,7 +148,7 @@ RUNGS: tuple[Rung, ...] = (recorded, formatted, structural)
 """The rungs in the order in which they are tried: recorded resolutions first, then merges."""
 
 RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
-"""The rungs before and after the check whether upstream seems to have the lines in another form."""
+"""The rungs tried before and after asking whether upstream has the lines in another form."""
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
@@ -167,8 +167,8 @@ def climb_on(
     """Try further rungs on a file that git's text merge left in conflict.
 
     If a rung gives upstream's own text in all regions, the regions stay in conflict, because no
-    merge may decide that an edit is not needed. Imports are an exception, as upstream may import
-    the same names in another form.
+    merge may decide that an edit is not needed. Imports are an exception, because upstream may
+    import the same names in another form.
     """
     if collided.marked is None or collided.texts is None:
         return collided
@@ -212,7 +212,7 @@ def _breaks(content: bytes, *sides: bytes) -> bool:
 
 
 def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
-    """Return the verdicts of all hunks, with `answer` for the hunks in conflict."""
+    """Return the verdicts on all hunks, with `answer` for the hunks in conflict."""
     return tuple(answer if a == CONFLICT else a for a in collided.answers)
 
 

@@ -29,12 +29,12 @@ SeenSides = tuple["bytes | None", "bytes | None"]
 """The content of ours and theirs as a person saw them. A side is None if it is not known."""
 
 Structure = Callable[["Texts", str, bytes], "Resolved | None"]
-"""A function that merges three texts by structure, given also the path and the marked text."""
+"""A function that merges a file by structure, given its sides, its path and the marked text."""
 
 Offers = Callable[[bytes, bytes, bytes], "tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]"]
-"""A function that returns the resolutions of a region (base, ours, theirs) by other people.
+"""A function that returns other people's resolutions of a region (base, ours, theirs).
 
-It returns those shown before patchmgr's own suggestions, and those shown after them.
+The first tuple is to be shown before patchmgr's own suggestions, the second after them.
 """
 
 Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
@@ -82,8 +82,8 @@ class FileResult(Struct, frozen=True):
 
     `home` is the path of the file after the rebase. `changes` is empty if the file is in conflict.
     `answers` has one verdict for each hunk, or one for a change without hunks. A change of mode or
-    path has a verdict of its own, the last one, if the verdicts of the hunks do not imply it.
-    `is_untouched` says whether the diff stays as it is written. `proposals` concern hunks that
+    path has a verdict of its own, the last one, if the verdicts on the hunks do not imply it.
+    `is_untouched` says whether the diff stays exactly as written. `proposals` concern hunks that
     upstream seems to have in a different form. `reliability` holds the measured reliability of a
     structural merge for each region. `places` maps the number of a hunk to the position to which
     upstream moved its lines.
@@ -115,7 +115,7 @@ class UpstreamRange(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """Upstream's new files with the patches so far, and the new paths of files that moved.
+    """Upstream's new files with the patches applied so far, and the new paths of moved files.
 
     `homes` maps the old path of a moved file to its new path. `arrivals` is as in `UpstreamRange`.
     """

@@ -229,7 +229,9 @@ def test_a_rebase_can_stop_at_the_first_conflict() -> None:
     run = Run(base, {**base, "f": OTHER})
     result = run.rebase(*_blocking(), refused={"p4": "guard #+a"}, stops=True)
     assert result.verdicts == ["conflict", *["blocked"] * 6]
-    assert {o.reason for o in result.outcomes[1:]} == {"not tried, stopped at p1"}
+    assert {o.reason for o in result.outcomes[1:]} == {
+        "not tried, because the rebase stopped at p1"
+    }
     assert result.files == {**base, "f": OTHER, "n": NEW}
     assert run.heard == [f"p{number}" for number in range(1, 8)]
 
