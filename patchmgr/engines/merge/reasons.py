@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from patchmgr.engines.merge.features import Subject, Words
 from patchmgr.engines.merge.imports import FileImports, imported
-from patchmgr.engines.merge.languages import PYTHON, Language, lex, tokens_of
+from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, lex, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
@@ -194,15 +194,21 @@ def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
 def _is_left_behind(conflict: Conflict, _: Made) -> bool:
     """Return whether one side indents a line that the other side changes.
 
-    Upstream of pytest writes another link, and the patch makes a comment of the lines around it.
+    Upstream of pytest writes another link, and the patch makes a comment of the lines around it. In
+    a text of which one side changes the indentation alone, nothing is around it.
     """
     base, *sides = conflict.region.changed
-    return any(
-        _tells(line) and one.get(said, line) != line and said not in other
+    is_layout = conflict.around.language is TEXT and conflict.subject.features["layout"] != "no"
+    return not is_layout and any(
+        _tells(line) and _indent(one.get(said, line)) != _indent(line) and said not in other
         for one, other in _ways([{line.strip(): line for line in side} for side in sides])
         for line in base
         if (said := line.strip())
     )
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _has_one_number(conflict: Conflict, _: Made) -> bool:
