@@ -15,7 +15,7 @@ from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, said_of, words_of
 
-_SHARES = ((0.001, 0.3, 0.999), ("none", "some", "most", "all"))
+_SHARES = ((0.001, 0.3, 1 - 1e-9), ("none", "some", "most", "all"))
 _SIZES = ((0, 3, 10, 40), ("0", "1-3", "4-10", "11-40", "41+"))
 _GAPS = ((-1, 0, 3, 12), ("meet", "touch", "1-3", "4-12", "13+"))
 _LIKE = ((0.2, 0.5, 0.8, 0.999), ("0-0.2", "0.2-0.5", "0.5-0.8", "0.8-1", "1"))
