@@ -217,7 +217,7 @@ class Workspace:
     def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
         """Return the recorded conflict whose id is `name`, or None if there is none.
 
-        Only the conflicts that were pulled from `source` are searched, or without `source` the
+        If `source` is given, only the conflicts pulled from it are searched; otherwise, only the
         workspace's own. Raises PatchmgrError "bad-conflict" if the conflict's folder is malformed.
         """
         assert is_conflict_id(name)

@@ -116,7 +116,7 @@ def audit(
 
     The exit code is 4 if a fault is certain.
 
-    The faults are: undefined names, calls that do not fit the called function, uses of something
+    The faults are: undefined names, calls that do not match the signature, uses of something
     that was removed, renamed or moved, duplicate definitions, and lost tests. A rebase also runs
     the audit. Use this command for a series on its pin or, without a workspace, for any two trees.
 

@@ -69,7 +69,7 @@ def rebase(
     ] = False,
     abort: Annotated[bool, option("--abort", "Abandon the rebase in progress.")] = False,
     checkout: Annotated[
-        Path | None, option("--checkout DIR", "Show conflicts in a git worktree at DIR.")
+        Path | None, option("--checkout DIR", "Put the conflicts into a git worktree at DIR.")
     ] = None,
     repo: Annotated[
         Path | None, option("--repo CLONE", "The clone that the worktree belongs to.")

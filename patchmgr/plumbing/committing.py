@@ -23,7 +23,7 @@ from patchmgr.plumbing.stores import RefMove
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
     """Return the content of a tag object for a commit, with patchmgr as the tagger.
 
-    The date of the tag is that of the author `dated`.
+    The tag's date is the date in the author line `dated`.
     """
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"

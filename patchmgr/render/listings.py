@@ -359,7 +359,7 @@ def exported_text(done: Exported) -> str:
 
 
 def graph_text(patches: Sequence[GraphPatch]) -> str:
-    """Return one line per patch, followed by one line for each patch that it needs."""
+    """Return one line per patch, each followed by one line for every patch that it needs."""
     lines: list[str] = []
     for patch in patches:
         lines.append(clean(patch.name))

@@ -324,7 +324,7 @@ def _plain(name: str) -> str:
 
 
 def _reach_list(review: Review) -> str:
-    """Return a list of how many changed sites have each reach."""
+    """Return, for each reach, how many changed sites have it, as a Markdown list."""
     lines = ["### Gates that guard the changes to upstream's code", ""]
     lines += [
         f"- **{reach.value}** ({words}): {counted(review.count(reach), 'site')}"

@@ -411,7 +411,7 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
             f"{request.repository} lacks {len(missing)} file {few} that patches need; the first is"
             f" {shown(path)} in {_name(graph, commit)}",
             f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
-            "or import fewer versions of the files: --first-parent or --squash",
+            "or import fewer commits, with --first-parent or --squash",
         )
 
 
@@ -548,9 +548,9 @@ def _check_syncs(
     mail = f"git -C {request.repository} format-patch --stdout {commits} > own.mbox"
     raise PatchmgrError(
         "base",
-        f"{_name(graph, commit)} is not a merge, but it contains content of upstream:"
+        f"{_name(graph, commit)} is not a merge, but it contains upstream content:"
         f" of the {best.changed} files that upstream changed, {len(best.taken)} are as in"
-        f" upstream's commit {_name(graph, best.commit)}, which is therefore the true base",
+        f" upstream commit {_name(graph, best.commit)}, so that commit is the fork's real base",
         *request.on(best.commit[:12], form),
         f"or, to import {commit[:12]} as a patch: {mail}",
     )

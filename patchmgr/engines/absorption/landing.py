@@ -328,7 +328,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _all_there(series: Series, hunks: Iterable[HunkId], number: int) -> set[HunkId]:
-    """Return those of some hunks whose lines are all present after a commit."""
+    """Return the given hunks whose lines are all present after a commit."""
     counts = {hunk: series.count(hunk, number) for hunk in hunks}
     return {hunk for hunk, count in counts.items() if count.found == count.total > 0}
 

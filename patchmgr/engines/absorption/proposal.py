@@ -163,7 +163,7 @@ class Comparison:
         return self._brought[block]
 
     def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
-        """Yield the words of the new lines, with line numbers, that were not in the old lines."""
+        """Yield each word of the new lines that is not in the old ones, with its line number."""
         words = [(n, word) for n, line in enumerate(new) for word in self._words(line)]
         kept = _same([w for line in old for w in self._words(line)], [word for _, word in words])
         for at, (n, word) in enumerate(words):

@@ -318,7 +318,7 @@ def _fates_in_state(weave: Weave, run: Run, state: int) -> Iterator[tuple[Change
 def _fates_in_other_words(
     weave: Weave, run: Run, pairs: Mapping[int, int], absent: Fate, *, is_rewritten: bool
 ) -> Iterator[tuple[Change, Fate]]:
-    """Yield the fates in a run where upstream's lines are those of no state of the series."""
+    """Yield the fates of lines where upstream's text matches no state of the series."""
     nodes, here = weave.nodes, range(run.start, run.end)
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)

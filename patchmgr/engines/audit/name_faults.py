@@ -485,7 +485,7 @@ def _is_no_longer_called(name: str, pair: Pair) -> bool:
 
 
 def _misfit(node: _Function, parent: _Function) -> str:
-    """Return why a method cannot be called like the method that it overrides, or "" if it can."""
+    """Return why a method cannot be called as the method that it overrides can, or ""."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
         return "is a coroutine now" if is_async else "is no longer a coroutine"

@@ -375,7 +375,7 @@ def _likely_commit(file: FileHistory, step: Step, found: Likeness) -> Likely:
 
 
 def _proposals(result: FileResult, *, is_landed: bool) -> list[Proposal]:
-    """Return the proposals for hunks that count as absorbed, or, if not `is_landed`, the others."""
+    """Return the proposals for absorbed hunks if `is_landed`, and those for other hunks if not."""
     answers = result.answers
     return [a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed]
 

@@ -181,7 +181,7 @@ def python_symbols(content: bytes) -> tuple[str | None, ...]:
 
 
 def _blank(found: re.Match[bytes]) -> bytes:
-    """Replace a comment with `#`, and a string with zeros that keep its line breaks."""
+    """Replace a comment with `#`, and a string with zeros, but keep its line breaks."""
     atom = found[0]
     if atom[:1] == b"#":
         return b"#"

@@ -148,9 +148,9 @@ _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 
 
 def framed(lines: Sequence[str], language: Language) -> str:
-    """Return lines joined to one text; in C-like languages, the last line end is put first.
+    """Return the lines as one text; in C-like languages, the last line feed is moved to its start.
 
-    Otherwise, it would not belong to the first statement, as white space before its first token.
+    There it is white space before the first token, and so belongs to the first statement.
     """
     text = "".join(lines)
     if language.layout != "signs" or not text:

@@ -475,7 +475,7 @@ def _counted(lines: Iterable[str]) -> Words:
 
 
 def _adds(found_in: Callable[[str, Language], set[str]]) -> _Reason:
-    """Return a reason: something is found in a candidate, and in none of the region's texts."""
+    """Return a reason to ask: a candidate contains what no text of the region contains."""
 
     def is_new(conflict: Conflict, made: Made) -> bool:
         texts = (made.text, *map("".join, conflict.region.sides))

@@ -191,7 +191,7 @@ def _is_code(nodes: Sequence[Node]) -> bool:
 
 
 def _statements(nodes: Sequence[Node]) -> Node:
-    """Split at semicolons, directives and blocks; comments lead the next statement."""
+    """Split at semicolons, directives and blocks; a comment belongs to the statement after it."""
     statements: list[Node] = []
     mine: list[Node] = []
 
