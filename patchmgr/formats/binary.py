@@ -77,7 +77,7 @@ def _step(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
 
 
 def _copy(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
-    """Execute the copy instruction whose first byte is before `at`; return the next index."""
+    """Execute the copy instruction whose first byte precedes `at`; return the next index."""
     code, numbers = delta[at - 1], [0, 0]
     for bit in range(7):
         if code & 1 << bit:

@@ -32,7 +32,7 @@ def parse_accepted(raw: bytes) -> tuple[Accepted, ...]:
 
 
 def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
-    """Return the file of accepted findings, sorted by id, or None if there are none."""
+    """Return the file of accepted findings, sorted by id, or None if no finding is accepted."""
     rows = sorted({one.id: one for one in accepted}.values(), key=lambda one: one.id)
     if not rows:
         return None

@@ -294,8 +294,8 @@ class PatchPackage(Form, frozen=True):
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
         """Return True for each patch if all are patch-package's files for one package and version.
 
-        Otherwise, the result is False for each patch. If the user named a package, it must be the
-        same one.
+        Otherwise, the result is False for each patch. If the user named a package, the
+        files must be for that package.
         """
         names = [_came_as(item) for item in items]
         wanted = _package(pinned)
@@ -360,9 +360,10 @@ def _package(pinned: Pinned) -> PackagePatch | None:
 
 
 def _came_as(item: Item) -> PackagePatch | None:
-    """Return the package that a patch's file name gives.
+    """Return the package in a patch's file name.
 
-    Returns None if the name gives none, or if the diff changes files outside the package's folder.
+    Returns None if the name contains none, or if the diff changes files outside the package's
+    folder.
     """
     name = read_name(item.patch.name)
     if name is None or item.line.is_reversed:

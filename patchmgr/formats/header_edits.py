@@ -111,7 +111,7 @@ def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
 
 
 def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
-    """Return the header lines of a mail with one field replaced, or else added at the end."""
+    """Return the header lines of a mail with one field replaced, or added if it is missing."""
     if not value.strip() or any(not c.isprintable() for c in value):
         raise UsageError(f"the {name} must be one line of plain text")
     start = name.lower().encode() + b":"
@@ -120,7 +120,7 @@ def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
 
 
 def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
-    """Return the lines of a message with one field replaced, or else added at the end.
+    """Return the lines of a message with one field replaced, or added if it is missing.
 
     An empty `value` removes the field.
     """

@@ -18,7 +18,7 @@ _ALGORITHM = "sha256="
 
 
 class RecordRow(Struct, frozen=True):
-    """A row of RECORD: a file's path, hash (`sha256=...`) and size, or "" if not given."""
+    """A row of RECORD: a file's path, its hash (`sha256=...`) and its size; "" if not given."""
 
     path: str
     digest: str

@@ -42,8 +42,8 @@ _SHORT = 12  # digits of a sha256 that name a snapshot
 class ArchiveUpstream(OpenUpstream):
     """An upstream that is an archive or a folder.
 
-    A state is called `snapshot-` followed by the first digits of a sha256, which is that of the
-    archive or of the list of the folder's files. `upstream/main` is the newest state. `reader`
+    A state is called `snapshot-` followed by the first digits of a sha256: that of the archive,
+    or that of the list of the folder's files. `upstream/main` is the newest state. `reader`
     reads the store of the upstream.
     """
 
@@ -176,7 +176,7 @@ class ArchiveUpstream(OpenUpstream):
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return no states, as none are known between two snapshots.
+        """Return no states, because none are known between two snapshots.
 
         Raises PatchmgrError "usage" if `every` is given.
         """

@@ -23,8 +23,8 @@ class Ahead(Closing, Generic[T]):
     """A function that runs in its own thread.
 
     `result` and the end of the `with` block wait for the function. The function should mostly wait
-    for git, as two threads cannot compute at the same time. The function must share no data with
-    the thread that starts it.
+    for git, because two threads cannot compute at the same time. The function must share no data
+    with the thread that starts it.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:

@@ -98,7 +98,7 @@ __all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
 
 
 class Standing(str, Enum):
-    """Whether a file of a checkout is patched, original, or was edited since."""
+    """Whether a file of a checkout is patched, original or edited."""
 
     PATCHED = "patched"
     ORIGINAL = "original"

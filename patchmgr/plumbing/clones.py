@@ -283,7 +283,7 @@ def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
 
 @cache
 def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
-    """Ask git about a folder; the answer is cached, because commands ask the same several times."""
+    """Ask git about a folder; answers are cached, because commands repeat questions."""
     arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
         # The user's configuration lists the repositories of others that are trusted.

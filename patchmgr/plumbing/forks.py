@@ -293,7 +293,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return the remote's URL and the remote's branch that the branch `name` follows.
+    """Return the URL and the branch of the remote that the branch `name` follows.
 
     `name` may also be a remote-tracking branch. Each result is None if it is unknown.
     """

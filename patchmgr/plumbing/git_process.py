@@ -96,7 +96,7 @@ def clean_environment(
 def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment for git that keeps the user's own configuration.
 
-    The system's configuration counts too, as it may list the repositories of others that are
+    The system's configuration counts too, because it may list the repositories of others that are
     trusted (safe.directory).
     """
     return clean_environment({"GIT_CONFIG_NOSYSTEM": "0", **(extra or {})}, for_network=True)

@@ -84,7 +84,7 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Return whether `content` is that of the wheel, or None if RECORD has no digest."""
+        """Return whether the file in the wheel has this content, or None if RECORD has no digest."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
@@ -114,7 +114,7 @@ class Installation(Target):
         return FileState.REPLACED if is_back else FileState.EDITED
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Delete the `.pyc` files of changed modules, as Python may not notice the change."""
+        """Delete the `.pyc` files of changed modules, because Python may not notice the change."""
         for path, *_ in journal["files"]:
             for compiled in compiled_files(self.root, path):
                 self.tree.remove(compiled)

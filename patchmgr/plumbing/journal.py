@@ -56,7 +56,7 @@ _Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")
 class RefPlan(Struct, frozen=True, array_like=True):
     """A ref of a store to move together with a change.
 
-    If `old` is None, the ref may have any value before.
+    If `old` is None, the ref may have any value before the change.
     """
 
     store: str

@@ -109,8 +109,8 @@ class StructureApart:
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
         """Start examining several merges, and return a function that waits for the results.
 
-        Each result lists the suspicious places of one merge. Undefined names are not included, as
-        the audit finds them. No other request may be made before the function returns.
+        Each result lists the suspicious places of one merge. Undefined names are not included,
+        because the audit finds them. No other request may be made before the function returns.
         """
         if not questions:
             return lambda: ()
@@ -119,7 +119,7 @@ class StructureApart:
     def _ask(self, path: str, *question: object) -> tuple[object] | None:
         """Return the answer of the process, or None if it fails on the question.
 
-        A failure counts only in a fresh process, as earlier questions may have used up memory.
+        A failure counts only in a fresh process, because earlier questions may have used up memory.
         """
         is_fresh = self._process is None or not self._has_answered
         found = self._answer(path, question)

@@ -88,7 +88,7 @@ def _made_of(root: Path) -> str:
 def _own_id(root: Path) -> str | None:
     """Return the workspace's id, or None if there is none.
 
-    The id in a copy of a workspace does not count, as it is that of the original.
+    The id in a copy of a workspace does not count, because it is the id of the original.
     """
     name = _read(root)
     noted = None if name is None else _noted(_notes() / name)

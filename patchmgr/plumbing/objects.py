@@ -140,7 +140,7 @@ class ObjectReader(Closing):
         return found.content
 
     def listing(self, tree: str) -> dict[str, tuple[str, str]]:
-        """Map the names of a tree's entries to mode and id.
+        """Map the name of each entry of a tree to the mode and id of the entry.
 
         Raises PatchmgrError "missing-object" if there is no such tree.
         """

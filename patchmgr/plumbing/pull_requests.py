@@ -29,7 +29,7 @@ _PATHS = ("filename", "previous_filename", "new_path", "old_path")
 _QUIET = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
 
 SYNC = "patchmgr/sync-"
-"""The prefix of the branch that a sync proposes."""
+"""The prefix of the name of each branch that `patchmgr sync` proposes."""
 
 
 class RefusedError(Exception):
@@ -93,7 +93,7 @@ class PullRequests(Struct, frozen=True):
         self._ask(self.forge.update, f"{self.forge.path}/{number}", sent)
 
     def comment(self, number: int, text: str, *, instead: int | None = None) -> None:
-        """Add a comment to a pull request; with `instead`, replace the comment with that id."""
+        """Add a comment to a pull request; if `instead` is a comment's id, replace that comment."""
         if instead is None:
             self._ask("POST", self.forge.comments.format(number=number), {"body": text})
         else:

@@ -124,7 +124,7 @@ def _renamed(
     gone: Sequence[str],
     bring: Bring,
 ) -> dict[str, str]:
-    """Map those of the vanished paths that git finds again to their new paths.
+    """Map each vanished path that git finds again to its new path.
 
     Git compares a tree of the vanished files with a tree of the new files in `onto`; files whose
     blobs the store lacks are left out. Before that, the blobs of new files that have the name of a
@@ -162,5 +162,5 @@ def _name(path: str) -> str:
 
 
 def present_blobs(scratch: Scratch, blobs: Iterable[str]) -> set[str]:
-    """Return those of the blob ids whose blobs a temporary repository can read."""
+    """Return the ids of those blobs that a temporary repository can read."""
     return {blob for blob, kind in scratch.reader.kinds(blobs).items() if kind == "blob"}
