@@ -84,7 +84,7 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Return whether the file in the wheel has this content, or None if RECORD has no digest."""
+        """Return whether the wheel's file has this content; None if RECORD has no digest of it."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
