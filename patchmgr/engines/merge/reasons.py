@@ -200,15 +200,11 @@ def _is_left_behind(conflict: Conflict, _: Made) -> bool:
     base, *sides = conflict.region.changed
     is_layout = conflict.around.language is TEXT and conflict.subject.features["layout"] != "no"
     return not is_layout and any(
-        _tells(line) and _indent(one.get(said, line)) != _indent(line) and said not in other
+        _tells(line) and one.get(said, line).rstrip() != line.rstrip() and said not in other
         for one, other in _ways([{line.strip(): line for line in side} for side in sides])
         for line in base
         if (said := line.strip())
     )
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
 
 
 def _has_one_number(conflict: Conflict, _: Made) -> bool:

@@ -34,7 +34,7 @@ from patchmgr.engines.rebase.ladder import (
 from patchmgr.engines.rebase.work import FileResult, NewSide, Tools, Work
 from patchmgr.engines.series.fold import FileStep, left_path
 from patchmgr.engines.series.placement import places_of, split_lines, take_in
-from patchmgr.engines.text.line_endings import CRLF, LF, converted, with_line_ending
+from patchmgr.engines.text.line_endings import conversion, with_line_ending
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import FilePatch, Hunk
 from patchmgr.model.ports import Blobs
@@ -236,20 +236,21 @@ def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
     would have a conflict in every line.
     """
     texts = sides.texts(blobs) if sides.ours != sides.base else None
-    found = None if texts is None else converted(*texts)
-    if texts is None or found is None:
+    ending = None if texts is None else conversion(*texts)
+    if texts is None or ending is None:
         return None
     assert sides.base and sides.theirs
-    ending = CRLF if CRLF in texts[1] else LF
+    base, theirs = (blobs.add(with_line_ending(text, ending)) for text in (texts[0], texts[2]))
     hunks = tuple(
         replace(hunk, lines=tuple(with_line_ending(line, ending) for line in hunk.lines))
         for hunk in sides.hunks
     )
-    base, theirs = (
-        replace(entry, blob=blobs.add(text))
-        for entry, text in zip((sides.base, sides.theirs), found, strict=True)
+    return replace(
+        sides,
+        base=replace(sides.base, blob=base),
+        theirs=replace(sides.theirs, blob=theirs),
+        hunks=hunks,
     )
-    return replace(sides, base=base, theirs=theirs, hunks=hunks)
 
 
 def _converted(answer: Answer) -> Answer:

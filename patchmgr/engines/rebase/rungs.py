@@ -30,7 +30,7 @@ from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.structure.imports import has_imports_of
 from patchmgr.engines.structure.python_tree import compiles
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.text.line_endings import converted
+from patchmgr.engines.text.line_endings import conversion, with_line_ending
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, Reliability, Suggestion
@@ -239,12 +239,13 @@ def solve_text(
     If git merges them without a conflict, git's result is returned. In conflict markers, upstream's
     side is `ours`, or `theirs` if `is_upstream_ours` is false.
     """
-    alike = converted(base, upstream, fork)
-    base, fork = alike or (base, fork)
+    ending = conversion(base, upstream, fork)
+    if ending is not None:
+        base, fork = with_line_ending(base, ending), with_line_ending(fork, ending)
     sides = (upstream, fork) if is_upstream_ours else (fork, upstream)
     merge = mergers.text.merge(base, *sides)
     if isinstance(merge, Clean):
-        return Solved(merge.content, How.TEXT if alike is None else How.FORMAT)
+        return Solved(merge.content, How.TEXT if ending is None else How.FORMAT)
     if merge.marked is None:
         return Unsolved(None)
     found = climb(Open(merge.marked, base, upstream, fork, path, is_upstream_ours), mergers)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 
 from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.line_endings import LF, line_ending
 
 # An editor may have indented the marker. By default, git's markers have seven characters.
 _MARKER = re.compile(rb"\s*(?:<{7}|\|{7}|={7}|>{7})(?:\s.*)?$", re.DOTALL)
@@ -43,15 +44,9 @@ def line_ending_problem(content: bytes, sides: Collection[bytes]) -> tuple[int, 
     Lines count from 1. The last line may have no ending. Returns None as well if no line of a side
     has an ending.
     """
-    known = {_ending(line) for side in sides for line in split_lines(side)} - {b""}
+    known = {line_ending(line) for side in sides for line in split_lines(side)} - {None}
     for number, line in enumerate(split_lines(content) if known else (), 1):
-        if (ending := _ending(line)) and ending not in known:
-            return number, f"the line ends with {_NAMES[ending]}, unlike the file in conflict"
+        if (ending := line_ending(line)) and ending not in known:
+            name = "LF" if ending == LF else "CR LF"
+            return number, f"the line ends with {name}, unlike the file in conflict"
     return None
-
-
-_NAMES = {b"\n": "LF", b"\r\n": "CR LF"}
-
-
-def _ending(line: bytes) -> bytes:
-    return next((end for end in (b"\r\n", b"\n") if line.endswith(end)), b"")

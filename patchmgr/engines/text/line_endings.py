@@ -18,13 +18,12 @@ def with_line_ending(content: bytes, ending: bytes) -> bytes:
     return content.replace(CRLF, LF).replace(LF, ending)
 
 
-def converted(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes] | None:
-    """Return base and theirs with the line ending to which ours was converted.
+def conversion(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return the line ending to which ours was converted, or None if it was not converted.
 
-    Returns None if ours was not converted, if a text has lines with different endings, or if theirs
-    has another line ending than base. Without the conversion, every line would be in conflict.
+    Returns None, too, if a text has lines with different endings, or if theirs has another line
+    ending than base. Unless base and theirs are converted as well, every line is in conflict.
     """
     old, ending = line_ending(base), line_ending(ours)
-    if old is None or ending is None or old == ending or line_ending(theirs) != old:
-        return None
-    return with_line_ending(base, ending), with_line_ending(theirs, ending)
+    is_converted = None not in (old, ending) and old != ending and line_ending(theirs) == old
+    return ending if is_converted else None
