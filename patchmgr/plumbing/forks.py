@@ -23,6 +23,8 @@ from patchmgr.plumbing.history import is_ancestor, raw_changes
 from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
 from patchmgr.plumbing.scratch_repository import Scratch
 
+MANY_MERGES = 8
+
 
 class PastMerge(Struct, frozen=True):
     """Two commits that somebody merged in the past, and `made`, the resulting commit.
@@ -330,6 +332,19 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
     rows = git_process.ask(git_dir, *arguments, data=data).splitlines()
     words = (row.split() for row in rows)
     return {commit: tuple(parents) for commit, *parents in words}
+
+
+def write_commit_graph(scratch: Scratch, merges: Sequence[str]) -> None:
+    """Let git find the merge bases of many merges without reading the history for each of them.
+
+    Without a commit-graph this took 0.5 s for each of namecoin-core's 800 merges; with it 0.03 s.
+    """
+    if len(merges) < MANY_MERGES:
+        return
+    data = "".join(f"{commit}\n" for commit in merges).encode()
+    arguments = ["commit-graph", "write", "--stdin-commits", "--no-progress"]
+    # It only saves time, and git refuses it for a shallow clone.
+    git_process.run(arguments, git_dir=scratch.git_dir, data=data, good=(0, 1, 128))
 
 
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:

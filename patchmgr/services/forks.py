@@ -26,6 +26,7 @@ from patchmgr.plumbing.forks import (
     range_mails,
     told_by,
     tree_changes,
+    write_commit_graph,
 )
 from patchmgr.plumbing.history import GitHistory, is_ancestor
 from patchmgr.plumbing.objects import StoredTree
@@ -87,6 +88,7 @@ def read_fork(
         request = _Request(record, repository, first, last)
         tracked = _tracked(upstream, scratch, head)
         graph = _Graph(scratch, _own(scratch, head, start, pin, tracked), head)
+        write_commit_graph(scratch, graph.merges)
         if tracked is None and graph.merges and upstream.has_history:
             # Only upstream's branch says which of the merged commits are upstream's.
             upstream.resolve("upstream/main")
@@ -136,6 +138,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
         graph = _Graph(scratch, own_commits(scratch.git_dir, head, [tip]), head)
         if not graph.own:
             raise UsageError(f"{branch} has no commit that {upstream} lacks")
+        write_commit_graph(scratch, graph.merges)
         plan = _planned(graph, tip, LINEARIZE)
         commits = len(graph.own) - len(graph.merges)
         return ForkBase(plan.base, commits, len(graph.merges), len(plan.syncs))

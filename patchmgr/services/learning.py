@@ -23,6 +23,7 @@ from patchmgr.plumbing.forks import (
     find_rebased,
     is_plain,
     merge_again,
+    write_commit_graph,
 )
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
@@ -65,6 +66,7 @@ def learn_from(
         )
         additions = Additions(Memory(session.workspace))
         with Scratch([git_dir], folder=Path(tempfile.gettempdir())) as scratch:
+            write_commit_graph(scratch, [past.made for past in merges if past.base is None])
             files = learn_again(session, scratch, GitTextMerge(scratch), merges, additions)
         kept = {one.id for one in additions.recorded()}
         if kept:

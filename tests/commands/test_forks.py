@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from patchmgr.plumbing.forks import MANY_MERGES
 from tests.commands.conftest import SCENE, Answer, Scene
 from tests.commands.scenes import one_line, picture, text
 from tests.conftest import Repository, once
@@ -112,6 +113,13 @@ def evil(fork: Fork) -> None:
     fork.merge(files={"c/d": text(l1="evil\n"), "extra": "evil\n"}, message="sync, and more")
 
 
+def weekly(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    for week in range(MANY_MERGES):
+        fork.up({"b": text(l5=f"up {week}\n"), "a": text(l10="up\n")})
+        fork.merge(files={"a": text(l10="both\n")})
+
+
 def moved(fork: Fork) -> None:
     fork.own({"a": text(l10="own\n")}, "own: one")
     fork.up({"a": None, "z/a": text(l40="up\n")})
@@ -181,6 +189,7 @@ STORIES = [
     pytest.param(resolved, ["own-one", "own-two"], None, id="resolved"),
     pytest.param(overlapping, ["own-one"], None, id="two-commits-in-one-conflict"),
     pytest.param(evil, ["own-one", "Merge"], 2, id="evil"),
+    pytest.param(weekly, ["own-one"], None, id="many-merges"),
     pytest.param(moved, ["own-one", "own-two"], None, id="upstream-moved-the-file"),
     pytest.param(gone, ["own-one"], None, id="file-went"),
     pytest.param(kept, ["own-one"], None, id="file-kept"),
