@@ -98,6 +98,12 @@ _ISO_DATE = re.compile(
     r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d+)?)?"
     r"(?: ?(?P<zone>[+-]\d\d:?\d\d|Z))?"
 )
+# The date of `git log`, of date(1) and of C's ctime.
+_LOG_DATE = re.compile(
+    r"[A-Za-z]{3},? +(?P<month>[A-Za-z]{3}) +(?P<day>\d{1,2}) +"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d):(?P<second>\d\d)"
+    r"(?: +(?P<before>[A-Z]{1,3}))? +(?P<year>\d{4})(?: +(?P<zone>[+-]\d{4}|[A-Z]{1,3}))?"
+)
 _RAW_DATE = re.compile(r"@?(\d{1,10}) ([+-]\d{4})")
 _ZONES = {"Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5,
           "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}  # fmt: skip
@@ -142,7 +148,7 @@ def squeezed(text: str) -> str:
 
 
 def parse_date(text: str) -> str | None:
-    """Parse a mail date, an ISO date or git's raw form, and return git's raw form.
+    """Parse a mail date, an ISO date, one of `git log` or git's raw form; return git's raw form.
 
     The raw form is `SECONDS ZONE`. Returns None if the date cannot be parsed.
     """
@@ -150,8 +156,23 @@ def parse_date(text: str) -> str | None:
     if match := _RAW_DATE.fullmatch(text):
         zone = _zone(match[2])
         return None if zone is None else f"{int(match[1])} {zone}"
-    match = _MAIL_DATE.fullmatch(text) or _ISO_DATE.fullmatch(text)
+    match = _MAIL_DATE.fullmatch(text) or _ISO_DATE.fullmatch(text) or _LOG_DATE.fullmatch(text)
     return _raw_date(match) if match else None
+
+
+_DAY = re.compile(r"(?:[A-Za-z]{3},? )?\d{1,2} [A-Za-z]{3} \d{4}|\d{4}-\d\d-\d\d")
+_CLOCK = " 00:00:00 +0000"
+
+
+def leading_date(text: str) -> str | None:
+    """Return the date that a text begins with, in git's raw form, or None if there is none.
+
+    A date without a time is midnight, UTC.
+    """
+    words = squeezed(text).split(" ")
+    starts = (" ".join(words[:end]) for end in range(len(words), 0, -1))
+    found = (parse_date(start + _CLOCK * bool(_DAY.fullmatch(start))) for start in starts)
+    return next((date for date in found if date is not None), None)
 
 
 def written_date(raw: str) -> str:
@@ -200,7 +221,8 @@ def _raw_date(match: re.Match[str]) -> str | None:
     if not month.isdigit():
         month = str(MONTHS.index(month.title()) + 1) if month.title() in MONTHS else "0"
     year, day, hour, minute = (int(match[key]) for key in ("year", "day", "hour", "minute"))
-    second, zone = int(match["second"] or 0), _zone(match["zone"] or "+0000")
+    named = match["zone"] or match.groupdict().get("before")
+    second, zone = int(match["second"] or 0), _zone(named or "+0000")
     if not (_FIRST_YEAR <= year <= _LAST_YEAR and 1 <= int(month) <= 12 and zone):
         return None
     if not 1 <= day <= calendar.monthrange(year, int(month))[1]:

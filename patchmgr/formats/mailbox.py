@@ -29,6 +29,7 @@ from patchmgr.formats.mail_text import (
     written_date,
     written_person,
 )
+from patchmgr.formats.other_headers import as_mail
 from patchmgr.formats.paths import encode_path
 from patchmgr.formats.reader import split_lines, unmangled_lines
 from patchmgr.formats.shown import shown
@@ -248,7 +249,8 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
     Raises a "bad-patch" error for a mail in base64 or quoted-printable, a bad date, or a NUL.
     """
     lines = _lines(header, name)
-    letter = _open_letter(lines, name)
+    mail = as_mail(lines)
+    letter = _open_letter(lines if mail is None else mail, name)
     body = read_body(letter.body, letter.charset)
     for line in () if letter.is_mailbox else letter.body:
         decoded(line, letter.charset)  # fail now, not when canonical_header decodes the line
@@ -261,8 +263,8 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
         repaired(subject),
         message or encode_path(f"{subject}\n"),
         None if person is None else Author(*person, date),
-        letter.is_mailbox,
-        _fields(lines, letter),
+        letter.is_mailbox and mail is None,
+        _fields(lines if mail is None else mail, letter),
     )
     if "\0" in "".join([subject, *text.fields.values()]) or b"\0" in message:
         raise PatchmgrError("bad-patch", f"Patch {shown(name)} has a NUL in an encoded word")
@@ -278,7 +280,7 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
-    letter = _open_letter(lines, patch.name)
+    letter = _open_letter(as_mail(lines) or lines, patch.name)
     if letter.is_mailbox:
         return joined([ENVELOPE, *letter.head, b"", *without_stat(letter.body), b""])
     subject = _subject(letter, read_body(letter.body, letter.charset))

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.formats.mail_text import (
+    leading_date,
     parse_date,
     parse_person,
     squeezed,
@@ -94,6 +95,39 @@ DATES = [
 @table(("text", "raw"), DATES, ids=[text or "empty" for text, _ in DATES])
 def test_a_date_is_read_or_not(text: str, raw: str | None) -> None:
     assert parse_date(text) == raw
+
+
+LOG_DATES = [
+    ("Sun Jan 27 01:04:25 2019 -0500", "1548569065 -0500"),
+    ("Mon Oct  7 15:10:46 UTC 2013", "1381158646 +0000"),
+    ("Mon Oct 7 15:10:46 EST 2013", "1381176646 -0500"),
+    ("Mon Oct 7 15:10:46 2013", "1381158646 +0000"),
+    ("Mon Oct 7 15:10:46 XXX 2013", None),
+    ("Oct 7 15:10:46 2013", None),
+]
+
+
+@table(("text", "raw"), LOG_DATES)
+def test_dates_of_git_log_and_of_date_are_read(text: str, raw: str | None) -> None:
+    assert parse_date(text) == raw
+
+
+LEADING = [
+    ("Wed, 4 May 2022 05:11:01 +0000 00:00:00 2001 Subject: x", "1651641061 +0000"),
+    ("Sat, 13 Dec 2025 08:27:22 +0000 [thread overview]", "1765614442 +0000"),
+    ("2026-01-28", "1769558400 +0000"),
+    ("Wed, 11 Feb 2015", "1423612800 +0000"),
+    ("6 Sep 2021 or so", "1630886400 +0000"),
+    ("Wed, 17 Mai 2023 11:40:58 +0100", None),
+    ("31 Feb 2021", None),
+    ("", None),
+]
+
+
+@table(("text", "raw"), LEADING)
+def test_a_text_may_begin_with_a_date(text: str, raw: str | None) -> None:
+    assert parse_date(text) is None
+    assert leading_date(text) == raw
 
 
 @given(
