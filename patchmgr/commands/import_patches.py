@@ -18,16 +18,18 @@ from patchmgr.engines.series.needs import check_promise, missing_on
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import IMPORTED_FROM
 from patchmgr.formats.mailbox import slug
-from patchmgr.formats.patch_files import parse_listed, parse_patch
+from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.series_files import with_ended_lines, write_series
 from patchmgr.formats.shown import shown
+from patchmgr.model.ids import EMPTY_BLOB
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.forks import Fork, read_fork
-from patchmgr.services.load import base_commit, load_series
+from patchmgr.services.load import LoadedSeries, base_commit, load_series
 from patchmgr.services.patch_sources import (
     SUFFIXES,
     Reading,
@@ -36,6 +38,7 @@ from patchmgr.services.patch_sources import (
     read_pull,
     read_range,
     read_stack,
+    readable,
 )
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session
@@ -113,20 +116,27 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
     with session.writing():
         workspace = session.workspace
         record = workspace.series_record(series)
-        present = workspace.series_file(series)
         found, fork = sources.read(session, record)
         if not any(isinstance(item, SourcePatch) for item in found):
             clones = [path for path in sources.paths if (path / ".git").exists()]
             hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
             raise UsageError("the named sources have no patches", *hints)
-        known = workspace.patches(series)
-        lines, patches = _named(session, series, found, present, known)
-        if not patches:
-            raise UsageError(f"{series} already has all of these patches")
-        new = SeriesFile((*with_ended_lines(present).lines, *lines))
-        stands_alone = record.on is None and not present.names()
-        becomes = fork.files if fork is not None and fork.is_whole and stands_alone else None
-        _check_fold(session, series, new, [*known, *patches], becomes)
+        loaded = load_series(session, series)
+        present, known = loaded.series_file, loaded.patches
+        upstreams = UpstreamStates(session)
+        with Scratch([loaded.upstream.store]) as scratch:
+            tree = scratch.tree(base_commit(session, loaded, scratch, upstreams)[0])
+            place = _Place(session, loaded, upstreams, scratch, tree)
+            notes: list[str] = []
+            lines, patches = _named(place, found, notes)
+            if not patches:
+                raise UsageError(f"{series} already has all of these patches")
+            new = SeriesFile((*with_ended_lines(present).lines, *lines))
+            stands_alone = record.on is None and not present.names()
+            becomes = fork.files if fork is not None and fork.is_whole and stands_alone else None
+            _check_fold(place, new, [*known, *patches], becomes)
+        for note in notes:
+            session.say(note)
         if not is_dry_run:
             change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
             change.files[f"series/{series}/series"] = write_series(new)
@@ -137,47 +147,74 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
     return Import(tuple(imported), fork)
 
 
+class _Place(Struct, frozen=True):
+    """The series to append to, and the tree that its first patch is for."""
+
+    session: Session
+    loaded: LoadedSeries
+    upstreams: UpstreamStates
+    scratch: Scratch
+    tree: StoredTree
+
+
 def _named(
-    session: Session,
-    series: str,
-    found: Sequence[SourcePatch | SeriesLine],
-    present: SeriesFile,
-    known: Sequence[Patch],
+    place: _Place, found: Sequence[SourcePatch | SeriesLine], notes: list[str]
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
     """Return the new lines for the series file, and the patches, each with an unused name.
 
     A patch is left out if the series already has a patch made from the same commit. Raises
-    PatchmgrError "changed-patch" if these two patches make different changes.
+    PatchmgrError "changed-patch" if these two patches make different changes. What was changed in
+    a patch is added to `notes`.
     """
-    names = {*present.names(), "series", "series.toml"}
+    session, known = place.session, place.loaded.patches
+    names = {*place.loaded.series_file.names(), "series", "series.toml"}
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
+    files = Overlay(place.tree)
+    for patch in known:
+        _note_files(files, patch)
     lines: list[SeriesLine] = []
     patches: list[Patch] = []
-    for item in found:
-        if isinstance(item, SeriesLine):
-            lines.append(item)
+    for each in found:
+        if isinstance(each, SeriesLine):
+            lines.append(each)
             continue
-        draft = parse_patch(item.raw, name=item.label, strip=item.strip)
-        if not draft.files and item.line is None:
-            raise PatchmgrError("bad-patch", f"{item.label} has no diff")
-        commit = draft.says(IMPORTED_FROM)
-        if commit is not None and commit in commits:
-            patch = commits[commit]
-            if item.commit != commit and _changes(draft.diff) != _changes(patch.diff):
-                name = shown(patch.name)
-                raise PatchmgrError(
-                    "changed-patch",
-                    f"{item.label} and {name} are both from {commit[:12]}, but they differ",
-                    f"to see the patch: patchmgr show {name}",
-                    "add the differences with patchmgr refresh; do not import this commit again",
-                )
-            session.say(f"Left out {item.label}: {commit[:12]} is already in {shown(patch.name)}.")
-            continue
-        name = _name(item, draft, partial(_is_taken, session, series, names, item.raw))
-        names.add(name)
-        lines.append(item.listed(name))
-        patches.append(parse_listed(item.raw, lines[-1]))
+        for item, draft in readable(each, lambda path: files.entry(path) is not None, notes):
+            if not draft.files and item.line is None:
+                raise PatchmgrError("bad-patch", f"{item.label} has no diff")
+            commit = draft.says(IMPORTED_FROM)
+            if commit is not None and commit in commits:
+                _check_same(item, draft, commits[commit], commit)
+                name = shown(commits[commit].name)
+                session.say(f"Left out {item.label}: {commit[:12]} is already in {name}.")
+                continue
+            is_taken = partial(_is_taken, session, place.loaded.record.name, names, item.raw)
+            name = _name(item, draft, is_taken)
+            names.add(name)
+            lines.append(item.listed(name))
+            patches.append(parse_listed(item.raw, lines[-1]))
+            _note_files(files, draft)
     return tuple(lines), tuple(patches)
+
+
+def _note_files(files: Overlay, patch: Patch) -> None:
+    """Note which files there are after a patch, not what is in them."""
+    for change in patch.files:
+        if change.old_path is not None and change.old_path != change.new_path:
+            files.set(change.old_path, files.entry(change.old_path) if change.is_copy else None)
+        if change.new_path is not None:
+            files.set(change.new_path, Entry(REGULAR, EMPTY_BLOB))
+
+
+def _check_same(item: SourcePatch, draft: Patch, patch: Patch, commit: str) -> None:
+    """Raise an error if a patch from the same commit as an earlier one makes other changes."""
+    if item.commit != commit and _changes(draft.diff) != _changes(patch.diff):
+        name = shown(patch.name)
+        raise PatchmgrError(
+            "changed-patch",
+            f"{item.label} and {name} are both from {commit[:12]}, but they differ",
+            f"to see the patch: patchmgr show {name}",
+            "add the differences with patchmgr refresh; do not import this commit again",
+        )
 
 
 def _changes(diff: bytes) -> list[bytes]:
@@ -210,8 +247,7 @@ def _free_name(wish: str, is_taken: Callable[[str], bool]) -> str:
 
 
 def _check_fold(
-    session: Session,
-    series: str,
+    place: _Place,
     order: SeriesFile,
     patches: Sequence[Patch],
     becomes: Mapping[str, Entry | None] | None,
@@ -221,45 +257,40 @@ def _check_fold(
     A patch that is included only if a guard symbol is selected must apply with one such symbol.
     Raises AssertionError if the patches of a fork do not result in the files in `becomes`.
     """
-    loaded = load_series(session, series)
-    upstream, base = loaded.upstream, loaded.base
+    session, scratch, tree = place.session, place.scratch, place.tree
+    upstream, record = place.loaded.upstream, place.loaded.record
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
-    known = set(session.workspace.series_file(series).names())
-    upstreams = UpstreamStates(session)
-    with Scratch([upstream.store]) as scratch:
-        tree = scratch.tree(base_commit(session, loaded, scratch, upstreams)[0])
-        upstream.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
-        pin = End(base, tree)
-        views = upstreams.views(
-            loaded.record.upstream, upstream, scratch, patches=patches, base=pin
-        )
-        missing = missing_on(patches, views.base, views.states) if views is not None else {}
-        for name in sorted(missing.keys() - known):
-            session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")
-        unproven = {patch.name for patch in patches} - (missing.keys() & known)
-        faults: list[PatchmgrError] = []
-        for selected in (frozenset[str](), *(frozenset({symbol}) for symbol in symbols)):
-            let_in = [p for p in patches if lines[p.name].refusal(selected) is None]
-            let_in = [p for p in let_in if p.name not in missing or p.name not in known]
-            overlay = Overlay(tree)
-            try:
-                for patch in let_in:
-                    if patch.name in missing:
-                        step_patch(Overlay(overlay), patch, scratch)
-                    else:
-                        step_patch(overlay, patch, scratch)
-                        if views is not None and patch.name not in known:
-                            check_promise(patch, overlay, views)
-                    unproven.discard(patch.name)
-            except PatchmgrError as fault:
-                faults.append(fault)
-                if not selected:
-                    raise
-            if becomes is not None and not missing and overlay.changes() != becomes:
-                raise AssertionError("the patches do not result in the tree of the fork")
-        if unproven and faults:
-            raise faults[0]
+    known = set(place.loaded.series_file.names())
+    upstream.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
+    pin = End(place.loaded.base, tree)
+    views = place.upstreams.views(record.upstream, upstream, scratch, patches=patches, base=pin)
+    missing = missing_on(patches, views.base, views.states) if views is not None else {}
+    for name in sorted(missing.keys() - known):
+        session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")
+    unproven = {patch.name for patch in patches} - (missing.keys() & known)
+    faults: list[PatchmgrError] = []
+    for selected in (frozenset[str](), *(frozenset({symbol}) for symbol in symbols)):
+        let_in = [p for p in patches if lines[p.name].refusal(selected) is None]
+        let_in = [p for p in let_in if p.name not in missing or p.name not in known]
+        overlay = Overlay(tree)
+        try:
+            for patch in let_in:
+                if patch.name in missing:
+                    step_patch(Overlay(overlay), patch, scratch)
+                else:
+                    step_patch(overlay, patch, scratch)
+                    if views is not None and patch.name not in known:
+                        check_promise(patch, overlay, views)
+                unproven.discard(patch.name)
+        except PatchmgrError as fault:
+            faults.append(fault)
+            if not selected:
+                raise
+        if becomes is not None and not missing and overlay.changes() != becomes:
+            raise AssertionError("the patches do not result in the tree of the fork")
+    if unproven and faults:
+        raise faults[0]
 
 
 _RUNS_BY_BEING_THERE = frozenset(

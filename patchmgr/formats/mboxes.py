@@ -73,6 +73,19 @@ def is_talk(mail: bytes) -> bool:
     return _TALK.search(head) is not None
 
 
+_ENCODED = late_pattern(
+    rb"^content-transfer-encoding:[ \t]*(?:base64|quoted-printable)"
+    rb"|^content-type:[ \t]*multipart/|^content-type:[^\n]*(?:\n[ \t][^\n]*)*format=\"?flowed",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def needs_decoding(mail: bytes) -> bool:
+    """Return whether a mail's text is encoded, flowed or in parts, so that git am decodes it."""
+    head = mail.lstrip().replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    return _ENCODED.search(head) is not None
+
+
 # gbp.scripts.common.pq, parse_gbp_commands; `Gbp-Pq-Topic:` is the form of old releases.
 _TAG = late_pattern(rb"gbp(?:-pq)?:\s*([a-z-]+)(?:\s+(\S.*?))?\s*$", re.IGNORECASE)
 _OLD_TOPIC = late_pattern(rb"gbp-pq-topic:\s*(\S.*?)\s*$", re.IGNORECASE)

@@ -36,18 +36,31 @@ Names = tuple["str | None", "str | None"]
 """(old, new) paths of a section; one is None if the section creates or deletes the file."""
 
 
+# A date after a name without a tab, as in a copy of a terminal (git's diff_timestamp_len).
+_STAMP = re.compile(
+    rb" +(\d{4}-\d\d-\d\d[ T]\d\d:\d\d\S*(?: +[-+]\d\d:?\d\d)?"
+    rb"|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d (?:[A-Z]+ )?\d{4})\s*$"
+)
+
+
 def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
-    """Read a `---` or `+++` line; return the name before the tab, and the text after it."""
+    """Read a `---` or `+++` line; return the name, and the date or other text after it."""
     if not reader.starts(marker):
         raise reader.fault(f"a {marker.decode().strip()} line is expected here")
     text = reader.take()[len(marker) :]
     if text[:1] != b'"':
-        name, _, stamp = text.partition(b"\t")
-        return name, stamp
+        return name_and_stamp(text)
     quoted = unquote(text)
     if quoted is None or quoted[1][:1] not in (b"", b"\t"):
         raise reader.fault("the quoted name cannot be read", at=reader.at - 1)
     return quoted[0], quoted[1][1:]
+
+
+def name_and_stamp(text: bytes) -> tuple[bytes, bytes]:
+    """Return the name in a `---` or `+++` line without quotes, and the text after it."""
+    name, tab, stamp = text.partition(b"\t")
+    match = None if tab else _STAMP.search(name)
+    return (name, stamp) if match is None else (name[: match.start()], match[1])
 
 
 def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None = None) -> str:
@@ -283,8 +296,8 @@ def read_plain_section(reader: PatchReader) -> FilePatch:
     new_name, new_stamp = _read_marker(reader, b"+++ ")
     path = _plain_path(reader, old_name, new_name, start)
     hunks = read_hunks(reader)
-    is_new = old_name == NO_FILE or _is_epoch(old_stamp)
-    is_deleted = new_name == NO_FILE or _is_epoch(new_stamp)
+    is_new = old_name == NO_FILE or is_epoch(old_stamp)
+    is_deleted = new_name == NO_FILE or is_epoch(new_stamp)
     _check_sides(reader, hunks, start, is_new=is_new, is_deleted=is_deleted)
     return FilePatch(None if is_new else path, None if is_deleted else path, hunks=hunks)
 
@@ -301,7 +314,8 @@ def _plain_path(reader: PatchReader, old: bytes, new: bytes, start: int) -> str:
     raise reader.fault("the --- and +++ lines name different files", at=start)
 
 
-def _is_epoch(stamp: bytes) -> bool:
+def is_epoch(stamp: bytes) -> bool:
+    """Return whether the date after a name says that there is no file."""
     match = _EPOCH.fullmatch(stamp)
     if match is None:
         return False
@@ -372,12 +386,18 @@ class _Facts(Struct, frozen=True):
     moved: Names | None
 
 
+def has_no_prefixes(title: bytes, strip: int) -> bool:
+    """Return whether a "diff --git" line gives the same name twice, although `strip` is not 0."""
+    names = title.removeprefix(TITLE).removesuffix(b"\n")
+    half = len(names) // 2
+    return strip > 0 and names[:half] == names[half + 1 :]
+
+
 def read_git_section(reader: PatchReader) -> FilePatch:
     """Read a section in git's format; the reader is at its "diff --git" line."""
     start = reader.at
     title = reader.take()[len(TITLE) :]
-    half = len(title) // 2
-    if reader.strip and title[:half] == title[half + 1 :]:
+    if has_no_prefixes(title, reader.strip):
         # Stripping would remove a real directory, and the patch would change other files.
         hint = "export with the prefixes a/ and b/, or write -p0 after the name in the series file"
         raise reader.fault("the names have no prefixes a/ and b/", hint, at=start)

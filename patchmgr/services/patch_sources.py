@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.series.linear import Changes
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_fields, with_origin
-from patchmgr.formats.mboxes import is_talk, read_tags, split_mbox
+from patchmgr.formats.mboxes import is_talk, needs_decoding, read_tags, split_mbox
+from patchmgr.formats.mending import Mended, mended
+from patchmgr.formats.patch_files import parse_patch, reversed_patch
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
 from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines
 from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.fast_import import Draft, write_commits
@@ -31,14 +41,26 @@ from patchmgr.plumbing.forks import (
 from patchmgr.plumbing.git_process import text
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_of_pull, is_ancestor
+from patchmgr.plumbing.mail_decoding import decoded_mail
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.session import Session
 
 SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
+COMPRESSED: Mapping[str, Callable[[BinaryIO], io.BufferedIOBase]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
 LARGEST_PATCH = 1 << 30
 
 _NUMBER = re.compile(r"^\d{4,}-")
+_IS_MAIL_OR_DIFF = re.compile(
+    rb"^diff --git |^--- .*\n\+\+\+ "
+    rb"|\A\s*(?:From [0-9a-f]{40}|From \S+ \w{3} \w{3} )"
+    rb"|\A\s*(?:from|date|subject|to|message-id|return-path|received):",
+    re.IGNORECASE | re.MULTILINE,
+)
 # Where a source tree keeps its patches: with quilt, and in a Debian package.
 _BELOW = ("patches", "debian/patches")
 
@@ -48,15 +70,15 @@ class SourcePatch(Struct, frozen=True):
 
     `wish` is the requested file name; if it is None, the name is made from the subject. `line` is
     the patch's line in a series file, or None if there is none. `strip` is the N of -pN: the number
-    of leading directories to remove from the patch's paths. `commit` is the id of the patch's
-    commit, or None.
+    of leading directories to remove from the patch's paths, or None if the patch's paths say it.
+    `commit` is the id of the patch's commit, or None.
     """
 
     raw: bytes
     label: str
     wish: str | None = None
     line: SeriesLine | None = None
-    strip: int = 1
+    strip: int | None = 1
     is_reversed: bool = False
     commit: str | None = None
 
@@ -64,7 +86,7 @@ class SourcePatch(Struct, frozen=True):
         """Return a line for a series file that lists this patch under `name`."""
         if self.line is not None and self.line.name is not None:
             return renamed(SeriesFile((self.line,)), self.line.name, name).lines[0]
-        strip = "" if self.strip == 1 else f" -p{self.strip}"
+        strip = "" if self.strip in (None, 1) else f" -p{self.strip}"
         back = " -R" if self.is_reversed else ""
         raw = f"{name}{strip}{back}\n".encode("utf-8", "surrogateescape")
         return parse_series(raw).lines[0]
@@ -81,34 +103,45 @@ class Reading(Struct, frozen=True):
         if source.is_dir():
             yield from self._read_folder(source)
             return
-        mails = split_mbox(_not_empty(source))
+        mails = _mails_of(_not_empty(source))
         package = read_name(source.name)
         if len(mails) == 1 and package is not None and names_folder(mails[0], package.folder):
             yield self._of_package(source.name, mails[0], package)
-        elif len(mails) == 1 and source.suffix in (".patch", ".diff"):
-            wish = _NUMBER.sub("", source.name)
-            yield SourcePatch(mails[0], source.name, wish, strip=self._strip(1))
+        elif len(mails) == 1 and _bare_name(source.name).endswith((".patch", ".diff")):
+            wish = _NUMBER.sub("", _bare_name(source.name))
+            yield self._decoded(SourcePatch(mails[0], source.name, wish, strip=self.strip))
         else:
-            yield from self._read_mails(source, mails)
+            yield from self._read_mails(source.name, mails)
 
-    def _strip(self, usual: int) -> int:
-        return usual if self.strip is None else self.strip
-
-    def _read_mails(self, source: Path, mails: Sequence[bytes]) -> Iterator[SourcePatch]:
+    def _read_mails(
+        self, name: str, mails: Sequence[bytes], line: SeriesLine | None = None
+    ) -> Iterator[SourcePatch]:
         many = len(mails) > 1
+        if many and (line is not None or _bare_name(name).endswith((".patch", ".diff"))):
+            self.say(f"{shown(name)} has {len(mails)} mails; each is a patch of its own.")
+        strip = self.strip if line is None else line.strip
         for number, mail in enumerate(mails, 1):
-            label = f"{source.name} mail {number}" if many else source.name
+            label = f"{name} mail {number}" if many else name
             if many and is_talk(mail) and b"\n--- " not in mail and b"\ndiff --git " not in mail:
                 self.say(f"Left out {label}: a cover letter or a reply, without a diff.")
             else:
-                yield SourcePatch(mail, label, strip=self._strip(1))
+                yield self._decoded(SourcePatch(mail, label, line=line, strip=strip))
+
+    def _decoded(self, patch: SourcePatch) -> SourcePatch:
+        if not needs_decoding(patch.raw):
+            return patch
+        self.say(f"Decoded {shown(patch.label)}, as git am does.")
+        return replace(patch, raw=decoded_mail(patch.raw))
 
     def _read_folder(self, folder: Path) -> Iterator[SourcePatch | SeriesLine]:
         """Yield the patches in a folder's series file; without one, all patch files in order."""
         place = next((p for p in _places(folder) if (p / "series").is_file()), None)
         if place is not None:
             for line in with_ended_lines(parse_series(read_source_file(place / "series"))).lines:
-                yield line if line.name is None else self._listed(place, line, line.name)
+                if line.name is None:
+                    yield line
+                else:
+                    yield from self._listed(place, line, line.name)
             return
         place = next((p for p in _places(folder) if _patch_files(p)), folder)
         files = _patch_files(place)
@@ -119,11 +152,16 @@ class Reading(Struct, frozen=True):
         for path in files:
             yield from self.read(path)
 
-    def _listed(self, folder: Path, line: SeriesLine, name: str) -> SourcePatch:
-        return SourcePatch(_not_empty(folder / name), name, name, line, line.strip)
+    def _listed(self, folder: Path, line: SeriesLine, name: str) -> Iterator[SourcePatch]:
+        mails = _mails_of(_not_empty(folder / name))
+        if len(mails) > 1:
+            yield from self._read_mails(name, mails, line)
+        else:
+            wish = _bare_name(name)
+            yield self._decoded(SourcePatch(mails[0], name, wish, line, line.strip))
 
     def _of_package(self, name: str, raw: bytes, package: PackagePatch) -> SourcePatch:
-        strip = self._strip(package.strip)
+        strip = package.strip if self.strip is None else self.strip
         line = parse_series(f"{name} -p{strip}\n".encode("utf-8", "surrogateescape")).lines[0]
         return SourcePatch(raw, name, name, line, strip)
 
@@ -135,7 +173,25 @@ def _places(folder: Path) -> tuple[Path, ...]:
 def _patch_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    return sorted(p for p in folder.iterdir() if p.suffix in SUFFIXES and p.is_file())
+    return sorted(p for p in folder.iterdir() if _is_patch_name(p.name) and p.is_file())
+
+
+def _is_patch_name(name: str) -> bool:
+    return _bare_name(name).endswith(SUFFIXES)
+
+
+def _bare_name(name: str) -> str:
+    """Return the name of a patch file without the suffix of a compression."""
+    stem, dot, suffix = name.rpartition(".")
+    return stem if dot + suffix in COMPRESSED else name
+
+
+def _mails_of(raw: bytes) -> list[bytes]:
+    """Return the mails of a file; text above the first one is a part of it."""
+    mails = split_mbox(raw)
+    if len(mails) > 1 and not _IS_MAIL_OR_DIFF.search(mails[0]):
+        mails[:2] = [mails[0] + mails[1]]
+    return mails
 
 
 def _number_of(path: Path) -> tuple[int, str]:
@@ -156,9 +212,112 @@ def read_source_file(path: Path) -> bytes:
 
     Raises PatchmgrError "usage" if the file cannot be read, and "bad-patch" if it is too large.
     """
-    if path.exists() and path.stat().st_size > LARGEST_PATCH:
+    raw = read_named(path, limit=LARGEST_PATCH)
+    if path.suffix in COMPRESSED:
+        try:
+            with COMPRESSED[path.suffix](io.BytesIO(raw)) as file:
+                raw = file.read(LARGEST_PATCH + 1)
+        except (OSError, EOFError, lzma.LZMAError, zlib.error) as fault:
+            raise PatchmgrError("bad-patch", f"{path} cannot be decompressed: {fault}") from fault
+    if len(raw) > LARGEST_PATCH:
         raise PatchmgrError("bad-patch", f"{path} is larger than {LARGEST_PATCH} bytes")
-    return read_named(path)
+    return raw
+
+
+class _Read(Struct, frozen=True):
+    """A patch that could be read, in parts, and what was changed for that."""
+
+    parts: tuple[tuple[SourcePatch, Patch], ...]
+    strip: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_old(self) -> bool:
+        """Whether the patch changes a file that is there before."""
+        return any(file.old_path for _, patch in self.parts for file in patch.files)
+
+
+def readable(
+    item: SourcePatch, exists: Callable[[str], bool], notes: list[str]
+) -> Sequence[tuple[SourcePatch, Patch]]:
+    """Return a patch as it can be read: as it is, with another -pN, or written anew, in parts.
+
+    `exists` says whether a path is a file in the state that the patch is for. What was changed is
+    added to `notes`. Raises PatchmgrError if the patch cannot be read.
+    """
+    faults: list[PatchmgrError] = []
+    possible: _Read | None = None
+    for read in _readings(item, exists):
+        if isinstance(read, PatchmgrError):
+            faults.append(read)
+        elif item.strip is not None or all(_finds(patch, exists) for _, patch in read.parts):
+            possible = read
+            break
+        else:
+            possible = possible or read
+    if possible is None:
+        # What could not be written anew says more than what could not be read as it is.
+        raise next((fault for fault in faults if fault.kind == "unsafe-path"), faults[-1])
+    if possible.notes:
+        changes = "; ".join(possible.notes)
+        notes.append(f"{shown(item.label)} was written anew, with the same effect: {changes}.")
+    if item.strip is None and possible.strip != 1:
+        notes.append(f"{shown(item.label)} was read with -p{possible.strip}, which its paths need.")
+    return possible.parts
+
+
+def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Read | PatchmgrError]:
+    """Yield the ways to read a patch, the plainest first, and why the usual ones fail.
+
+    More than one folder is stripped only if the names of a file differ in less. What has an unsafe
+    path is not read with another -pN.
+    """
+    usual = 1 if item.strip is None else item.strip
+    plain = _reading(item, usual)
+    yield plain
+    others: tuple[int, ...] = (0,) if isinstance(plain, _Read) else (0, 2, 3)
+    if item.strip is not None or (isinstance(plain, PatchmgrError) and plain.kind == "unsafe-path"):
+        others = ()
+    for strip in others:
+        read = _reading(item, strip)
+        if isinstance(read, _Read) and (strip == 0 or read.has_old):
+            yield read
+    yield _reading(item, usual, exists)
+    for strip in others[:1]:
+        read = _reading(item, strip, exists)
+        if isinstance(read, _Read) and read.has_old:
+            yield read
+
+
+def _reading(
+    item: SourcePatch, strip: int, exists: Callable[[str], bool] | None = None
+) -> _Read | PatchmgrError:
+    """Return a patch as it can be read with -pN; it is written anew if `exists` is given."""
+    try:
+        anew = Mended((item.raw,), ())
+        if exists is not None:
+            anew = mended(item.raw, name=item.label, strip=strip, exists=exists)
+        patches = [_parsed(item, raw, strip) for raw in anew.parts]
+    except PatchmgrError as fault:
+        return fault
+    items = [replace(item, raw=raw, strip=strip) for raw in anew.parts]
+    return _Read(tuple(zip(items, patches, strict=True)), strip, anew.notes)
+
+
+def _parsed(item: SourcePatch, raw: bytes, strip: int) -> Patch:
+    patch = parse_patch(raw, name=item.label, strip=strip)
+    is_reversed = item.is_reversed or (item.line is not None and item.line.is_reversed)
+    return reversed_patch(patch) if is_reversed else patch
+
+
+def _finds(patch: Patch, exists: Callable[[str], bool]) -> bool:
+    """Return whether the files that a patch changes are there."""
+    return all(
+        file.old_path is None or exists(file.old_path)
+        for file in patch.files
+        # Such a hunk creates the file, or fills an empty one.
+        if [(hunk.old_start, hunk.old_count) for hunk in file.hunks] != [(0, 0)]
+    )
 
 
 def _not_empty(path: Path) -> bytes:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import email.message
+import gzip
 import json
+import lzma
 
 import pytest
 
@@ -323,3 +326,99 @@ def test_a_file_that_the_series_no_longer_lists_is_listed_again(empty: Stage) ->
     take(empty, "--git", up.root, f"main..{head}")
     assert (folder / "series").read_text() == "one.patch\ntwo-2.patch\n"
     assert (folder / "two.patch").read_text() == "notes\n"
+
+
+def test_a_patch_without_prefixes_is_read_with_p0(empty: Stage) -> None:
+    flat = EDIT_A.replace("a/pkg", "pkg").replace("b/pkg", "pkg")
+    answer = take(empty, put(empty, "flat.diff", flat))
+    assert order(empty) == "flat.diff -p0\n"
+    assert (empty.root / "series/s/flat.diff").read_text() == flat
+    assert answer.err == "flat.diff was read with -p0, which its paths need.\n"
+    top = "--- new.txt\n+++ new.txt\n@@ -0,0 +1 @@\n+x\n"
+    assert "with -p0" in take(empty, put(empty, "top.diff", top)).err
+    assert order(empty) == "flat.diff -p0\ntop.diff -p0\n"
+
+
+def test_a_folder_too_many_is_stripped_where_the_names_ask_for_it(empty: Stage) -> None:
+    deep = EDIT_A.replace("a/pkg", "a/a/pkg").replace("b/pkg", "b/b/pkg")
+    assert "read with -p2" in take(empty, put(empty, "deep.diff", deep)).err
+    assert order(empty) == "deep.diff -p2\n"
+    other = EDIT_B.replace("a/pkg", "a/pkg/pkg").replace("b/pkg", "b/pkg/pkg")
+    assert "pkg/pkg/b.py: the file does not exist" in refuses(empty, put(empty, "o.diff", other))
+
+
+def test_a_patch_of_another_form_is_written_anew_and_that_is_said(empty: Stage) -> None:
+    raw = "Why.\n\n" + EDIT_A.replace("--- a/pkg", "--- ../pkg-1.0/pkg") + "Only in x: y\n" + EDIT_B
+    folder = put(empty, "q/odd", raw).parent
+    put(empty, "q/series", "# why\nodd #+sym\n")
+    answer = take(empty, folder)
+    assert order(empty) == "# why\nodd #+sym\n"
+    assert (empty.root / "series/s/odd").read_text() == "Why.\n\n" + EDIT_A + EDIT_B
+    assert answer.err == (
+        "odd was written anew, with the same effect: the names of these files were written anew:"
+        " pkg/a.py; text that changes nothing was left out: line 9.\n"
+    )
+    assert (folder / "odd").read_text() == raw
+
+
+def test_nothing_is_said_of_a_patch_that_is_refused_in_the_end(empty: Stage) -> None:
+    gone = EDIT_A.replace("-line 0", "-gone").replace("a/pkg", "../pkg")
+    assert "hunk 1 at line 1" in refuses(empty, put(empty, "gone.diff", gone))
+
+
+def test_a_file_of_several_mails_in_a_folder_becomes_several_patches(empty: Stage) -> None:
+    box = mailbox(EDIT_A, EDIT_B)
+    put(empty, "plain/0001-both.patch", "Backport of two.\n\n" + box)
+    answer = take(empty, empty.folder / "sources/plain")
+    assert answer.err == "0001-both.patch has 2 mails; each is a patch of its own.\n"
+    assert order(empty) == "mail-1.patch\nmail-2.patch\n"
+    first, second = ((empty.root / f"series/s/mail-{n}.patch").read_text() for n in (1, 2))
+    assert first + second == "Backport of two.\n\n" + box
+    assert "mail-1.patch  +1 -1\n    mail 1\n\n    Backport" in empty.run("series", "show", "s").out
+    empty.run("undo")
+    put(empty, "q/both", box)
+    put(empty, "q/series", "both -p1 #+sym\n")
+    take(empty, empty.folder / "sources/q")
+    assert order(empty) == "mail-1.patch -p1 #+sym\nmail-2.patch -p1 #+sym\n"
+
+
+def encoded(diff: str, form: str) -> str:
+    """Return a mail with a patch, as mail programs send it."""
+    head = "From: Ann <ann@x.org>\nDate: Thu, 1 Jan 1970 00:00:01 +0000\n"
+    head += "Subject: [PATCH] =?utf-8?q?sch=C3=B6n?=\nMIME-Version: 1.0\n"
+    message = email.message.EmailMessage()
+    if form == "attached":
+        message.set_content("Why.\n")
+        message.add_attachment(diff.encode(), "text", "x-patch", filename="a.patch")
+    else:
+        message.set_content("Schön.\n---\n\n" + diff, cte=form)
+    del message["MIME-Version"]
+    return head + message.as_string()
+
+
+@pytest.mark.parametrize("form", ["base64", "quoted-printable", "attached"])
+def test_an_encoded_mail_is_decoded_as_git_am_does(empty: Stage, form: str) -> None:
+    mail = put(empty, "box.mbox", encoded(EDIT_A, form))
+    answer = take(empty, mail)
+    assert answer.err == "Decoded box.mbox, as git am does.\n"
+    assert order(empty) == "sch-n.patch\n"
+    upstream = empty.upstream
+    upstream.git("checkout", "--quiet", "--detach", empty.base)
+    upstream.git("am", "--quiet", str(mail))
+    told = upstream.git("log", "-1", "--format=%an %ae %at %B")
+    made = empty.run("branch", "s", "--name", "made", "--repo", upstream.root)
+    assert made.code == 0
+    assert upstream.git("log", "-1", "--format=%an %ae %at %B", "made") == told
+    assert upstream.git("rev-parse", "made^{tree}") == upstream.git("rev-parse", "HEAD^{tree}")
+    upstream.git("checkout", "--quiet", "main")
+
+
+def test_compressed_patches_are_read(empty: Stage) -> None:
+    put(empty, "q/a.patch.gz", gzip.compress(EDIT_A.encode()))
+    put(empty, "q/b.diff.xz", lzma.compress(EDIT_B.encode()))
+    folder = put(empty, "q/series", "a.patch.gz\nb.diff.xz -p1\n").parent
+    take(empty, folder)
+    assert order(empty) == "a.patch\nb.diff -p1\n"
+    assert (empty.root / "series/s/a.patch").read_text() == EDIT_A
+    bad = put(empty, "bad.patch.gz", b"\x1f\x8b no")
+    assert "bad.patch.gz cannot be decompressed" in refuses(empty, bad)

@@ -28,6 +28,8 @@ SAME = {
     "prefixes": (b"a/x", b"b/x"),
     "directories": (b"linux-1.orig/x", b"linux-1/x"),
     "time stamps": (b"a/x\t" + TODAY, b"b/x\t" + TODAY),
+    "time stamps behind spaces": (b"a/x  " + TODAY, b"b/x " + TODAY[:16]),
+    "dates of ctime": (b"a/x Mon Oct  7 15:10:46 2013", b"b/x  Mon Oct 17 15:10:46 UTC 2013"),
     "revisions": (b"a/x\t(revision 7)", b"b/x\t(working copy)"),
     "backup": (b"a/x.orig", b"b/x"),
     "tilde": (b"a/x~", b"b/x"),
@@ -47,6 +49,7 @@ def test_two_names_of_one_file_give_its_path(old: bytes, new: bytes) -> None:
 ENDS = {
     "new": (b"/dev/null", b"b/x", NEW, (None, "x")),
     "new with stamps": (b"/dev/null\t" + TODAY, b"b/x\t" + TODAY, NEW, (None, "x")),
+    "new with a stamp behind spaces": (b"/dev/null", b"b/x  " + TODAY, NEW, (None, "x")),
     "deleted": (b"a/x", b"/dev/null", GONE, ("x", None)),
     "new by the epoch": (
         b"a/x\t1970-01-01 00:00:00.000000000 +0000", b"b/x\t" + TODAY, NEW, (None, "x")
