@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.paths import check_path
+from patchmgr.formats.paths import check_path, parents_of
 from patchmgr.model.operation import Commit
 from patchmgr.plumbing.durable import (
     make_folders,
@@ -165,6 +165,8 @@ class Journal:
         plan = _Plan(tuple(entries), tuple(change.refs), tuple(change.spent), steps)
         beside = staging / "journal.json"
         write_synced(beside, json.dumps(msgspec.to_builtins(plan)).encode())
+        for folder in {staging, *(folder.parent for folder in made)}:
+            synced(folder)
         beside.replace(self._root / _JOURNAL)
         synced(self._root / PRIVATE)
 
@@ -196,7 +198,6 @@ class Journal:
     def _finish(self, journal: _Plan, finish_step: Finisher) -> None:
         """Move the files into place; after a crash, this completes what is missing."""
         try:
-            folders = {self._root: None}
             for path, staged in journal.files:
                 target = self._root / path
                 if staged is None:
@@ -205,13 +206,14 @@ class Journal:
                 elif (self._root / staged).exists():
                     target.parent.mkdir(parents=True, exist_ok=True)
                     (self._root / staged).replace(target)
-                    folders[target.parent] = None
             for place, token in journal.steps:
                 finish_step(Path(place), token)
             for path in journal.spent:
                 (self._root / path).unlink(missing_ok=True)
-            for folder in folders:
-                synced(folder)
+            paths = (*(path for path, _ in journal.files), *journal.spent)
+            for folder in {"", *(folder for path in paths for folder in parents_of(path))}:
+                if (self._root / folder).is_dir():
+                    synced(self._root / folder)
             (self._root / _JOURNAL).unlink()
         except OSError as fault:
             left = "some files were written; the next patchmgr command here finishes the change"

@@ -371,6 +371,8 @@ class Target:
     def _write_journal(self, journal: Mapping[str, Any]) -> None:
         beside = self._staging / _JOURNAL
         write_synced(beside, json.dumps(journal).encode())
+        synced(self._staging / "originals")
+        synced(self._staging)
         os.replace(beside, self._folder / _JOURNAL)
         synced(self._folder)
 
@@ -391,12 +393,12 @@ class Target:
         """
         with suppress(FileNotFoundError):  # a rename needs no space on the disk
             os.replace(self._staging / _DROPPED, self._folder / _JOURNAL)
-            synced(self._folder)
         for _, beside, _, _ in journal["files"]:
             if beside is not None:
                 self.tree.remove(beside)
         for folder in reversed(journal["made"]):
             self.tree.remove_folder(folder)
+        self.tree.sync(beside for _, beside, _, _ in journal["files"] if beside is not None)
         shutil.rmtree(self._staging, ignore_errors=True)
         (self._folder / _JOURNAL).unlink(missing_ok=True)
 
@@ -448,6 +450,7 @@ class Target:
             else:
                 saved.append(path)
                 self.tree.remove(beside)
+        self.tree.sync(path for path, _, _, _ in rows)
         (self._staging / "spare").unlink(missing_ok=True)
         self._finish_more(journal, is_fresh=is_fresh)
         self._keep_record(journal["record"])

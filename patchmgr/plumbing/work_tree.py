@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -129,6 +129,15 @@ class WorkTree:
         with self._parent(beside) as (source, old), self._parent(path) as (target, new):
             _give_owner(source, old, target, new)
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
+
+    def sync(self, paths: Iterable[str]) -> None:
+        """Wait until the entries of those folders of these paths that still exist are on disk."""
+        for folder in sorted({os.path.dirname(path) for path in paths}):
+            with (
+                suppress(FileNotFoundError, PatchmgrError),
+                self._parent(f"{folder}/x".lstrip("/")) as (parent, _),
+            ):
+                os.fsync(parent)
 
     def delete(self, path: str) -> None:
         """Delete a file if it exists, and the parent folders that become empty."""

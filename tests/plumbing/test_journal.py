@@ -11,6 +11,7 @@ import pytest
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.journal import Change, Journal, RefPlan
+from tests.plumbing.power_cut import Disk, after_cuts, needs_proc
 
 REF = RefPlan("/store", "refs/heads/patchmgr/s", "1" * 40, None)
 
@@ -142,3 +143,21 @@ def test_nothing_else_that_is_private_is_written(root: Path, path: str) -> None:
     with pytest.raises(PatchmgrError):
         Journal(root).make(Change({path: b"x"}), no_refs)
     assert {name: raw for name, raw in files(root).items() if "staging" not in name} == before
+
+
+def recovered(root: Path) -> dict[str, bytes]:
+    Journal(root).recover(no_refs, no_steps)
+    return {path: raw for path, raw in files(root).items() if not path.startswith(".patchmgr/log")}
+
+
+@needs_proc
+@pytest.mark.parametrize("more", [{}, {"series/s/new.patch": b"new\n"}], ids=["gone", "kept"])
+def test_a_power_cut_leaves_the_old_state_or_the_new_one(
+    root: Path, more: dict[str, bytes | None]
+) -> None:
+    before, disk = files(root), Disk(root)
+    change = Change({**CHANGE, **more}, spent=[".patchmgr/rebase/state.json"])
+    during = disk.left_during(lambda: Journal(root).make(change, no_refs))
+    after = files(root)
+    assert after_cuts(during, recovered) == [before, after]
+    assert after_cuts(disk.left(), recovered) == [after]

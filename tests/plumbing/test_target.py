@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import REGULAR, Entry
-from patchmgr.plumbing.applied import Content, state_of
+from patchmgr.plumbing.applied import Content, Record, state_of
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkTree
+from tests.plumbing.power_cut import Disk, after_cuts, needs_proc
 
 FILES = {"a": b"old a", "b": b"old b", "gone": b"precious"}
 
@@ -131,3 +133,46 @@ def test_a_full_disk_leaves_nothing_or_what_the_next_run_finishes(
     recovered = target.recover()
     assert (recovered and recovered.split()[0]) == then
     assert content(target) == left
+
+
+Seen = tuple[dict[str, bytes], Record | None, list[bytes]]
+
+
+def recovered(folder: Path) -> Seen:
+    """Return files, record and kept originals after the next command found the folder."""
+    target = Target(folder / "root", folder / "private")
+    target.recover()
+    kept = [path.read_bytes() for path in folder.glob("private/originals/*")]
+    return content(target), target.record(), kept
+
+
+@needs_proc
+def test_a_power_cut_leaves_the_old_state_or_the_new_one(target: Target) -> None:
+    record = Record("s", "", (), "", None, ())
+    exchange = replace(change(), record=record, originals={"0": FILES["gone"]})
+    disk = Disk(target.root.parent)
+    during = disk.left_during(lambda: target.replace(exchange))
+    new = {"a": b"new", "b": b"new"}, record, [FILES["gone"]]
+    assert after_cuts(during, recovered) == [(FILES, None, []), new]
+
+
+@needs_proc
+def test_a_power_cut_after_a_change_was_dropped_does_not_bring_it_back(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(target.root.parent)
+
+    def full(*_: object) -> None:
+        disk.flush()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def fails() -> None:
+        with pytest.raises(PatchmgrError, match="nothing was changed"):
+            target.replace(change())
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WorkTree, "delete", full)
+        states = disk.left_during(fails)
+    seen = [files for files, *_ in after_cuts(states, recovered)]
+    assert seen == [FILES, {"a": b"new", "b": b"new"}]
+    assert after_cuts(disk.left(), recovered) == [(FILES, None, [])]
