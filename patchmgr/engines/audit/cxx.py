@@ -16,7 +16,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import Reach, includes_in, read_code
-from patchmgr.engines.audit.places import added_lines, written_path
+from patchmgr.engines.audit.places import added_lines, waiting_paths, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.cxx_declarations import (
     CxxFile,
@@ -387,6 +387,8 @@ def cxx_faults(states: States) -> Iterator[Told]:
     """Find uses of C++ names that the included files no longer declare, or declare differently."""
     carried = [path for path in states.carriers if path.endswith(CXX)]
     changed = [path for path in sorted(states.changed_upstream) if path.endswith(CXX)]
+    if waiting := waiting_paths(states) if changed else ():
+        changed = [path for path in changed if path not in waiting]
     if not carried or not changed:
         return
     roots = {path.partition("/")[0] for path in (*carried, *changed) if "/" in path}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.cxx import cxx_faults
+from patchmgr.engines.audit.states import run_checks
 from patchmgr.model.audit import AuditFinding
-from tests.engines.audit.audited import found
+from patchmgr.model.outcome import Verdict
+from tests.engines.audit.audited import audited, found
 from tests.tables import table
 
 HEADER = """\
@@ -205,3 +207,15 @@ def test_the_arguments_that_fit_are_counted_with_the_default_ones() -> None:
     changed = header("int scale(int x, int y = 2)", "int scale(int x, int z, int y = 2)")
     (one,) = told_of(BASE, using("r = ops::scale(a);"), changed)
     assert one.text == "this call of `scale` has 1 argument; it takes 2 to 3"
+
+
+def test_what_a_patch_in_conflict_declares_may_still_come() -> None:
+    declares = {"src/k.h": HEADER.replace("int depth = 2;", "int depth = 2; int wide = 3;")}
+    uses = {"src/k.cu": USER.replace("  int r = a;\n", "  int r = ops::Options().wide;\n")}
+    upstream = {"src/k.h": HEADER.replace("int depth = 2;", "long depth = 2;")}
+    files = [{p: t.encode() for p, t in {**BASE, **side}.items()} for side in (
+        {}, declares, upstream, {**declares, **uses},
+    )]  # fmt: skip
+    (declaring, using_it), states = audited(*files[:3], later=files[3:])
+    assert (declaring.outcome.verdict, using_it.outcome.is_carried) == (Verdict.CONFLICT, True)
+    assert run_checks(states, [cxx_faults]) == ()
