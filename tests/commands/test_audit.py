@@ -22,20 +22,22 @@ BEFORE: Mapping[str, str | None] = {
 
 
 @pytest.mark.parametrize(
-    ("tools", "told"),
+    ("change", "told"),
     [
         pytest.param(TOOLS.replace("load", "read"), "finds nothing any more", id="renamed"),
         pytest.param(NEEDY, "is called without `device`", id="asks for more"),
         pytest.param("def load(:\n", "parses before the change, and not after", id="broken"),
+        pytest.param({"new.py": "print 1\n"}, "the new file does not parse", id="new"),
         pytest.param(TOOLS.replace("strict=True", "strict=True, *, way=0"), None, id="optional"),
         pytest.param(TOOLS.replace("return path", "return str(path)"), None, id="within"),
     ],
 )
 def test_what_breaks_between_two_trees_is_told(
-    scene: Scene, run: Run, tools: str, told: str | None
+    scene: Scene, run: Run, change: str | Mapping[str, str], told: str | None
 ) -> None:
+    changed = {"pkg/tools.py": change} if isinstance(change, str) else change
     old = scene.upstream.commit(BEFORE, "before")
-    new = scene.upstream.commit({**BEFORE, "pkg/tools.py": tools}, "after")
+    new = scene.upstream.commit({**BEFORE, **changed}, "after")
     line = ("audit", "--trees", old, new, "--repo", scene.upstream.root)
     shown = run(*line, code=0 if told is None else 4).out
     assert (told or "0 findings") in shown

@@ -46,6 +46,8 @@ def syntax(states: States) -> Iterable[Told]:
             text = "both sides parse, and their merge does not"
             if ours in (None, theirs):  # audit of a series on its own pin, or of two trees
                 text = "this parses before the change, and not after it"
+            if ours is theirs is None:
+                text = "the new file does not parse"
             yield name, AuditFinding("syntax", True, path, fault.line, None, text)
 
 
