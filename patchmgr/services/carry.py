@@ -42,7 +42,7 @@ from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.background import FEW, beside
+from patchmgr.plumbing.background import FEW, in_two
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -525,17 +525,16 @@ class Auditor(Struct, frozen=True):
         known = self._recalled(question, tuple[Told, ...])
         if known is not None:
             return lambda: known
-        longest = {n: check for n, check in enumerate(self.checks) if check in LONGEST}
-        others = {n: check for n, check in enumerate(self.checks) if n not in longest}
-        last = partial(_checked, states, longest)
-        running = last if len(states.carriers) < FEW else beside(last)
+        begin_first = {check: number for number, check in enumerate(LONGEST)}
+        numbers = range(len(self.checks))
+        order = sorted(numbers, key=lambda n: begin_first.get(self.checks[n], len(LONGEST)))
+        tasks = [partial(_checked, states, self.checks[n]) for n in order]
+        running = in_two(tasks, is_alone=len(states.carriers) < FEW)
 
         def found() -> tuple[Told, ...]:
-            some, _ = _checked(states, others)
-            more, lacks = running()
-            in_order = sorted((some | more).items())
-            told = tuple(dict.fromkeys(one for _, ones in in_order for one in ones))
-            if not lacks and not states.lacks:
+            answers = dict(zip(order, running(), strict=True))
+            told = tuple(dict.fromkeys(one for n in numbers for one in answers[n][0]))
+            if not states.lacks and not any(lacks for _, lacks in answers.values()):
                 self.kept.put(question, msgspec.to_builtins(told))
             return told
 
@@ -584,8 +583,6 @@ class Auditor(Struct, frozen=True):
         return None
 
 
-def _checked(
-    states: States, checks: Mapping[int, Check]
-) -> tuple[dict[int, tuple[Told, ...]], bool]:
-    """Return the findings of each check, and whether the content of a file was missing."""
-    return {n: run_checks(states, [check]) for n, check in checks.items()}, states.lacks
+def _checked(states: States, check: Check) -> tuple[tuple[Told, ...], bool]:
+    """Return the findings of a check, and whether the content of a file was missing."""
+    return run_checks(states, [check]), states.lacks

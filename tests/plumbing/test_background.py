@@ -7,16 +7,17 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.background import beside
+from patchmgr.plumbing.background import beside, in_two
 from patchmgr.plumbing.objects import ObjectReader
 
 _FORKING = """
 import os, sys, time
-from patchmgr.plumbing.background import beside
+from patchmgr.plumbing.background import beside, in_two
 os.cpu_count = lambda: 2
 def find():
     print("begun", flush=True)
@@ -81,3 +82,27 @@ def test_a_fork_ends_with_the_process_that_started_it() -> None:
         process.stdin.close()
         assert process.stdout.read() == b""  # no process holds it any more
     assert time.monotonic() - start < 50
+
+
+def test_two_processes_share_tasks_and_each_value_stands_at_its_place() -> None:
+    tasks = [partial(_waited, number) for number in range(20)]
+    values = in_two(tasks)()
+    assert [number for number, _ in values] == [*range(20)]
+    assert len({process for _, process in values}) <= 2
+
+
+def test_what_the_other_process_lost_is_computed_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    parent = os.getpid()
+
+    def only_here(number: int) -> int:
+        if os.getpid() != parent:
+            raise MemoryError
+        return number
+
+    assert in_two([partial(only_here, number) for number in range(3)])() == [0, 1, 2]
+
+
+def _waited(number: int) -> tuple[int, int]:
+    time.sleep(0.001)
+    return number, os.getpid()

@@ -32,6 +32,5 @@ CHECKS: tuple[Check, ...] = (
     defined_twice,
     check_interfaces,
 )
-# For C++ and Python, these take as long as all other checks together. So they run in a process of
-# their own.
-LONGEST: tuple[Check, ...] = (syntax, cxx_faults, defined_twice, check_interfaces)
+# These take longest, and are begun first: two processes share the checks.
+LONGEST: tuple[Check, ...] = (check_interfaces, cxx_faults, defined_twice, syntax)
