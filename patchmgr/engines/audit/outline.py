@@ -13,12 +13,13 @@ import re
 import sys
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
+from functools import lru_cache
 
 from msgspec import Struct, field
 
 _WORD = re.compile(r"[^\W\d]\w*")
-BEGINS = re.compile(r"\n(?!(?:else|elif|except|finally)\b)(?=[^\s#)\]}])")
+BEGINS = re.compile(r"\n(?=[^\s#)\]}])(?!(?:else|elif|except|finally)\b)")
 _QUOTES = ('"""', "'''")
 _LITERAL = re.compile(
     r"#[^\n]*|\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"
@@ -31,7 +32,7 @@ _TEXT = re.compile(r"[rRuU]?(?:\"\"\"|''')")
 _FROM_OUTSIDE = re.compile(r"(?:from|import)[ \t]+(\w+)")
 _IMPORTS = ("from ", "import ")
 _SET = re.compile(r"[ \t]*(?:self|cls)\.(\w+)[ \t]*(?::([^=]+))?=(?!=)(.*)")
-_BINDS = re.compile(r"(\w+)[ \t]*(?::([^=\n]+))?(?:=(?!=)((?:.|\n)*))?$")
+_BINDS = re.compile(r"(\w+)[ \t]*(?::([^=\n]+))?(?:=(?!=)((?s:.*)))?$")
 _STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _CALL = re.compile(r"\s*[\w.]+\(")
 _COMMENT = re.compile(r"#.*")
@@ -66,23 +67,22 @@ class Altered(Struct, frozen=True):
             {name for name in some if not name.startswith("__")}
             for some in (self.names, self.types)
         )
-        lines, whole, naming = set[int](), set[int](), set[int]()
-        for first, block in blocks(text):
-            its_lines = within & set(range(first, first + block.count("\n") + 1))
-            if not its_lines:
+        names, types = ({name for name in some if name in text} for some in (names, types))
+        lines, whole, naming, numbers = set[int](), set[int](), set[int](), sorted(within)
+        for first, block in blocks(text) if names or types else ():
+            end = first + block.count("\n")
+            if not is_among(numbers, first, end) or not any(map(block.__contains__, names | types)):
                 continue
             head, parts = parts_of(block)
-            said = words(head)
-            said_in = [words(part) for _, part in parts]
-            if not (types.isdisjoint(said.union(*said_in)) and names.isdisjoint(said)):
-                whole |= its_lines
+            if _has_word(block, types) or _has_word(head, names):
+                whole.update(range(first, end + 1))
                 continue
-            for (start, part), said in zip(parts, said_in, strict=True):
-                if not names.isdisjoint(said):
+            for start, part in parts:
+                if _has_word(part, names):
                     numbered = [*enumerate(part.split("\n"), first + start)]
                     lines.update(n for n, _ in numbered)
-                    naming.update(n for n, line in numbered if not names.isdisjoint(words(line)))
-        return Suspects(lines & within | whole, whole, sorted(naming))
+                    naming.update(n for n, line in numbered if _has_word(line, names))
+        return Suspects((lines | whole) & within, whole & within, sorted(naming))
 
 
 class Suspects(Struct, frozen=True):
@@ -153,9 +153,9 @@ def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]
         (alias or derived or value, words(of or bases or made))
         for text in texts
         if any(name in text for name in names)
-        for line in text.split("\n")
-        if line[:1].isalpha() or " as " in line
-        for of, alias, derived, bases, value, made in _RENAMES.findall(line)
+        for of, alias, derived, bases, value, made in _RENAMES.findall(
+            "\n".join(x for x in text.split("\n") if x[:1].isalpha() or " as " in x)
+        )
     ]
 
 
@@ -171,12 +171,18 @@ def words(text: str) -> set[str]:
     return set(_WORD.findall(text))
 
 
-def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (first line, source) for each top-level statement of Python source.
+def _has_word(text: str, some: Set[str]) -> bool:
+    return any(map(text.__contains__, some)) and not some.isdisjoint(_WORD.findall(text))
+
+
+@lru_cache(maxsize=128)  # most files have the same text on both sides
+def blocks(text: str) -> Sequence[tuple[int, str]]:
+    """Return (first line, source) for each top-level statement of Python source.
 
     Lines count from 1. Decorators belong to the statement after them, and an `else` to the
     statement before it.
     """
+    found = list[tuple[int, str]]()
     first, start, begin, cut, depth, quotes = 1, 0, 0, 0, 0, [0, 0]
     for end in (*(match.end() for match in BEGINS.finditer(text)), len(text)):
         quotes = [n + text.count(mark, cut, end) for n, mark in zip(quotes, _QUOTES, strict=True)]
@@ -188,8 +194,9 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
         depth += _depth(piece) and _depth(_LITERAL.sub("", piece))
         goes_on = depth or piece.startswith("@") or piece.endswith("\\\n")
         if end > start and (end == len(text) or not goes_on):
-            yield first, text[start:end]
+            found.append((first, text[start:end]))
             first, start, depth = first + text.count("\n", start, end), end, 0
+    return found
 
 
 def _depth(text: str) -> int:

@@ -18,7 +18,7 @@ from patchmgr.engines.structure.python_tree import children, parse_anew, parse_p
 
 LARGEST = 1_000_000  # bytes of the largest module that is parsed
 MOST_READ = 64_000_000  # bytes of all modules that one audit parses
-_GLOBAL = re.compile(r"(?:^|[;:])[ \t]*global[ \t]", re.MULTILINE)
+_GLOBAL = re.compile(r"global[ \t]")
 _FILLING = frozenset({"globals", "vars", "setattr", "exec"})
 
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -119,7 +119,8 @@ def read_module(path: str, text: str) -> Module | None:
     others, found = list[str](), list[_Block]()
     for first, block in blocks(text):
         head, lines = DEFINES.match(block), block.count("\n")
-        binds_more = "global" in block and _GLOBAL.search(block)
+        before_global = (text.rstrip(" \t")[-1:] for text in _GLOBAL.split(block)[:-1])
+        binds_more = any(end in "\n;:" for end in before_global)
         if head is None or binds_more or "overload" in head[0] or BEGINS.search(block, head.end()):
             others.append(block)
         else:
