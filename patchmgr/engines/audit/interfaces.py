@@ -47,10 +47,11 @@ def check_interfaces(states: States) -> Iterator[Told]:
 def _ours(states: States) -> Iterator[Lines]:
     """Yield the lines of the series that may use names which upstream changed."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
-    names = _altered(states) if changed.places else None
-    for path in states.carriers:
-        content = states.merged.read(path) if path.endswith(PYTHON) else None
-        if content is None or not changed.places:
+    carriers = [path for path in states.carriers if path.endswith(PYTHON) and changed.places]
+    names = _altered(states, carriers) if carriers else None
+    for path in carriers:
+        content = states.merged.read(path)
+        if content is None:
             continue
         old = source_path(states, path)
         # In a file that moved, an unchanged relative import may refer to another module.
@@ -69,7 +70,7 @@ def _ours(states: States) -> Iterator[Lines]:
             yield path, reach, True
 
 
-def _altered(states: States) -> Altered | None:
+def _altered(states: States, carriers: Iterable[str]) -> Altered | None:
     """Return the names whose meaning upstream changed, or None if it changed too many files."""
     paths = sorted(path for path in states.changed_upstream if path.endswith(PYTHON))
     if len(paths) > _MOST_READ:
@@ -77,7 +78,7 @@ def _altered(states: States) -> Altered | None:
     states.base.read_ahead(paths)
     states.onto.read_ahead(paths)
     pairs = [(states.base.text(path), states.onto.text(path)) for path in paths]
-    own = (states.merged.text(path) for path in states.carriers if path.endswith(PYTHON))
+    own = (states.merged.text(path) for path in carriers)
     found = altered(pairs, own)
     for path, (old, new) in zip(paths, pairs, strict=True):
         if not (old and new):  # the module itself was added or removed

@@ -25,7 +25,7 @@ _NAMES = frozenset({
     "option", "Option", "argument",
 })  # fmt: skip
 _CALLS = re.compile(rb"\b(?:%b)\s*\(" % "|".join(sorted(_NAMES)).encode())
-_CALLED = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 
 

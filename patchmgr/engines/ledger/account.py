@@ -19,6 +19,7 @@ from patchmgr.engines.ledger.texts import (
     Lines,
     Pair,
     Searched,
+    apart,
     blocks_of,
     definitions_of,
     is_near,
@@ -258,6 +259,8 @@ class Account:
         made: Counter[Any] = Counter()
         for path in self.changed:
             ours, lines = (lines_of(state.read(path)) for state in (self.onto, self.result))
+            if ours is not None and lines is not None:
+                ours, lines = apart(ours, lines)
             made.update({} if lines is None else count(lines))
             made.subtract({} if ours is None else count(ours))
         return made

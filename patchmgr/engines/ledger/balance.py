@@ -55,8 +55,10 @@ from patchmgr.engines.ledger.texts import (
     Lines,
     Pair,
     Words,
+    apart,
     contested,
     definitions_of,
+    each_squeezed,
     lines_of,
     once,
     pairs_of,
@@ -311,20 +313,20 @@ class _Text:
             else:
                 self.rest.append(line)
 
-    def words(self) -> Words:
-        return words_of(line for line in self.rest if not REMARK.match(line))
-
-    def remarks(self) -> Words:
-        return words_of(line for line in self.rest if REMARK.match(line))
-
-    def pairs(self) -> Counter[Pair]:
-        return Counter(pairs_of(self.rest))
-
-    def definitions(self) -> Counter[tuple[str, bytes]]:
-        return definitions_of(self.rest)
-
 
 _Texts = dict[str, _Text]
+
+
+def _words(lines: Lines) -> Words:
+    return words_of(line for line in lines if not REMARK.match(line))
+
+
+def _remarks(lines: Lines) -> Words:
+    return words_of(line for line in lines if REMARK.match(line))
+
+
+def _pairs(lines: Lines) -> Counter[Pair]:
+    return Counter(pairs_of(lines))
 
 
 class _Sides(Struct, frozen=True):
@@ -335,21 +337,26 @@ class _Sides(Struct, frozen=True):
     theirs: _Texts
     made: _Texts
 
-    def written(self, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
+    def written(self, count: Callable[[Lines], Counter[Any]]) -> Counter[Any]:
         """Return by how much the patches change the count of each item, such as a word."""
         return _change(self.base, self.theirs, count)
 
-    def carried(self, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
+    def carried(self, count: Callable[[Lines], Counter[Any]]) -> Counter[Any]:
         """Return how many more of each item, such as a word, the result has than upstream."""
         return _change(self.ours, self.made, count)
 
 
-def _change(old: _Texts, new: _Texts, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
+def _change(old: _Texts, new: _Texts, count: Callable[[Lines], Counter[Any]]) -> Counter[Any]:
     found: Counter[Any] = Counter()
     for path, text in new.items():
         if text.rest != old[path].rest:
-            found.update(count(text))
-            found.subtract(count(old[path]))
+            before, after = apart(old[path].rest, text.rest)
+            if count is not _pairs:  # then equal lines count the same wherever they are
+                lines = Counter(after)
+                lines.subtract(before)
+                before, after = [*(-lines).elements()], [*(+lines).elements()]
+            found.update(count(after))
+            found.subtract(count(before))
     return found
 
 
@@ -370,11 +377,11 @@ def faults_by_words(account: Account) -> Iterator[Told]:
         words.take(old, new, is_carried=fate in CARRIED)
         if fate is Fate.OTHERWISE:
             words.beside.update(words_of(hunk.beside()) + (old & new))
-    words.net = sides.written(_Text.words)
-    yield from account.told(account.off(words, sides.carried(_Text.words), words_of), "word", words)
+    words.net = sides.written(_words)
+    yield from account.told(account.off(words, sides.carried(_words), words_of), "word", words)
     # If both sides wrote a comment, the result may have only one of the two.
-    words.net = sides.written(_Text.remarks)
-    off = account.off(words, sides.carried(_Text.remarks), words_of)
+    words.net = sides.written(_remarks)
+    off = account.off(words, sides.carried(_remarks), words_of)
     if lost := [one for one, number in off.items() if number > 0 and words.come[one]]:
         text = f"the result lacks words of comments that the patches add: {quoted(lost)}"
         yield account.finding(text, lost[0], is_certain=False)
@@ -389,8 +396,8 @@ def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
         return
     texts = (*sides.ours.values(), *sides.theirs.values())
     known = {line for text in texts for line in text.rest}
-    account.pairs.net = sides.written(_Text.pairs)
-    for one in account.off(account.pairs, sides.carried(_Text.pairs), neighbours, beside=1):
+    account.pairs.net = sides.written(_pairs)
+    for one in account.off(account.pairs, sides.carried(_pairs), neighbours, beside=1):
         # Reformatting may make a line equal to another line of the file (case fi-3543).
         if near.isdisjoint(one) and not known.isdisjoint(one):
             yield account.disorder(*one)
@@ -430,7 +437,7 @@ def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
     for path, text in sides.made.items():
         places, files = once(text.rest), (sides.ours[path], sides.theirs[path])
         orders = [once(file.rest) for file in files]
-        every = [set(map(squeezed, file.rest)) for file in files]
+        every = [{*each_squeezed(file.rest)} for file in files]
         for side, other in ((0, 1), (1, 0)):
             alone = [one for one in places if one in orders[side] and one not in every[other]]
             both = [one for one in places if one in orders[side] and one in orders[other]]
@@ -476,8 +483,8 @@ def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
     for hunk, fate in account.hunks():
         old, new = definitions_of(hunk.only(b"-")), definitions_of(hunk.only(b"+"))
         defined.take(old, new, is_carried=fate in CARRIED)
-    defined.net = sides.written(_Text.definitions)
-    off = account.off(defined, sides.carried(_Text.definitions), definitions_of)
+    defined.net = sides.written(definitions_of)
+    off = account.off(defined, sides.carried(definitions_of), definitions_of)
     for (kind, name), number in off.items():
         if number > 0:
             text = f"the result lacks the {kind} {name.decode(errors='replace')}"

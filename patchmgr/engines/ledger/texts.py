@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from itertools import chain, pairwise
+from itertools import chain, compress, count, pairwise
+from operator import ne
 
 Lines = list[bytes]
 Pair = tuple[bytes, bytes]
@@ -36,6 +37,7 @@ def pairs_of(lines: Lines | None) -> Iterable[Pair]:
 
 
 _LAYOUT = b" \t\r\n\v\f,()'\"\\"
+_IN_LINES = _LAYOUT.replace(b"\n", b"")
 _WORD = re.compile(rb"\w+|->|::|[^\w\s,()'\"\\]")
 # Punctuation that joins words. It comes and goes with the words, and means nothing by itself.
 JOINTS = frozenset((b".", b"->", b"::", b":", b"=", b";", b"[", b"]", b"{", b"}"))
@@ -45,6 +47,19 @@ _NAMED = (
     ("class", re.compile(rb"\s*(?:class|struct|enum(?:\s+class)?|union|namespace)\s+(\w+)")),
     ("macro", re.compile(rb"\s*#\s*define\s+(\w+)")),
 )
+
+
+def apart(old: Lines, new: Lines) -> tuple[Lines, Lines]:
+    """Return two files without the lines at the start and at the end that are equal in both.
+
+    One such line is left at each end, so the counts of all items, and of pairs of consecutive
+    lines, differ by the same numbers as those of the whole files.
+    """
+    most = min(len(old), len(new))
+    head = max(0, next(compress(count(), map(ne, old, new)), most) - 1)
+    rest = map(ne, reversed(old), reversed(new))
+    tail = max(0, min(most - head, next(compress(count(), rest), most)) - 1)
+    return old[head : len(old) - tail], new[head : len(new) - tail]
 
 
 def words_of(lines: Iterable[bytes]) -> Words:
@@ -185,11 +200,10 @@ def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, by
     Lines where one side meets the other are left out: the first two of the three are consecutive on
     one side, and the last two on the other side.
     """
-    pairs = [set(pairs_of(lines)) for lines in (ours, theirs)]
     threes = {*_threes(ours), *_threes(theirs)}
-    for three in _threes(made):
-        if three in threes:
-            continue
+    odd = [three for three in _threes(made) if three not in threes]
+    pairs = [set(pairs_of(lines)) for lines in (ours, theirs)] if odd else []
+    for three in odd:
         sides = [[pair in side for side in pairs] for pair in (three[:2], three[1:])]
         if sides not in ([[True, False], [False, True]], [[False, True], [True, False]]):
             yield three
@@ -207,17 +221,21 @@ def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
     """
     found: dict[bytes, tuple[int, bytes]] = {}
     double: set[bytes] = set()
-    for place, line in enumerate(lines):
-        key = squeezed(line)
+    for place, (key, line) in enumerate(zip(each_squeezed(lines), lines, strict=False)):
         if key in found:
             double.add(key)
         found[key] = (place, line)
     return {key: at for key, at in found.items() if key not in double and len(key) > 2}
 
 
+def each_squeezed(lines: Lines) -> Lines:
+    """Return each line as `squeezed` returns it, or one empty line if there is none."""
+    return b"\n".join(lines).translate(None, _IN_LINES).split(b"\n")
+
+
 def squeezed_counts(content: bytes) -> Counter[bytes]:
     """Count how often each line of a file occurs, with white space and punctuation removed."""
-    return Counter(content.translate(None, _LAYOUT.replace(b"\n", b"")).split(b"\n"))
+    return Counter(content.translate(None, _IN_LINES).split(b"\n"))
 
 
 def _joined(lines: Lines) -> bytes:
