@@ -12,7 +12,9 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 def object_id(kind: str, content: bytes) -> str:
     """Return the id (40 hex) that git gives an object with this kind and content."""
     head = f"{kind} {len(content)}\0".encode()
-    return hashlib.sha1(head + content, usedforsecurity=False).hexdigest()
+    digest = hashlib.sha1(head, usedforsecurity=False)
+    digest.update(content)
+    return digest.hexdigest()
 
 
 def blob_id(content: bytes) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pickle
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,15 @@ class Answers:
             size += facts.st_size
             if now - facts.st_mtime > _UNUSED or size > _MOST_BYTES:
                 path.unlink()
+
+
+def value_bytes(value: object) -> bytes:
+    """Return bytes that differ if values differ, for a question about a value without an id."""
+    written = BytesIO()
+    pickler = pickle.Pickler(written)
+    pickler.fast = True  # writes equal values alike, whether or not they are the same object
+    pickler.dump(value)
+    return written.getvalue()
 
 
 def _program() -> Iterator[str]:

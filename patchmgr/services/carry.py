@@ -41,7 +41,7 @@ from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.answer_cache import Answers, value_bytes
 from patchmgr.plumbing.background import FEW, in_two
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
@@ -546,7 +546,7 @@ class Auditor(Struct, frozen=True):
         """Return the ledger of a rebase, from the cache if an earlier run made the same rebase."""
         claims = [claimed(item, one) for item, one in zip(items, judged, strict=True)]
         return self._known(
-            ("ledger", self._about(merged), repr(claims)),
+            ("ledger", self._about(merged), value_bytes(claims)),
             merged,
             Ledger,
             lambda: ledger_of(claims, merged, self.base, blobs=blobs, history=self.steps),
@@ -561,12 +561,12 @@ class Auditor(Struct, frozen=True):
         if id(states) not in self.keys:
             sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]
             about = (self.base.id, self.onto.id, self.history.ends, self.steps.known())
-            said = repr((about, sides, states.patches, sorted(states.carriers.items())))
-            self.keys[id(states)] = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+            said = value_bytes((about, sides, states.patches, sorted(states.carriers.items())))
+            self.keys[id(states)] = sha256(said).hexdigest()
         return self.keys[id(states)]
 
     def _known(
-        self, question: Sequence[str], states: States, kind: type[T], find: Callable[[], T]
+        self, question: Sequence[str | bytes], states: States, kind: type[T], find: Callable[[], T]
     ) -> T:
         known = self._recalled(question, kind)
         if known is not None:
@@ -576,7 +576,7 @@ class Auditor(Struct, frozen=True):
             self.kept.put(question, msgspec.to_builtins(found))
         return found
 
-    def _recalled(self, question: Sequence[str], kind: type[T]) -> T | None:
+    def _recalled(self, question: Sequence[str | bytes], kind: type[T]) -> T | None:
         known = self.kept.get(question)
         with suppress(msgspec.ValidationError):  # this program did not write the answer
             return None if known is None else msgspec.convert(known[0], kind)

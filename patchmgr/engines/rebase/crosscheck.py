@@ -154,7 +154,7 @@ Counted = Callable[[str, str], Counter[Use]]
 def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
     """Return warnings about new uses of names in a form that the other side changed everywhere."""
     told: list[str] = []
-    count = cache(lambda text, name: Counter(_uses(text, re.escape(name))))
+    count = cache(lambda text, name: Counter(_uses(text, name)))
     for who, other, gone, new in (
         ("upstream", texts.upstream, counted.upstream, counted.fork),
         ("the patch", texts.fork, counted.fork, counted.upstream),
@@ -184,13 +184,16 @@ def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -
     return count(merged, name)[use] > 0
 
 
-def _uses(text: str, name: str = _NAME) -> Iterator[Use]:
-    """Yield the uses of all names, or of the names that the pattern `name` matches."""
-    for match in re.finditer(rf"(?<![\w.])({name})(?!\w)[ \t]*([.(\[]?)", text):
+def _uses(text: str, name: str = "") -> Iterator[Use]:
+    """Yield the uses of a name in a text, or of all names."""
+    # The search for a name is fast because its pattern begins with the name itself.
+    plain = re.escape(name)
+    pattern = rf"({plain})(?<![\w.]{plain})" if name else rf"(?<![\w.])({_NAME})"
+    for match in re.finditer(rf"{pattern}(?!\w)[ \t]*([.(\[]?)", text):
         parts = match[1].split(".")
         if match[1] in _KEYWORDS:
             continue  # `else (1,)` is not a call
-        if name == _NAME:
+        if not name:
             yield from ((".".join(parts[:end]), ".") for end in range(1, len(parts)))
         if match[2] == "(":
             kinds = _kinds(text, match.end())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from io import BytesIO
 from itertools import compress, count
 from operator import ne
@@ -52,6 +53,9 @@ MOST_PLACES = 99
 def split_lines(content: bytes) -> list[bytes]:
     """Split content into lines at line feeds only, as git does. Each line keeps its line feed."""
     return BytesIO(content).readlines()
+
+
+_kept_lines = lru_cache(16)(split_lines)  # for readers: nobody may change these lists
 
 
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
@@ -136,12 +140,12 @@ def has_place(content: bytes, hunk: Hunk) -> bool:
 
 def places_of(content: bytes, hunk: Hunk) -> list[int]:
     """Return the lines (from 0) at which the old lines of a hunk occur, at most MOST_PLACES."""
-    return _matches(split_lines(content), list(hunk.old()), 0)
+    return _matches(_kept_lines(content), list(hunk.old()), 0)
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
     """Return whether hunks, in order, at any lines, without fuzz, turn `content` into `result`."""
-    old, new = split_lines(content), split_lines(result)
+    old, new = _kept_lines(content), _kept_lines(result)
     done, drift = [0], 0
     for hunk in hunks:
         before, after = list(hunk.old()), list(hunk.new())
@@ -196,9 +200,8 @@ def occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) ->
 
 def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
     """Return the content with one hunk applied at a known line (from 0)."""
-    lines = split_lines(content)
-    lines[position : position + len(hunk.old())] = hunk.new()
-    return b"".join(lines)
+    lines = _kept_lines(content)
+    return b"".join((*lines[:position], *hunk.new(), *lines[position + len(hunk.old()) :]))
 
 
 def take_in(

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 def singles(lines: Sequence[T]) -> dict[T, int]:
     """Map each line that occurs only once to its index, in the order of the text."""
     last = dict(zip(lines, count(), strict=False))
-    again = set(range(len(lines)))
-    again.difference_update(last.values())
-    for line in {lines[place] for place in again}:
-        del last[line]
+    if len(last) < len(lines):
+        again = bytearray(b"\1") * len(lines)
+        for place in last.values():
+            again[place] = 0
+        for line in set(compress(lines, again)):
+            del last[line]
     return last
 
 
@@ -68,7 +70,8 @@ def longest_rising(places: Sequence[int]) -> list[int]:
     last: list[int] = []
     before: list[int] = []
     for number, place in enumerate(places):
-        at = bisect_left(ends, place)
+        # Most numbers are larger than all before them.
+        at = bisect_left(ends, place) if ends and place < ends[-1] else len(ends)
         before.append(last[at - 1] if at else -1)
         ends[at : at + 1] = [place]
         last[at : at + 1] = [number]
