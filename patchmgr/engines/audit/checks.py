@@ -5,6 +5,7 @@ from __future__ import annotations
 from patchmgr.engines.audit.collected import check_collected
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.interfaces import check_interfaces
+from patchmgr.engines.audit.keys import check_keys
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths, unbuilt_files
@@ -30,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     check_collected,
     check_twice,
     defined_twice,
+    check_keys,
     check_interfaces,
 )
 # These take longest, and are begun first: two processes share the checks.

@@ -7,9 +7,9 @@ lines of upstream that may use what the series changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
-from patchmgr.engines.audit.outline import Altered, Suspects, altered, lost_names
+from patchmgr.engines.audit.outline import Altered, Suspects, altered, blocks, lost_names, words
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import PYTHON
@@ -57,14 +57,14 @@ def _ours(states: States) -> Iterator[Lines]:
         # In a file that moved, an unchanged relative import may refer to another module.
         same = path == old and states.merged.blob(path) == states.written.blob(old)
         text = content.decode("utf-8", "surrogateescape")
-        words = changed.imported_words(path, text)
-        if same and not words:
+        imported = changed.imported_words(path, text)
+        if same and not imported:
             continue
         lines = new_lines(text, states.onto.read(path))
-        if same and "*" not in words and words.isdisjoint(_words(text, lines)):
+        if same and "*" not in imported and imported.isdisjoint(_words(text, lines)):
             continue
         reach = Suspects(lines)
-        if names is not None and path == old and "*" not in words:
+        if names is not None and path == old and "*" not in imported:
             reach = names.suspects_in(text, lines)
         if reach.lines:
             yield path, reach, True
@@ -86,13 +86,19 @@ def _altered(states: States, carriers: Iterable[str]) -> Altered | None:
     return found
 
 
-def _words(text: str, lines: Collection[int]) -> set[str]:
-    """Return the words in some lines and, if these may refer to bases, in all `class` lines."""
-    said = text.split("\n")
-    words = {word for number in lines for word in _WORD.findall(said[number - 1])}
-    if not words.isdisjoint(("self", "cls", "super", "def")):
-        words.update(w for line in said if "class " in line for w in _WORD.findall(line))
-    return words
+def _words(text: str, lines: Set[int]) -> set[str]:
+    """Return the words of the top-level blocks around some lines, and of all `class` lines.
+
+    A variable or a parameter can have a type that only another line of its function names. So all
+    words of a top-level definition count.
+    """
+    near = (
+        block
+        for first, block in blocks(text)
+        if not lines.isdisjoint(range(first, first + block.count("\n") + 1))
+    )
+    heads = (line for line in text.split("\n") if "class " in line)
+    return words("\n".join((*near, *heads)))
 
 
 def _theirs(states: States) -> Iterator[Lines]:

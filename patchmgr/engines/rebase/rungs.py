@@ -41,6 +41,7 @@ _ANSWERS: dict[How, Answer] = {
     How.FORMAT: FORMATTED,
     How.STRUCTURAL: STRUCTURAL,
 }
+_POINTER = b"version https://git-lfs.github.com/spec/"  # begins a file that stands for a larger one
 
 
 class Solved(Struct, frozen=True):
@@ -126,8 +127,12 @@ def formatted(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def structural(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge a conflict by the syntax of the file, or add suggestions for its regions."""
-    if mergers.structure is None:
+    """Merge a conflict by the syntax of the file, or add suggestions for its regions.
+
+    A pointer of Git LFS has no parts to merge: the hash of one side and the size of the other would
+    name a file that nobody has.
+    """
+    if mergers.structure is None or left.upstream.startswith(_POINTER):
         return left
     marked = left.marked
     if not left.is_upstream_ours:  # a structural merge needs upstream's side first

@@ -235,3 +235,21 @@ def test_new_code_of_upstream_is_looked_at_as_well(base_text: str, ours: str, to
     upstream = {**base, "n.py": b"x = 1\n\nfrom m import f\n\nf(2)\n"}
     findings = found([check_interfaces], base, {**base, "m.py": ours.encode()}, upstream)
     assert [f.path for f in findings if f.is_certain] == ["n.py"] * told
+
+
+@table(
+    "head",
+    [
+        pytest.param("def go(box: Base):\n    box.start()\n", id="parameter"),
+        pytest.param("def go():\n    box = Base()\n    box.start()\n", id="variable"),
+    ],
+)
+def test_a_type_that_only_another_line_of_the_function_names_is_known(head: str) -> None:
+    body = "class Base:\n    def start(self):\n        pass\n\n"
+    old = f"{body}    def size(self):\n        return 1\n"
+    new = f"{body}    @property\n    def size(self):\n        return 1\n"
+    text = f"from m import Base\n\n\n{head}"
+    base = {"m.py": old.encode(), "a.py": text.encode()}
+    ours = {**base, "a.py": f"{text}    return box.size()\n".encode()}
+    findings = found([check_interfaces], base, ours, {**base, "m.py": new.encode()})
+    assert [f.text for f in findings] == ["`box.size` is called, but is a property now."]

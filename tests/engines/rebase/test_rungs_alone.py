@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.engines.conflicts.memory import Resolutions
+from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.rebase.rungs import Solved, Unsolved, has_last_newline, solve_text
 from patchmgr.engines.rebase.work import Mergers
 from patchmgr.model.outcome import How
@@ -61,6 +62,14 @@ def test_what_is_known_is_in_what_is_left(ours: bool) -> None:
     assert found.used == (NAME,)
     assert found.marked is not None
     assert found.marked.startswith(b"h\nboth\nz\n" + more + b"<<<<<<< ours\n")
+
+
+def test_a_pointer_of_lfs_is_not_put_together_from_two() -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize %b\n"
+    sides = [pointer % pair for pair in ((b"a", b"1"), (b"b", b"1"), (b"a", b"2"))]
+    mergers = Mergers(text=PlainMerge(), structure=lambda *_: Resolved("merged\n"))
+    found = solve_text(sides[0], sides[1], sides[2], "f", mergers=mergers)
+    assert isinstance(found, Unsolved)
 
 
 def test_binaries_are_left() -> None:

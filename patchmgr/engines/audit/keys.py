@@ -1,0 +1,183 @@
+"""Find keys, cases, functions and numbers that both sides of a merge add to the same block.
+
+A file is read line by line, and its blocks by their indentation. So this works for data, and for
+any language, if each key has a line of its own. All findings are warnings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.places import added_lines, written_path
+from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.engines.languages.file_types import CXX_LANGUAGES, language
+from patchmgr.formats.late_patterns import late_pattern
+from patchmgr.model.audit import AuditFinding
+
+_CASE = rb"(case\b[ \t]*[^\s:][^:\n]*|default)[ \t]*:(?!:)"
+_KEY = rb"(?:pub[ \t]+)?([\"'][^\"'\n]*[\"']|[\w.$@/-]+)\??[ \t]*(?::(?![:=])|=>)"
+_FUNCTION = (
+    rb"(?:(?:export|default|async|pub)[ \t]+)*"
+    rb"((?:fn|func|function)\b[^\n(]*(?:\([^)\n]*\)[ \t]*)?\w+)[(<\[]"
+)
+_SHELL = rb"(?:function[ \t]+)?(\w+)[ \t]*\(\)[ \t]*\{"
+_SECTION = rb"(\[[^\]\n]+\])[ \t]*$|([\w.-]+)[ \t]*[=:]"
+_CODE = late_pattern(rb"%b|%b|%b" % (_CASE, _FUNCTION, _KEY))
+_DATA = late_pattern(_KEY)
+_READ_BY = {
+    **dict.fromkeys(("JSON", "YAML"), _DATA),
+    **dict.fromkeys(("Go", "JavaScript", "Rust", "TypeScript"), _CODE),
+    **dict.fromkeys(CXX_LANGUAGES, late_pattern(_CASE)),
+    "INI": late_pattern(_SECTION),
+    "Shell": late_pattern(_SHELL),
+    "Protobuf": None,
+    "Python": None,
+}  # None: only numbers are read; Python's keys have a check of their own
+_NUMBERED = late_pattern(
+    rb"([\w.: \t]*\w)[ \t]*=[ \t]*(\d+|0[xX][\da-fA-F]+)[ \t]*(?:\[[^\]]*\][ \t]*)?[,;]?"
+    rb"[ \t]*(?:(?://|\#|/\*).*)?"
+)
+_FEWEST = 3  # numbers in a block that are a numbering
+_REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
+
+
+class _Line(Struct, frozen=True):
+    """A line of a file: its number (from 1), and the block that it is in.
+
+    `block` is the number of the line that begins the block, and `around` are the texts of all lines
+    that begin a block around it, so it is the same in each version of a file.
+    """
+
+    number: int
+    text: bytes
+    block: int
+    around: tuple[bytes, ...]
+
+
+class _Given(Struct, frozen=True):
+    """A line that gives a key or, if `number` is set, gives the number to a name."""
+
+    line: _Line
+    name: bytes
+    number: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """The name, without quotes and without the type before it."""
+        name = self.name if self.number is None else self.name.split()[-1]
+        return name.decode("utf-8", "replace").strip("\"'")
+
+
+class _Open(Struct):
+    """A line that may begin a block. For a `case`, `switch` is the line of its `switch`."""
+
+    indent: int
+    number: int
+    text: bytes
+    switch: int
+
+
+def check_keys(states: States) -> Iterator[Told]:
+    """Find what may be in a block once only, and what both sides add, at different places."""
+    for path in states.carriers:
+        spoken = language(path)
+        old = written_path(states, path)
+        files = (states.base, old), (states.written, old), (states.onto, path)
+        blobs = [*(side.blob(at) for side, at in files), states.merged.blob(path)]
+        if spoken not in _READ_BY or None in blobs or len(set(blobs)) < len(blobs):
+            continue
+        contents = [*(side.read(at) or b"" for side, at in files), states.merged.read(path) or b""]
+        if UNKNOWN in contents or any(b"\0" in content for content in contents):
+            continue
+        added = added_lines(states, path)
+        sides = [tuple(_lines(content)) for content in contents]
+        for each in (*_keys(sides, _READ_BY[spoken]), *_numbers(sides)):
+            ours, theirs = sorted(each, key=lambda one: one.line.number not in added)
+            symbol, line, where = ours.shown, ours.line.number, theirs.line.number
+            text = f"`{symbol}` is also given in line {where}: each side adds it to this block."
+            if ours.number is not None:
+                text = f"`{symbol}` and `{theirs.shown}` (line {where}) both have the number "
+                text += f"{ours.number}, each given by one side."
+            finding = AuditFinding("defined-twice", False, path, line, symbol, text)
+            yield added.get(line, states.carriers[path]), finding
+
+
+def _lines(content: bytes) -> Iterator[_Line]:
+    """Yield the lines of a file that are neither empty nor a comment."""
+    around: list[_Open] = []
+    for number, raw in enumerate(content.splitlines(), 1):
+        text = raw.strip()
+        if not text or text.startswith(_REMARKS):
+            continue
+        indent = len(raw.expandtabs()) - len(raw.expandtabs().lstrip())
+        if not indent and (text.startswith(b"---") or re.fullmatch(rb"\[[^\]]+\]", text)):
+            indent = -1  # a document of YAML, or a section of an INI file
+        beside = None
+        while around and around[-1].indent >= indent:
+            beside = around.pop()
+        is_case = text.startswith((b"case ", b"default:"))
+        switch = around[-1].number if around else 0
+        if is_case and beside is not None and beside.indent == indent:
+            switch = beside.switch
+        yield _Line(number, text, switch, tuple(one.text for one in around))
+        around.append(_Open(indent, number, text, switch if is_case else number))
+
+
+def _keys(
+    sides: Sequence[Sequence[_Line]], pattern: re.Pattern[bytes] | None
+) -> Iterator[list[_Given]]:
+    """Yield the two lines of each key that each side adds once to the same block."""
+    if pattern is None:
+        return
+    named = [[one for line in side if (one := _named(pattern, line))] for side in sides]
+    base, *both = (Counter((one.line.around, one.name) for one in side) for side in named[:3])
+    found = defaultdict[tuple[int, bytes], list[_Given]](list)
+    for one in named[3]:
+        key = one.line.around, one.name
+        if not base[key] and both[0][key] == both[1][key] == 1:
+            found[one.line.block, one.name].append(one)
+    yield from (each for each in found.values() if len(each) == 2)
+
+
+def _named(pattern: re.Pattern[bytes], line: _Line) -> _Given | None:
+    found = pattern.match(line.text)
+    name = next(filter(None, found.groups()), b"") if found else b""
+    return _Given(line, name) if name else None
+
+
+def _numbers(sides: Sequence[Sequence[_Line]]) -> Iterator[list[_Given]]:
+    """Yield the two lines of each number that each side gives to another name of one block."""
+    numbered = [[one for line in side if (one := _numbered(line))] for side in sides]
+    base, *both = (Counter((one.line.around, one.number) for one in side) for side in numbered[:3])
+    names = [{(one.line.around, one.name) for one in side} for side in numbered[1:3]]
+    known = defaultdict[tuple[bytes, ...], list[int]](list)
+    for one in numbered[0]:
+        known[one.line.around].append(one.number or 0)
+    found = defaultdict[tuple[int, int | None], list[_Given]](list)
+    for one in numbered[3]:
+        key = one.line.around, one.number
+        if not base[key] and both[0][key] == both[1][key] == 1:
+            found[one.line.block, one.number].append(one)
+    for each in (each for each in found.values() if len(each) == 2):
+        is_of = [{(one.line.around, one.name) in side for side in names} for one in each]
+        if is_of == [{True, False}, {True, False}] and _is_numbering(known[each[0].line.around]):
+            yield each
+
+
+def _numbered(line: _Line) -> _Given | None:
+    found = _NUMBERED.fullmatch(line.text)
+    if found is None:
+        return None
+    return _Given(line, found[1], int(found[2], 16 if found[2][:2].lower() == b"0x" else 10))
+
+
+def _is_numbering(numbers: Sequence[int]) -> bool:
+    """Return whether no number is given twice, and all count on or are powers of two."""
+    if len(numbers) < _FEWEST or len({*numbers}) < len(numbers):
+        return False
+    is_dense = max(numbers) - min(numbers) < 2 * len(numbers)
+    return is_dense or all(n & (n - 1) == 0 for n in numbers)
