@@ -15,16 +15,19 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.needs import check_promise, missing_on
+from patchmgr.engines.series.placement import Rejected, apply_hunks, nearest_places
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import IMPORTED_FROM
 from patchmgr.formats.mailbox import slug
+from patchmgr.formats.mending import with_places
 from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.series_files import with_ended_lines, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import EMPTY_BLOB
 from patchmgr.model.patch import Patch
+from patchmgr.model.ports import Blobs
 from patchmgr.model.series import SeriesFile, SeriesLine
-from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
@@ -122,7 +125,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
             hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
             raise UsageError("the named sources have no patches", *hints)
         loaded = load_series(session, series)
-        present, known = loaded.series_file, loaded.patches
+        present = loaded.series_file
         upstreams = UpstreamStates(session)
         with Scratch([loaded.upstream.store]) as scratch:
             tree = scratch.tree(base_commit(session, loaded, scratch, upstreams)[0])
@@ -134,7 +137,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
             new = SeriesFile((*with_ended_lines(present).lines, *lines))
             stands_alone = record.on is None and not present.names()
             becomes = fork.files if fork is not None and fork.is_whole and stands_alone else None
-            _check_fold(place, new, [*known, *patches], becomes)
+            patches = _check_fold(place, new, patches, becomes, notes)
         for note in notes:
             session.say(note)
         if not is_dry_run:
@@ -249,19 +252,23 @@ def _free_name(wish: str, is_taken: Callable[[str], bool]) -> str:
 def _check_fold(
     place: _Place,
     order: SeriesFile,
-    patches: Sequence[Patch],
+    new: Sequence[Patch],
     becomes: Mapping[str, Entry | None] | None,
-) -> None:
-    """Apply the patches to the pin in memory; raise PatchmgrError if one does not apply.
+    notes: list[str],
+) -> tuple[Patch, ...]:
+    """Apply all patches to the pin in memory, and return the new ones.
 
-    A patch that is included only if a guard symbol is selected must apply with one such symbol.
-    Raises AssertionError if the patches of a fork do not result in the files in `becomes`.
+    If hunks fit at several places, the patch gets the lines at which `git apply` and `patch` put
+    them, and that is added to `notes`. A patch that is included only if a guard symbol is selected
+    must apply with one such symbol. Raises PatchmgrError if a patch does not apply, and
+    AssertionError if the patches of a fork do not result in the files in `becomes`.
     """
     session, scratch, tree = place.session, place.scratch, place.tree
     upstream, record = place.loaded.upstream, place.loaded.record
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
     known = set(place.loaded.series_file.names())
+    patches = [*place.loaded.patches, *new]
     upstream.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
     pin = End(place.loaded.base, tree)
     views = place.upstreams.views(record.upstream, upstream, scratch, patches=patches, base=pin)
@@ -276,12 +283,21 @@ def _check_fold(
         overlay = Overlay(tree)
         try:
             for patch in let_in:
-                if patch.name in missing:
-                    step_patch(Overlay(overlay), patch, scratch)
-                else:
-                    step_patch(overlay, patch, scratch)
-                    if views is not None and patch.name not in known:
-                        check_promise(patch, overlay, views)
+                applied, side = patch, Overlay(overlay) if patch.name in missing else overlay
+                try:
+                    step_patch(side, patch, scratch)
+                except PatchmgrError:
+                    placed = _placed(patch, lines[patch.name], side, scratch)
+                    if placed is None or patch.name in known:
+                        raise
+                    step_patch(side, placed, scratch)
+                    patches[patches.index(patch)] = applied = placed
+                    notes.append(
+                        f"{shown(patch.name)} has hunks that fit at several places; it now states"
+                        " the lines at which git apply and patch put them."
+                    )
+                if patch.name not in missing and views is not None and patch.name not in known:
+                    check_promise(applied, overlay, views)
                 unproven.discard(patch.name)
         except PatchmgrError as fault:
             faults.append(fault)
@@ -291,6 +307,23 @@ def _check_fold(
             raise AssertionError("the patches do not result in the tree of the fork")
     if unproven and faults:
         raise faults[0]
+    return tuple(patches[len(place.loaded.patches) :])
+
+
+def _placed(patch: Patch, line: SeriesLine, side: Overlay, blobs: Blobs) -> Patch | None:
+    """Return a patch with other lines for hunks that fit at several places, or None."""
+    places: dict[int, Sequence[int]] = {}
+    for index, change in enumerate(patch.files):
+        entry = side.entry(change.old_path) if change.old_path is not None else None
+        if entry is not None and entry.mode != GITLINK and change.hunks:
+            content = blobs.read(entry.blob)
+            applied = apply_hunks(content, change.hunks)
+            if isinstance(applied, Rejected) and applied.is_ambiguous:
+                nearest = nearest_places(content, change.hunks)
+                places.update({index: nearest} if nearest is not None else {})
+    if not places or patch.is_reversed:
+        return None
+    return parse_listed(with_places(patch, places), line)
 
 
 _RUNS_BY_BEING_THERE = frozenset(

@@ -8,7 +8,7 @@ it says what was changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ from patchmgr.formats.mail_text import (
 )
 from patchmgr.formats.mailbox import read_header
 from patchmgr.formats.paths import decode_path, encode_path, refusal
-from patchmgr.formats.reader import PatchReader, unmangled_lines
+from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines
 from patchmgr.formats.sections import (
     NO_FILE,
     NOISE,
@@ -38,7 +38,7 @@ from patchmgr.formats.sections import (
     unquote,
 )
 from patchmgr.formats.shown import shown
-from patchmgr.model.patch import FilePatch
+from patchmgr.model.patch import FilePatch, Patch
 
 _KIND = (b"new file mode ", b"deleted file mode ")
 _ABOVE = (TITLE, b"index ", *_KIND, *NOISE)
@@ -94,6 +94,27 @@ def mended(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool]) 
         notes.append(f"it changes a file more than once, and became {len(parts)} patches")
     diffs = (b"".join(line for one in part for line in one.lines) for part in parts or [()])
     return Mended(tuple(b"".join(header) + diff for diff in diffs), tuple(notes))
+
+
+def with_places(patch: Patch, places: Mapping[int, Sequence[int]]) -> bytes:
+    """Return the bytes of a patch whose hunks state other lines.
+
+    `places` maps the index of a file in the patch to the lines (from 0) at which its hunks start.
+    """
+    lines, at = split_lines(patch.diff), 0
+    for index, file in enumerate(patch.files):
+        grown = 0
+        for number, hunk in enumerate(file.hunks):
+            at = next(n for n in range(at, len(lines)) if is_hunk_head(lines[n]))
+            if index in places:
+                place = places[index][number]
+                old, new = place + bool(hunk.old_count), place + grown + bool(hunk.new_count)
+                head = f"@@ -{old},{hunk.old_count} +{new},{hunk.new_count} @@".encode()
+                lines[at] = head + lines[at].split(b"@@", 2)[2]
+            grown += hunk.new_count - hunk.old_count
+            at += 1 + len(hunk.lines)
+    end = len(patch.header) + len(patch.diff)
+    return patch.header + b"".join(lines) + patch.raw[end:]
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -422,3 +422,27 @@ def test_compressed_patches_are_read(empty: Stage) -> None:
     assert (empty.root / "series/s/a.patch").read_text() == EDIT_A
     bad = put(empty, "bad.patch.gz", b"\x1f\x8b no")
     assert "bad.patch.gz cannot be decompressed" in refuses(empty, bad)
+
+
+def test_of_several_places_that_of_git_apply_and_patch_is_written_down(empty: Stage) -> None:
+    body = "{\n  x\n}\n"
+    text = "".join(f"def {n}\n{body}" for n in range(6))
+    base = commits(empty, ({"many.txt": text}, "many"), at=empty.base)
+    empty.upstream.git("branch", "many", base)
+    empty.run("series", "new", "many", "--upstream", "up", "--base", "upstream/many")
+    hunk = "@@ -{},3 +{},3 @@ def\n {{\n-  x\n+  y\n }}\n"
+    diff = "--- a/many.txt\n+++ b/many.txt\n" + hunk.format(7, 7) + hunk.format(15, 15)
+    source = put(empty, "fix.patch", "Why.\n\n" + diff)
+    answer = empty.run("import", source, "--series", "many")
+    assert answer.err.startswith("fix.patch has hunks that fit at several places")
+    wanted = "Why.\n\n" + diff.replace("-7,3 +7,3", "-6,3 +6,3").replace("-15,3 +15", "-14,3 +14")
+    assert (empty.root / "series/many/fix.patch").read_text() == wanted
+    empty.upstream.git("checkout", "--quiet", base)
+    empty.upstream.git("apply", str(source))
+    by_git = empty.upstream.git("hash-object", "many.txt")
+    empty.upstream.git("checkout", "--quiet", "--force", "main")
+    empty.run("branch", "many", "--name", "made", "--repo", empty.upstream.root)
+    assert empty.upstream.git("rev-parse", "made:many.txt") == by_git
+    apart = diff.replace("-7,3 +7,3", "-7,3 +19,3")
+    refused = empty.run("import", put(empty, "apart.patch", apart), "--series", "many", code=1)
+    assert "its lines occur" in refused.err

@@ -22,10 +22,14 @@ class Applied(Struct, frozen=True):
 
 
 class Rejected(Struct, frozen=True):
-    """The index (from 0) of the first hunk that cannot be applied, and the reason."""
+    """The index (from 0) of the first hunk that cannot be applied, and the reason.
+
+    `is_ambiguous` is true if the hunk fits at several positions.
+    """
 
     index: int
     reason: str
+    is_ambiguous: bool = False
 
 
 class PatchedFile(Struct, frozen=True):
@@ -48,6 +52,7 @@ class PatchedFile(Struct, frozen=True):
 
 
 MOST_PLACES = 99
+_TWICE = "its lines occur "
 
 
 def split_lines(content: bytes) -> list[bytes]:
@@ -73,7 +78,7 @@ def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
         stated = hunk.old_start - (1 if hunk.old_count else 0)
         place = _place(lines, hunk, stated + drift, done)
         if isinstance(place, str):
-            return Rejected(index, place)
+            return Rejected(index, place, is_ambiguous=place.startswith(_TWICE))
         drift = place - stated
         out += lines[done:place]
         out += hunk.new()
@@ -99,7 +104,38 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
     found = [at for at in _matches(lines, old, start) if _is_anchored(lines, hunk, at)]
     if len(found) == 1:
         return found[0]
-    return "its lines were not found" if not found else f"its lines occur {len(found)} times"
+    return "its lines were not found" if not found else f"{_TWICE}{len(found)} times"
+
+
+def nearest_places(content: bytes, hunks: Sequence[Hunk]) -> tuple[int, ...] | None:
+    """Return the lines (from 0) at which both `git apply` and `patch` put the hunks, or None.
+
+    Both take the nearest place of several. git starts at the line in the new text that the hunk
+    states; `patch` at the line in the old text, moved as far as the hunk before it was.
+    """
+    lines = split_lines(content)
+    of_git = _nearest(lines, hunks, is_git=True)
+    return of_git if of_git == _nearest(lines, hunks, is_git=False) else None
+
+
+def _nearest(lines: list[bytes], hunks: Sequence[Hunk], *, is_git: bool) -> tuple[int, ...] | None:
+    found: list[int] = []
+    done = drift = grown = 0
+    for hunk in hunks:
+        stated = hunk.old_start - (1 if hunk.old_count else 0)
+        in_new = hunk.new_start - (1 if hunk.new_count else 0)
+        expected = in_new - grown if is_git else stated + drift
+        old = list(hunk.old())
+        places = _matches(lines, old, done) if old else []
+        if not places or len(places) == MOST_PLACES:
+            return None
+        place = min(places, key=lambda at: (abs(at - expected), at < expected))
+        if not _is_anchored(lines, hunk, place):
+            return None
+        found.append(place)
+        drift, grown = place - stated, grown + hunk.new_count - hunk.old_count
+        done = place + len(old)
+    return tuple(found)
 
 
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
