@@ -24,11 +24,11 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from benchmarks.clones import output, quiet_environment
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, program, tell, write
+from patchmgr.formats.series_files import parse_series
 from patchmgr.render.escape import share
 
 SECTION = Section(
@@ -52,14 +52,17 @@ class Move(Struct, frozen=True):
     after: Mapping[str, bytes]
     mirror: Path | None = None
 
-    def kept(self) -> Sequence[bool]:
-        """Say by patch whether it is there after the move: by name, or most lines of both."""
+    def kept(self, patches: Mapping[str, bytes]) -> Sequence[bool]:
+        """Say by patch of the series whether it is there after the move.
+
+        It is if its name is, or if another patch has most of its lines.
+        """
         names = [bare(name) for name in self.after]
         changed = [_changed(content) for content in self.after.values()]
         return [
             any(bare(name).endswith(other) or other.endswith(bare(name)) for other in names)
-            or any(2 * len(mine & other) > len(mine | other) for other in changed)
-            for name, content in self.patches.items()
+            or any(2 * len(mine & other) > len(mine) for other in changed)
+            for name, content in patches.items()
             for mine in [_changed(content)]
         ]
 
@@ -285,6 +288,16 @@ class Outcome(Struct, frozen=True):
 def carry(move: Move, place: Path, environment: Mapping[str, str]) -> list[Outcome]:
     """Rebase a series and return what became of each patch; raise SystemExit if a command fails."""
     root = series_of(move, place, environment)
+    series = parse_series((root / "series/s/series").read_bytes()).names()
+    patches = {name: (root / "series/s" / name).read_bytes() for name in series}
+    by_git = [""] * len(series)
+    if move.mirror is not None:
+        mails = place / "mails"
+        words = ("export", "s", "--as", "git", "--out", str(mails))
+        output([*program(), *words], root, environment)
+        contents = [path.read_bytes() for path in sorted(mails.glob("*.patch"))]
+        by_git = list(WorkTree(move.mirror, place, environment).am(contents, move.target))
+    kept = move.kept(patches)
     onto = ("rebase", "s", "--onto", move.target, "--dry-run", "--json")
     told = json.loads(output([*program(), *onto], root, environment, good=False))
     if "error" in told:
@@ -299,8 +312,9 @@ def carry(move: Move, place: Path, environment: Mapping[str, str]) -> list[Outco
             bool(patch.get("likely")),
             ",".join(sorted({hunk["how"] or "" for hunk in patch.get("hunks", ())})),
             tuple(one["commit"] or "" for one in patch.get("evidence", ())),
+            am,
         )
-        for patch, is_kept in zip(told["series"][0]["patches"], move.kept(), strict=True)
+        for patch, is_kept, am in zip(told["series"][0]["patches"], kept, by_git, strict=True)
     ]
 
 
@@ -311,17 +325,13 @@ class WorkTree:
         self.folder, self.environment = place / "clone", environment
         output(["git", "clone", "-qsn", str(mirror), str(self.folder)], place, environment)
 
-    def run(self, *line: str, stdin: bytes = b"") -> bytes | None:
-        """Run a command in the work tree and return what it prints, None where it fails."""
+    def git(self, *arguments: str, stdin: bytes = b"") -> bytes | None:
+        """Run git with a name to commit with; return what it prints, None where it fails."""
         done = subprocess.run(
-            line, cwd=self.folder, input=stdin, capture_output=True, env=self.environment,
-            check=False,
+            ["git", "-c", "user.name=x", "-c", "user.email=x@x", *arguments], cwd=self.folder,
+            input=stdin, capture_output=True, env=self.environment, check=False,
         )  # fmt: skip
         return None if done.returncode else done.stdout
-
-    def git(self, *arguments: str, stdin: bytes = b"") -> bytes | None:
-        """Run git, with a name to commit with."""
-        return self.run("git", "-c", "user.name=x", "-c", "user.email=x@x", *arguments, stdin=stdin)
 
     def check_out(self, commit: str) -> None:
         """Put the files of a commit into the work tree, as a commit without parents."""
@@ -336,27 +346,11 @@ class WorkTree:
         self.git("checkout", "-q", "-f", made)
         self.git("clean", "-qfdx")
 
-    def as_git_writes(self, move: Move) -> Move:
-        """Return a move with the patches in git's form; raise SystemExit if one does not apply."""
-        self.check_out(move.base)
-        found = dict[str, bytes]()
-        for name, content in move.patches.items():
-            if self.git("apply", "--index", stdin=content) is None:
-                self.git("reset", "-q", "--hard")
-                line = ("patch", "-p1", "-fs", "--no-backup-if-mismatch")
-                if self.run(*line, stdin=content) is None:
-                    raise SystemExit(f"error: {name} does not apply")
-                self.git("add", "-A")
-            self.git("commit", "-qm", name)
-            written = ("format-patch", "-1", "--stdout", "--full-index", "--binary", "--no-renames")
-            found[name] = self.git(*written) or b""
-        return replace(move, patches=found)
-
-    def am(self, move: Move) -> Iterator[str]:
+    def am(self, patches: Iterable[bytes], target: str) -> Iterator[str]:
         """Yield by patch what `git am -3` does on the target; what fails is skipped."""
-        self.check_out(move.target)
+        self.check_out(target)
         head = self.git("rev-parse", "HEAD")
-        for content in move.patches.values():
+        for content in patches:
             before, done = head, self.git("am", "-q3", stdin=content)
             if done is None:
                 self.git("am", "--skip")
@@ -371,17 +365,6 @@ def moves_of(mirrors: Path) -> Iterator[Move]:
             yield from folder.moves(mirrors)
     if mirrors_of(RECIPES):
         yield from recipe_moves(mirrors)
-
-
-def outcomes(move: Move, place: Path, environment: Mapping[str, str]) -> list[Outcome]:
-    """Carry the patches of a move in both ways."""
-    if move.mirror is None:
-        return carry(move, place, environment)
-    clone = WorkTree(move.mirror, place, environment)
-    kept, move = move.kept(), clone.as_git_writes(move)
-    told = carry(move, place, environment)
-    each = zip(told, kept, clone.am(move), strict=True)
-    return [replace(one, is_kept=is_kept, am=am) for one, is_kept, am in each]
 
 
 def main() -> None:
@@ -405,7 +388,7 @@ def main() -> None:
                 continue
             with tempfile.TemporaryDirectory(dir=folder) as place:
                 try:
-                    found = outcomes(move, Path(place), environment)
+                    found = carry(move, Path(place), environment)
                 except SystemExit as fault:
                     tell(f"{move.name}: left out: {_error(str(fault))}")
                     continue

@@ -49,6 +49,9 @@ def import_(
         int | None, option("--strip -p N", "Strip N leading folders from paths.", min=0, max=99)
     ] = None,
     reverse: Annotated[bool, option("--reverse -R", "Import the reverse of each patch.")] = False,
+    without: Annotated[
+        list[str] | None, option("--without PATCH", "Leave out this patch of the sources.")
+    ] = None,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
     squash: Squash = False,
@@ -66,7 +69,7 @@ def import_(
 
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm --linearize
 
-    Example: patchmgr import debian/patches --series vllm
+    Example: patchmgr import debian/patches --series vllm --without old.patch
 
     Example: patchmgr import --pull 35076 --series vllm
     """
@@ -78,6 +81,7 @@ def import_(
         is_reversed=reverse,
         pulls=pull or (),
         commits=commit or (),
+        without=without or (),
     )
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     if form is not None and (git is None or reverse):

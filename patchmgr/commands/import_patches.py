@@ -75,7 +75,8 @@ class Sources(Struct, frozen=True):
 
     `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the number
     in the user's -pN, or None if each source determines its own. With `is_reversed`, the reverse of
-    each patch is imported. `merges` says how to import a range with merges.
+    each patch is imported. `merges` says how to import a range with merges. `without` has the names
+    of patches to leave out.
     """
 
     paths: Sequence[Path] = ()
@@ -86,6 +87,7 @@ class Sources(Struct, frozen=True):
     is_reversed: bool = False
     pulls: Sequence[str] = ()
     commits: Sequence[str] = ()
+    without: Sequence[str] = ()
 
     def read(
         self, session: Session, record: SeriesRecord
@@ -131,7 +133,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
             tree = scratch.tree(base_commit(session, loaded, scratch, upstreams)[0])
             place = _Place(session, loaded, upstreams, scratch, tree)
             notes: list[str] = []
-            lines, patches = _named(place, found, notes)
+            lines, patches = _named(place, found, _Without(sources.without), notes)
             if not patches:
                 raise UsageError(f"{series} already has all of these patches")
             new = SeriesFile((*with_ended_lines(present).lines, *lines))
@@ -160,14 +162,36 @@ class _Place(Struct, frozen=True):
     tree: StoredTree
 
 
+class _Without:
+    """The names of the patches to leave out; each must be the name of one."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names, self._unused = frozenset(names), set(names)
+
+    def leaves_out(self, *names: str | None) -> bool:
+        """Return whether a patch with these names is to be left out."""
+        found = self._names & set(names)
+        self._unused -= found
+        return bool(found)
+
+    def check(self) -> None:
+        """Raise PatchmgrError "usage" if a name was not the name of a patch."""
+        if self._unused:
+            unknown = shown(", ".join(sorted(self._unused)))
+            raise UsageError(f"--without: the named sources have no patch {unknown}")
+
+
 def _named(
-    place: _Place, found: Sequence[SourcePatch | SeriesLine], notes: list[str]
+    place: _Place,
+    found: Sequence[SourcePatch | SeriesLine],
+    without: _Without,
+    notes: list[str],
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
     """Return the new lines for the series file, and the patches, each with an unused name.
 
     A patch is left out if the series already has a patch made from the same commit. Raises
     PatchmgrError "changed-patch" if these two patches make different changes. What was changed in
-    a patch is added to `notes`.
+    a patch is added to `notes`. Raises PatchmgrError "usage" if `without` names no patch.
     """
     session, known = place.session, place.loaded.patches
     names = {*place.loaded.series_file.names(), "series", "series.toml"}
@@ -181,6 +205,8 @@ def _named(
         if isinstance(each, SeriesLine):
             lines.append(each)
             continue
+        if without.leaves_out(each.label, each.wish):
+            continue
         for item, draft in readable(each, lambda path: files.entry(path) is not None, notes):
             if not draft.files and item.line is None:
                 raise PatchmgrError("bad-patch", f"{item.label} has no diff")
@@ -192,10 +218,13 @@ def _named(
                 continue
             is_taken = partial(_is_taken, session, place.loaded.record.name, names, item.raw)
             name = _name(item, draft, is_taken)
+            if without.leaves_out(name):
+                continue
             names.add(name)
             lines.append(item.listed(name))
             patches.append(parse_listed(item.raw, lines[-1]))
             _note_files(files, draft)
+    without.check()
     return tuple(lines), tuple(patches)
 
 
@@ -281,33 +310,61 @@ def _check_fold(
         let_in = [p for p in patches if lines[p.name].refusal(selected) is None]
         let_in = [p for p in let_in if p.name not in missing or p.name not in known]
         overlay = Overlay(tree)
-        try:
-            for patch in let_in:
-                applied, side = patch, Overlay(overlay) if patch.name in missing else overlay
-                try:
-                    step_patch(side, patch, scratch)
-                except PatchmgrError:
-                    placed = _placed(patch, lines[patch.name], side, scratch)
-                    if placed is None or patch.name in known:
-                        raise
-                    step_patch(side, placed, scratch)
-                    patches[patches.index(patch)] = applied = placed
-                    notes.append(
-                        f"{shown(patch.name)} has hunks that fit at several places; it now states"
-                        " the lines at which git apply and patch put them."
-                    )
+        found: list[PatchmgrError] = []
+        for patch in let_in:
+            side = Overlay(overlay) if patch.name in missing else overlay
+            try:
+                applied = _applied(patch, lines[patch.name], side, scratch, may_move=patch in new)
                 if patch.name not in missing and views is not None and patch.name not in known:
                     check_promise(applied, overlay, views)
+            except PatchmgrError as fault:
+                found.append(fault)
+                continue
+            if applied is not patch:
+                patches[patches.index(patch)] = applied
+                notes.append(_MOVED.format(shown(patch.name)))
+            if not found:
                 unproven.discard(patch.name)
-        except PatchmgrError as fault:
-            faults.append(fault)
-            if not selected:
-                raise
+        if found and not selected:
+            raise _with_others(found) if len(new) > 1 else found[0]
+        faults += found
         if becomes is not None and not missing and overlay.changes() != becomes:
             raise AssertionError("the patches do not result in the tree of the fork")
     if unproven and faults:
         raise faults[0]
     return tuple(patches[len(place.loaded.patches) :])
+
+
+_MOVED = (
+    "{} has hunks that fit at several places; it now states the lines at which git apply and patch"
+    " put them."
+)
+
+
+def _with_others(faults: Sequence[PatchmgrError]) -> PatchmgrError:
+    """Return the first fault; its hints name the others, and say how to import the rest."""
+    first, *others = faults
+    hints = list(first.hints)
+    if others:
+        hints.append("then these do not apply either:")
+        hints += [f"  {fault.message.replace(' does not apply', '')}" for fault in others]
+    hints.append("to import the others: --without PATCH, which may be repeated")
+    return PatchmgrError(first.kind, first.message, *hints)
+
+
+def _applied(
+    patch: Patch, line: SeriesLine, side: Overlay, blobs: Blobs, *, may_move: bool
+) -> Patch:
+    """Apply a patch; if it `may_move`, return it with the lines at which it was applied."""
+    try:
+        step_patch(side, patch, blobs)
+    except PatchmgrError:
+        placed = _placed(patch, line, side, blobs) if may_move else None
+        if placed is None:
+            raise
+        step_patch(side, placed, blobs)
+        return placed
+    return patch
 
 
 def _placed(patch: Patch, line: SeriesLine, side: Overlay, blobs: Blobs) -> Patch | None:

@@ -446,3 +446,22 @@ def test_of_several_places_that_of_git_apply_and_patch_is_written_down(empty: St
     apart = diff.replace("-7,3 +7,3", "-7,3 +19,3")
     refused = empty.run("import", put(empty, "apart.patch", apart), "--series", "many", code=1)
     assert "its lines occur" in refused.err
+
+
+def test_all_patches_that_do_not_apply_are_named_and_can_be_left_out(empty: Stage) -> None:
+    put(empty, "q/gone.patch", EDIT_A.replace("a.py", "gone.py"))
+    put(empty, "q/a.patch", EDIT_A)
+    put(empty, "q/again.patch", EDIT_A)
+    folder = put(empty, "q/series", "gone.patch\na.patch\nagain.patch\n").parent
+    answer = take(empty, folder, code=1)
+    assert answer.err == (
+        "patchmgr: gone.patch does not apply: pkg/gone.py: the file does not exist\n"
+        "  hint: check that the series is written against its pin, and that no earlier patch is"
+        " missing\n"
+        "  hint: then these do not apply either:\n"
+        "  hint:   again.patch: pkg/a.py: hunk 1 at line 1: its lines were not found\n"
+        "  hint: to import the others: --without PATCH, which may be repeated\n"
+    )
+    take(empty, "--without", "gone.patch", "--without", "again.patch", folder)
+    assert order(empty) == "a.patch\n"
+    assert "have no patch other" in refuses(empty, "--without", "other", folder, code=2)
