@@ -92,6 +92,11 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
             session.say(f"warning: {shown(parcel.item.patch.name)} {clause}")
     for path in delivered.left:
         session.say(f"Left as it is, because it was edited: {delivery.root / path}")
+    if delivered.beside:
+        listed = shown(", ".join(delivered.beside))
+        session.say(
+            f"Other patches stay in {asked.place}; delete those that are obsolete: {listed}"
+        )
     return Exported(
         name,
         asked.form,
@@ -215,11 +220,15 @@ def _items(loaded: LoadedSeries, outcomes: Mapping[str, PatchOutcome]) -> tuple[
 
 
 class Delivered(Struct, frozen=True):
-    """What an export changed: files written and deleted, and old files kept because of edits."""
+    """What an export changed: files written and deleted, and old files kept because of edits.
+
+    `beside` are other patch files that a folder had before the first export to it.
+    """
 
     written: tuple[str, ...]
     deleted: tuple[str, ...]
     left: tuple[str, ...]
+    beside: tuple[str, ...] = ()
 
 
 class Delivery(Target):
@@ -297,7 +306,14 @@ class Delivery(Target):
         fresh = Record(self._series, "export", (), "", None, tuple(noted))
         gone = tuple(row.path for row in rows if row.wanted is None)
         there = tuple(row.path for row in rows if row.wanted is not None)
-        return Exchange(tuple(rows), fresh, {}), Delivered(there, gone, tuple(left))
+        beside = self._patches() - wanted.keys() if record is None and not self._name else ()
+        delivered = Delivered(there, gone, tuple(left), tuple(sorted(beside)))
+        return Exchange(tuple(rows), fresh, {}), delivered
+
+    def _patches(self) -> set[str]:
+        """Return the names of the patch files in the folder."""
+        names = os.listdir(self.root) if self.root.is_dir() else []
+        return {name for name in names if name.endswith((".patch", ".diff"))}
 
     def _found(self, path: str) -> WorkFile | None:
         if not os.path.lexists(self.root):

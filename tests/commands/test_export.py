@@ -103,6 +103,18 @@ def test_what_somebody_else_wrote_is_not_replaced(stage: Stage) -> None:
     assert (out(stage) / "series").read_text() == "fork-one.patch\nfork-two.patch\n"
 
 
+def test_patches_that_were_in_the_folder_before_are_named_once(stage: Stage) -> None:
+    out(stage).mkdir()
+    for name in ("0007-old.patch", "b.diff", "README"):
+        (out(stage) / name).write_text("old\n")
+    answer = export(stage, "git", "--out", out(stage))
+    assert answer.err == (
+        f"Other patches stay in {out(stage)}; delete those that are obsolete:"
+        " 0007-old.patch, b.diff\n"
+    )
+    assert export(stage, "git", "--out", out(stage)).err == ""
+
+
 def test_two_series_can_share_a_folder(stage: Stage) -> None:
     stage.run("series", "new", "other", "--upstream", "up", "--base", "upstream/main")
     (stage.folder / "one.patch").write_text(
