@@ -50,7 +50,7 @@ def import_(
     ] = None,
     reverse: Annotated[bool, option("--reverse -R", "Import the reverse of each patch.")] = False,
     without: Annotated[
-        list[str] | None, option("--without PATCH", "Leave out this patch of the sources.")
+        list[str] | None, option("--without NAME", "Leave out this patch of the sources.")
     ] = None,
     linearize: Linearize = False,
     first_parent: FirstParent = False,

@@ -276,7 +276,7 @@ def branch(
         bool, option("--force", "Replace a branch or tag that patchmgr did not make.")
     ] = False,
     without: Annotated[
-        list[str], option("--without PATCH", "Leave a patch or group out; repeatable.")
+        list[str], option("--without NAME", "Leave a patch or group out; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     only: Annotated[
         list[str],

@@ -348,7 +348,7 @@ def _with_others(faults: Sequence[PatchmgrError]) -> PatchmgrError:
     if others:
         hints.append("then these do not apply either:")
         hints += [f"  {fault.message.replace(' does not apply', '')}" for fault in others]
-    hints.append("to import the others: --without PATCH, which may be repeated")
+    hints.append("to import the others: --without NAME, which may be repeated")
     return PatchmgrError(first.kind, first.message, *hints)
 
 

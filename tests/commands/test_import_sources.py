@@ -460,7 +460,7 @@ def test_all_patches_that_do_not_apply_are_named_and_can_be_left_out(empty: Stag
         " missing\n"
         "  hint: then these do not apply either:\n"
         "  hint:   again.patch: pkg/a.py: hunk 1 at line 1: its lines were not found\n"
-        "  hint: to import the others: --without PATCH, which may be repeated\n"
+        "  hint: to import the others: --without NAME, which may be repeated\n"
     )
     take(empty, "--without", "gone.patch", "--without", "again.patch", folder)
     assert order(empty) == "a.patch\n"
