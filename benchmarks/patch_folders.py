@@ -28,6 +28,7 @@ from msgspec import Struct
 from benchmarks.clones import output, quiet_environment
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, program, tell, write
+from patchmgr.formats.mboxes import split_mbox
 from patchmgr.formats.series_files import parse_series
 from patchmgr.render.escape import share
 
@@ -55,13 +56,14 @@ class Move(Struct, frozen=True):
     def kept(self, patches: Mapping[str, bytes]) -> Sequence[bool]:
         """Say by patch of the series whether it is there after the move.
 
-        It is if its name is, or if another patch has most of its lines.
+        It is if its name is, or if most lines of it and of a mail are the same.
         """
         names = [bare(name) for name in self.after]
-        changed = [_changed(content) for content in self.after.values()]
+        mails = [mail for content in self.after.values() for mail in split_mbox(content)]
+        changed = [_changed(mail) for mail in mails]
         return [
             any(bare(name).endswith(other) or other.endswith(bare(name)) for other in names)
-            or any(2 * len(mine & other) > len(mine) for other in changed)
+            or any(2 * len(mine & other) > len(mine | other) for other in changed)
             for name, content in patches.items()
             for mine in [_changed(content)]
         ]
