@@ -200,8 +200,8 @@ def _pax_records(body: bytes) -> dict[bytes, bytes]:
     while at < len(body) and body[at] != 0:
         space = body.find(b" ", at, at + 20)
         length = int(body[at:space]) if space > 0 else 0
-        key, equals, value = body[space + 1 : at + length].partition(b"=")
-        if length < 5 or at + length > len(body) or not equals or value[-1:] != b"\n":
+        key, _, value = body[space + 1 : at + length].partition(b"=")
+        if at + length > len(body) or value[-1:] != b"\n":
             raise bad("has a broken extended header")
         records[key] = value[:-1]
         at += length
@@ -241,7 +241,6 @@ def _tar_member(stream: BinaryIO, header: tarfile.TarInfo, budget: Budget) -> Me
 
 _UNIX = 3
 _UTF8_FLAG = 0x800
-_ENCRYPTED_FLAG = 0x1
 
 
 def zip_members(file: BinaryIO, budget: Budget) -> Iterator[Member]:
@@ -261,8 +260,6 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget)
     kind = _kind(name, mode)
     content = b""
     if kind is not Kind.DIRECTORY:
-        if info.flag_bits & _ENCRYPTED_FLAG:
-            raise refused(name, "is encrypted")
         budget.take(info.file_size)
         content = archive.read(info)
     return Member(name, kind, kind is Kind.FILE and bool(mode & 0o111), _mtime(info), content)

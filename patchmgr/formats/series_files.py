@@ -92,7 +92,6 @@ def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFi
 
 def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
     """Return the series with patch `old` renamed to `new`, and the rest of its line unchanged."""
-    _check_known(series, [old])
     if old != new:
         _check_new(series, new)
     lines = list(series.lines)
@@ -131,7 +130,6 @@ def _with_line(series: SeriesFile, name: str, at: int) -> SeriesFile:
 
 def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> SeriesFile:
     """Return the series with the guards of a patch replaced; a comment in its line is kept."""
-    _check_known(series, [name])
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:
             word = shown(str(guard)[1:])

@@ -317,6 +317,9 @@ BAD = {
     "quoted name with a rest": (
         edit(b'"a/x"z', b'"b/x"', b'"a/x" "b/x"'), "quoted name cannot be read"
     ),
+    "quoted title damaged": (
+        b'diff --git "a/x b/x\nold mode 100644\nnew mode 100755\n', "does not name one file twice"
+    ),
     "quoted rename damaged": (
         b'diff --git a/x b/y\nrename from "x\nrename to y\n', "quoted name cannot be read"
     ),

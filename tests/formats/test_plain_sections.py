@@ -85,6 +85,9 @@ BAD = {
     "two files": (b"a/x", b"b/y", HUNK, "name different files"),
     "two files, one longer": (b"a/x", b"b/xy", HUNK, "name different files"),
     "two files, one deeper": (b"a/x", b"b/c/x", HUNK, "name different files"),
+    "two files, one that ends like a backup": (
+        b"a/a.c", b"b/bcd.orig", HUNK, "name different files"
+    ),
     "no file": (b"/dev/null", b"/dev/null", HUNK, "name /dev/null"),
     "new with old lines": (b"/dev/null", b"b/x", HUNK, "new file with old lines"),
     "deleted with lines": (b"a/x", b"/dev/null", HUNK, "deleted file with lines left"),

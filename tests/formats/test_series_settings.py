@@ -86,6 +86,11 @@ def test_what_is_wrong_is_named(text: str, problem: str) -> None:
     assert caught.value.kind == "bad-settings"
 
 
+def test_a_claim_names_a_file_below_the_root() -> None:
+    with pytest.raises(PatchmgrError, match=re.escape("A claim's path ../a has a .. component")):
+        parse_settings(b'claims."../a" = "upstream"', series="s")
+
+
 @table(
     ("raw", "renamed"),
     {
@@ -99,7 +104,7 @@ def test_what_is_wrong_is_named(text: str, problem: str) -> None:
             b"off = ['a']\n[groups]\na = [\n  'a',\n]\n\n[subsystems]\na = ['a']\n",
             b"off = ['a']\n[groups]\na = [\n  'new',\n]\n\n[subsystems]\na = ['a']\n",
         ),
-        "both names": (b"[groups]\ng = ['\\u0061', 'new']\n", None),
+        "both names": (b'[groups]\ng = ["\\u0061", "new"]\n', None),
         "another table": (b"[subsystems]\ng = ['a.patch']\n", None),
     },
 )
