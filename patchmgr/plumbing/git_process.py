@@ -52,7 +52,6 @@ _CONFIG = (
     "core.quotePath=false",
     "core.autocrlf=false",
     "core.safecrlf=false",
-    "protocol.ext.allow=never",
     "gc.auto=0",
     "maintenance.auto=0",
     "fastimport.unpackLimit=0",  # git would unpack small packs, but only packs move to a store
