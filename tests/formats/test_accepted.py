@@ -24,6 +24,11 @@ def test_nothing_accepted_is_no_file() -> None:
     assert write_accepted([]) is None
 
 
+def test_what_could_not_be_read_is_not_written() -> None:
+    with pytest.raises(PatchmgrError, match="id: expected `str` matching"):
+        write_accepted([Accepted("../../../etc", "s", "one.patch", "finding", "reason")])
+
+
 @table(
     ("raw", "problem"),
     {

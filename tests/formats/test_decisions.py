@@ -114,6 +114,10 @@ def changed(old: str, new: str) -> bytes:
         "negative": (changed("pull = 12", "pull = -1"), "pull: expected `int.*` >= 0"),
         "boolean": (changed("pull = 12", "pull = true"), "pull: expected `int.*`, got `bool`"),
         "lines": (changed("lines = 3, ", ""), r"decision 2.text\[0\].lines is missing"),
+        "lines-without-digest": (
+            changed(f'"{A}", lines', '"", lines'),
+            "a passage with `lines` needs a `digest`",
+        ),
         "file": (changed('digest = ""', 'digest = "x"'), "digest: expected `str` matching"),
         "no-text-at-all": (
             changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),

@@ -57,8 +57,8 @@ def test_an_empty_stack() -> None:
         b'{"patches": []}',
         json.dumps({**DOCUMENT, "applied": ["none"]}).encode(),
         json.dumps({**DOCUMENT, "applied": {}}).encode(),
-        json.dumps({**DOCUMENT, "patches": {"one": {"oid": "--help"}}}).encode(),
-        json.dumps({**DOCUMENT, "patches": {"one": {"oid": 1}}}).encode(),
+        json.dumps(DOCUMENT).replace(A, "--help").encode(),
+        json.dumps(DOCUMENT).replace(f'"{A}"', "1").encode(),
         b"{" + b'"a":[' * 100_000,
     ],
 )
