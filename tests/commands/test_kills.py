@@ -5,11 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
-from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.work_tree import WorkTree
 from tests.commands.conftest import invoke
 from tests.commands.every import restorer
@@ -162,33 +160,6 @@ def test_some_files_put_back_after_a_kill_stop_what_would_take_that_in(
     assert "pkg/a.py in " in answer.err
     assert "was put back after a command was interrupted there" in answer.err
     assert picture(small.root) == back
-
-
-@pytest.mark.parametrize(
-    ("owner", "moment"),
-    [
-        pytest.param(Checkout, "_refuse_saved", id="staged"),
-        pytest.param(WorkTree, "move", id="moving"),
-    ],
-)
-def test_a_file_saved_while_apply_runs_stays_as_saved(
-    stage: Stage, small: Repository, owner: type, moment: str
-) -> None:
-    file = small.root / "plain.sh"
-    real: Callable[..., Any] = getattr(owner, moment)
-
-    def saving(*arguments: Any) -> Any:
-        file.write_text("mine\n")
-        return real(*arguments)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(owner, moment, saving)
-        answer = stage.run("apply", "s", "--to", small.root, code=1)
-    assert "plain.sh" in answer.err
-    assert "changed while the command ran" in answer.err
-    assert file.read_text() == "mine\n"
-    assert (small.root / "new/file").exists() is (owner is WorkTree)
-    assert not (small.root / ".git/patchmgr/journal.json").exists()
 
 
 @pytest.mark.parametrize("mode", [(), ("--commit",)], ids=["files", "commit"])

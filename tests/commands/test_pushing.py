@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -394,15 +393,6 @@ def test_the_workspace_is_known_in_the_checkout_and_the_checkout_in_the_workspac
 
 def test_a_push_without_a_checkout_asks_for_one(stage: Stage) -> None:
     assert one_line(stage.run("push", code=2)).startswith("name a checkout with --to CHECKOUT")
-
-
-def test_a_record_from_a_stranger_names_no_file_outside(desk: Hands) -> None:
-    desk.run("push")
-    path = desk.root / ".git/patchmgr/applied.json"
-    record = json.loads(path.read_text())
-    record["rejects"] = ["../outside"]
-    path.write_text(json.dumps(record))
-    assert "../outside" in one_line(desk.run("pop", code=1))
 
 
 def test_a_folder_becomes_a_file_and_back(stage: Stage) -> None:

@@ -10,6 +10,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded_conflict import (
     MAX_META,
     MAX_PARTS,
+    MAX_SIDE,
     is_conflict_id,
     parse_recorded,
     write_recorded,
@@ -86,6 +87,7 @@ def test_any_content_survives_a_round_trip(
         "format-true": ({"meta.toml": META.replace(b"1", b"true")}, "format: expected `int`"),
         "unknown-key": ({"meta.toml": META + b"more = 1\n"}, "more is unknown"),
         "large": ({"meta.toml": b"#" * (MAX_META + 1)}, "larger than"),
+        "large-side": ({"meta.toml": META, "base": bytes(MAX_SIDE + 1)}, "base is larger than"),
         "kind": ({"meta.toml": META.replace(b"region", b"x")}, "kind: invalid enum value"),
         "kind-number": ({"meta.toml": b"format = 1\nkind = 3\n"}, "kind: expected `str`"),
         "path-up": ({"meta.toml": META.replace(b"a.py", b"../a")}, ".."),
@@ -143,6 +145,11 @@ def test_a_broken_folder_is_refused_by_name(files: dict[str, bytes], problem: st
 )  # fmt: skip
 def test_an_id_is_twelve_digits(name: str, expected: bool) -> None:
     assert is_conflict_id(name) is expected
+
+
+def test_what_could_not_be_read_is_not_written() -> None:
+    with pytest.raises(PatchmgrError, match="lacks one of base, ours and theirs"):
+        write_recorded(Recorded(ID, Kind.REGION, b"b\n", b"o\n", None))
 
 
 def test_a_folder_with_another_name_is_no_conflict() -> None:

@@ -69,6 +69,7 @@ def test_every_setting_is_read() -> None:
         "no gate": ('check.without = ["x"]', "check.without[0]: invalid enum value 'x'"),
         "no kind": ('gates.x = ["a"]', "invalid enum value 'x'"),
         "no expression": ('gates.model = ["("]', "gates.model is not a regular expression"),
+        "a long expression": (f'gates.model = ["{"a" * 1001}"]', "is longer than 1000"),
         "not RE2's": ('gates.model = ["(?=a)"]', "gates.model is not a regular expression"),
         "no name": ('check.commands."../x".run = ["a"]', "is not a valid name"),
         "no command": ("check.commands.x = {}", "x.run is missing"),

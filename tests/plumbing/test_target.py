@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import shutil
 import signal
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import REGULAR, Entry
-from patchmgr.plumbing.applied import Content, Record, state_of
+from patchmgr.plumbing.applied import AppliedFile, Content, Record, record_document, state_of
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkTree
 from tests.plumbing.power_cut import Disk, after_cuts, needs_proc
@@ -135,6 +136,131 @@ def test_a_full_disk_leaves_nothing_or_what_the_next_run_finishes(
     assert content(target) == left
 
 
+FILE = AppliedFile("a", state_of(REGULAR, FILES["a"]), None, "0", 0o644)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        pytest.param({"format": 2}, "written by a newer patchmgr", id="newer"),
+        pytest.param({"rejects": ["../x"]}, "names '../x'", id="outside"),
+        pytest.param({"files": [{"path": "/x"}]}, "cannot be read", id="not-whole"),
+    ],
+)
+def test_a_record_is_not_believed(target: Target, changes: dict[str, Any], words: str) -> None:
+    document = {**record_document(Record("s", "", (), "", None, (FILE,))), **changes}
+    (target.private / "applied.json").write_text(json.dumps(document))
+    with pytest.raises(PatchmgrError, match=words):
+        target.record()
+
+
+def test_a_kept_original_is_not_believed(target: Target) -> None:
+    (target.private / "originals").mkdir()
+    (target.private / "originals/0").write_bytes(b"another")
+    with pytest.raises(PatchmgrError, match=r"the saved original of a in .* was changed"):
+        target.original_file(FILE)
+    for name, words in (("../a", "is not a number"), ("1", "cannot be read")):
+        with pytest.raises(PatchmgrError, match=words):
+            target.original(name)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        pytest.param("{", "cannot be read", id="not-whole"),
+        pytest.param('{"files": [["../x", null, null, null]], "made": []}', "'../x'", id="outside"),
+    ],
+)
+def test_a_journal_is_not_believed(target: Target, content: str, words: str) -> None:
+    (target.private / "journal.json").write_text(content)
+    with pytest.raises(PatchmgrError, match=words):
+        target.recover()
+
+
+def decided(target: Target, token: str) -> None:
+    """Write the journal of the workspace, which says that the change is made."""
+    journal = target.root.parent / ".patchmgr/journal.json"
+    journal.parent.mkdir()
+    journal.write_text(json.dumps({"steps": [[str(target.root), token]]}))
+
+
+NEW = {"a": b"new", "b": b"new"}
+
+
+@pytest.mark.parametrize(
+    ("is_decided", "edits", "said", "left"),
+    [
+        pytest.param(True, {}, "Finished", NEW, id="decided"),
+        pytest.param(False, {}, "Dropped", FILES, id="not-decided"),
+        pytest.param(
+            True, {"a": b"mine", "gone": b"mine"}, "Finished",
+            {**NEW, "a": b"mine", "gone": b"mine"}, id="edited-since",
+        ),
+    ],
+)  # fmt: skip
+def test_a_prepared_change_waits_for_the_workspace(
+    target: Target, is_decided: bool, edits: Mapping[str, bytes], said: str, left: object
+) -> None:
+    token = target.prepare(change(), decider=target.root.parent)
+    for name, edited in edits.items():
+        (target.root / name).write_bytes(edited)
+    decided(target, token if is_decided else "another")
+    assert str(target.recover()).startswith(said)
+    assert content(target) == left
+
+
+def test_a_prepared_change_is_made_or_given_up(target: Target) -> None:
+    target.prepare(change(), decider=target.root.parent)
+    target.abandon()
+    assert (content(target), target.is_interrupted) == (FILES, False)
+    token = target.prepare(change(), decider=target.root.parent)
+    target.finish("another")
+    assert target.is_interrupted
+    target.finish(token)
+    assert (content(target), target.is_interrupted) == (NEW, False)
+
+
+@pytest.mark.parametrize(
+    ("owner", "moment", "name", "left"),
+    [
+        pytest.param(Target, "_stage_more", "a", FILES, id="staged"),
+        pytest.param(WorkTree, "delete", "a", {**NEW, "a": b"mine"}, id="about-to-be-written"),
+        pytest.param(Target, "_finish_now", "gone", NEW, id="about-to-be-deleted"),
+    ],
+)
+def test_a_file_that_is_saved_meanwhile_stays_as_saved(
+    target: Target,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    moment: str,
+    name: str,
+    left: Mapping[str, bytes],
+) -> None:
+    real = getattr(owner, moment)
+
+    def saving(*arguments: Any) -> Any:
+        (target.root / name).write_bytes(b"mine")
+        return real(*arguments)
+
+    monkeypatch.setattr(owner, moment, saving)
+    with pytest.raises(PatchmgrError, match=name) as caught:
+        target.replace(change())
+    assert (caught.value.kind, target.is_interrupted) == ("edited", False)
+    assert content(target) == {**left, name: b"mine"}
+
+
+def test_a_prepared_change_is_dropped_if_a_file_was_saved(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def saving(*_: object) -> None:
+        (target.root / "a").write_bytes(b"mine")
+
+    monkeypatch.setattr(Target, "_stage_more", saving)
+    with pytest.raises(PatchmgrError, match="nothing was written"):
+        target.prepare(change(), decider=target.root.parent)
+    assert content(target) == {**FILES, "a": b"mine"}
+
+
 Seen = tuple[dict[str, bytes], Record | None, list[bytes]]
 
 
@@ -152,7 +278,7 @@ def test_a_power_cut_leaves_the_old_state_or_the_new_one(target: Target) -> None
     exchange = replace(change(), record=record, originals={"0": FILES["gone"]})
     disk = Disk(target.root.parent)
     during = disk.left_during(lambda: target.replace(exchange))
-    new = {"a": b"new", "b": b"new"}, record, [FILES["gone"]]
+    new = NEW, record, [FILES["gone"]]
     assert after_cuts(during, recovered) == [(FILES, None, []), new]
 
 
@@ -174,5 +300,5 @@ def test_a_power_cut_after_a_change_was_dropped_does_not_bring_it_back(
         patched.setattr(WorkTree, "delete", full)
         states = disk.left_during(fails)
     seen = [files for files, *_ in after_cuts(states, recovered)]
-    assert seen == [FILES, {"a": b"new", "b": b"new"}]
+    assert seen == [FILES, NEW]
     assert after_cuts(disk.left(), recovered) == [(FILES, None, [])]
