@@ -93,6 +93,8 @@ def check_keys(states: States) -> Iterator[Told]:
         contents = [*(side.read(at) or b"" for side, at in files), states.merged.read(path) or b""]
         if UNKNOWN in contents or any(b"\0" in content for content in contents):
             continue
+        if not _is_given_by_both(contents, _READ_BY[spoken]):
+            continue
         added = added_lines(states, path)
         sides = [tuple(_lines(content)) for content in contents]
         for each in (*_keys(sides, _READ_BY[spoken]), *_numbers(sides)):
@@ -104,6 +106,18 @@ def check_keys(states: States) -> Iterator[Told]:
                 text += f"{ours.number}, each given by one side."
             finding = AuditFinding("defined-twice", False, path, line, symbol, text)
             yield added.get(line, states.carriers[path]), finding
+
+
+def _is_given_by_both(contents: Sequence[bytes], pattern: re.Pattern[bytes] | None) -> bool:
+    """Return whether both sides may add the same key or number, judged by their new lines alone."""
+    base, *sides = (set(content.splitlines()) for content in contents[:3])
+    added = [[_Line(0, line.strip(), 0, ()) for line in side - base] for side in sides]
+    names, numbers = (
+        [{(one.name, one.number) for line in side if (one := read(line))} for side in added]
+        for read in (lambda line: pattern and _named(pattern, line), _numbered)
+    )
+    ours, theirs = ({number for _, number in side} for side in numbers)
+    return not (names[0].isdisjoint(names[1]) and ours.isdisjoint(theirs))
 
 
 def _lines(content: bytes) -> Iterator[_Line]:

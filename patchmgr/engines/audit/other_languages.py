@@ -1,12 +1,14 @@
 """Find names that one side of a merge removed while the other side adds uses of them.
 
 Python and C++ have checks of their own. Code in any other language is only split into words here,
-so all findings are warnings.
+so all findings are warnings. Within one file, a word that several lines had, and that one side
+removed from all of them, is a name, too, also in YAML, INI files and templates.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -30,7 +32,7 @@ _DEFINED = late_pattern(
     |proc|protocol|rpc|service|struct|sub|trait|type|union)\b
     [ \t(]*(?:\([^)\n]*\)[ \t]*)?(\w{3,})([^\n]*)
     |^(?:export[ \t]+)?(?:pub[ \t]+)?(?:const|let|static|val|var)[ \t]+(?:mut[ \t]+)?(\w{3,})
-    |^(?:export[ \t]+)?(\w{3,})[ \t]*(?:[?:+]?=(?!=)|\(\)[ \t]*\{)""",
+    |^(?:export[ \t]+)?(\w{3,})[ \t]*(?:[?:]?=(?!=)|\(\)[ \t]*\{)""",
     re.MULTILINE | re.VERBOSE,
 )
 _LOCAL = late_pattern(
@@ -42,6 +44,9 @@ _LOCAL = late_pattern(
 _PARAMETER = late_pattern(rb"[(,][ \t]*(?:mut[ \t]+)?(\w{3,})(?=[ \t:])")
 _TEXT = late_pattern(rb"\"[^\"$\n]*\"|'[^'$\n]*'")
 _REMARK = late_pattern(rb"[ \t]*(?://|\#(?!\[)|/?\*|--)")
+_ASIDE = late_pattern(rb"//[^\n]*|(?<!\S)\#[^\n]*")
+_ALSO_WITHIN = frozenset({"INI", "Jinja", "YAML"})
+_FEWEST = 2  # lines that show that a word is a name
 _MOST_BESIDE = 200  # most files of the folders that are searched for a name
 
 
@@ -50,17 +55,22 @@ def check_other_languages(states: States) -> Iterator[Told]:
     ours = [path for path in states.carriers if _is_code(path)]
     languages = {language(path) for path in ours}
     theirs = [path for path in sorted(states.changed_upstream) if language(path) in languages]
-    if not theirs:
+    within = [
+        path
+        for path in states.carriers
+        if path in states.changed_upstream and language(path) in _ALSO_WITHIN
+    ]
+    if not theirs and not within:
         return
     side = _Side(states, states.onto, theirs, _homes(states, states.onto, theirs, ours))
-    for path in ours:
+    for path in (*ours, *within):
         added = added_lines(states, path)
         for line, name, home in side.lost(path, added):
             text = f"`{name}` is used here, but upstream no longer has it in {home}."
             commit = states.commit_since(home, partial(_lacks, name.encode()))
             yield added[line], AuditFinding("removed", False, path, line, name, text, commit)
     side = _Side(states, states.written, ours, _homes(states, states.written, ours, theirs))
-    for path in theirs:
+    for path in (*theirs, *within):
         text = states.merged.text(path)
         for line, name, home in side.lost(path, new_lines(text, states.written.read(path))):
             said = f"`{name}` is used here, but the series removes it from {home}."
@@ -90,11 +100,16 @@ class _Side(Struct, frozen=True):
         texts = merged.splitlines()
         used: dict[bytes, int] = {}
         for number in sorted(lines, reverse=True):
-            if not _REMARK.match(texts[number - 1]):
-                used |= dict.fromkeys(_words(_TEXT.sub(b"''", texts[number - 1])), number)
+            used |= dict.fromkeys(_words(_code(texts[number - 1])), number)
+        base, now = (side.read(path) or b"" for side in (self.states.base, self.changed))
+        lost = b"\n".join({*base.splitlines()} - {*now.splitlines()})
+        gone = {name for name in used.keys() & _words(lost) if not _has(name, now)}
+        wanted = gone | (used.keys() & self.homes.keys())
+        if not wanted:
+            return
         others = b"\n".join(text for n, text in enumerate(texts, 1) if n not in lines)
-        wanted = used.keys() - _words(others) - _defined(merged) - _locals(merged)
-        gone = _locals(self.states.base.read(path)) - _words(self.changed.read(path))
+        wanted = wanted - _words(others) - _defined(merged) - _locals(merged)
+        gone &= _locals(base) | _repeated(base)
         for name in sorted(wanted & (gone | self.homes.keys())):
             home = path if name in gone else self.homes[name]
             if name in gone or not self._is_beside(name, (path, home)):
@@ -138,6 +153,18 @@ def _words(content: bytes | None) -> set[bytes]:
     return set(_WORD.findall(content or b""))
 
 
+def _code(line: bytes) -> bytes:
+    """Return a line without its strings and comments."""
+    return b"" if _REMARK.match(line) else _ASIDE.sub(b"", _TEXT.sub(b"''", line))
+
+
+def _repeated(content: bytes | None) -> set[bytes]:
+    """Return the words that at least two lines of a file have, outside of strings and comments."""
+    lines = (set(_WORD.findall(_code(line))) for line in (content or b"").splitlines())
+    counted = Counter(word for words in lines for word in words)
+    return {word for word, count in counted.items() if count >= _FEWEST}
+
+
 def _defined(content: bytes | None) -> set[bytes]:
     """Return the names of the functions, types and top-level variables that a file defines."""
     every = _DEFINED.findall(content or b"")
@@ -149,6 +176,10 @@ def _locals(content: bytes | None) -> set[bytes]:
     found = {name for names in _LOCAL.findall(content or b"") for name in _WORD.findall(names)}
     heads = (head for _, head, _, _ in _DEFINED.findall(content or b""))
     return found.union(*map(_PARAMETER.findall, heads))
+
+
+def _has(name: bytes, content: bytes) -> bool:
+    return name in content and re.search(rb"(?<!\w)%b(?!\w)" % name, content) is not None
 
 
 def _lacks(name: bytes, content: bytes | None) -> bool:

@@ -130,14 +130,19 @@ _AS_IT_STANDS = frozenset({"syntax", "encoding", "folder-gone"})
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
     """Return what the given audit checks find, without duplicates.
 
+    If several checks find that a name in a line was removed, the first finding is returned.
     Findings in test files are only warnings, unless the file cannot be decoded or parsed: a broken
     test fails as soon as it runs (case s-flashinfer-ff8361ed: people accepted a merge whose test
     calls a function in the old way).
     """
-    found = dict.fromkeys(told for check in checks for told in check(states))
+    found: dict[object, Told] = {}
+    for name, finding in (told for check in checks for told in check(states)):
+        place = name, finding.path, finding.line, finding.symbol
+        key = place if finding.kind == "removed" and finding.symbol else (name, finding)
+        found.setdefault(key, (name, finding))
     return tuple(
         (name, replace(finding, is_certain=False))
         if is_test(finding.path) and finding.kind not in _AS_IT_STANDS
         else (name, finding)
-        for name, finding in found
+        for name, finding in found.values()
     )

@@ -65,6 +65,10 @@ check() {
 """
 PROTO = "message Query {\n  string text = 1;\n}\n\nmessage Reply {\n  string line = 1;\n}\n"
 
+YAML = "base: &defaults\n  a: 1\nfirst:\n  <<: *defaults\n  b: 2\nsecond:\n  c: 3\n  last: 1\n"
+MAKE = "SRC = a.c\nOBJ = $(SRC:.c=.o)\n\nall: $(OBJ)\n\ttrue\n\nclean:\n\trm $(OBJ)\n"
+DOCKER = "FROM a AS build\nRUN b\nFROM a\nCOPY --from=build /x /x\nRUN c\nRUN d\nRUN e\n"
+
 Edit = tuple[str, str]
 
 
@@ -120,6 +124,24 @@ LOST = {
         edited({"a.proto": PROTO}, "a.proto", ("string line = 1;", "Query line = 1;")),
         edited({"a.proto": PROTO}, "a.proto", ("message Query", "message Request")),
         ("a.proto", "Query"),
+    ),
+    "an anchor in YAML": (
+        {"a.yml": YAML},
+        edited({"a.yml": YAML}, "a.yml", ("  last: 1\n", "  last: 1\n  <<: *defaults\n")),
+        edited({"a.yml": YAML}, "a.yml", ("defaults", "common")),
+        ("a.yml", "defaults"),
+    ),
+    "a list in a Makefile": (
+        {"Makefile": MAKE},
+        edited({"Makefile": MAKE}, "Makefile", ("clean:", "SRC += mine.c\n\nclean:")),
+        edited({"Makefile": MAKE}, "Makefile", ("SRC", "SOURCES")),
+        ("Makefile", "SRC"),
+    ),
+    "a stage in a Dockerfile": (
+        {"Dockerfile": DOCKER},
+        edited({"Dockerfile": DOCKER}, "Dockerfile", ("RUN e", "COPY --from=build /y /y\nRUN e")),
+        edited({"Dockerfile": DOCKER}, "Dockerfile", ("build", "builder")),
+        ("Dockerfile", "build"),
     ),
     "what the series renames and upstream uses": (
         STORE,
