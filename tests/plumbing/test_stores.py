@@ -1,10 +1,18 @@
-"""What comes to a store is whole on disk before git finds it there."""
+"""What comes to a store is whole on disk before git finds it there; no link leads out of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
-from patchmgr.plumbing.stores import adopt_pack
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.namespaces import claim
+from patchmgr.plumbing.operations import Contents
+from patchmgr.plumbing.stores import adopt_pack, borrow, lenders
+from tests.conftest import Repository
 from tests.plumbing.power_cut import Disk, needs_proc
 
 PACK = {f"objects/pack/pack-1.{suffix}": suffix.encode() for suffix in ("pack", "rev", "idx")}
@@ -28,3 +36,38 @@ def test_a_power_cut_leaves_no_index_without_its_whole_pack(tmp_path: Path) -> N
         if "store/objects/pack/pack-1.idx" in state
     ]
     assert found and all(each == PACK for each in found)
+
+
+def test_a_shallow_clone_lends_nothing(make_repository: Callable[[str], Repository]) -> None:
+    lender, store = make_repository("lender"), make_repository("store").root / ".git"
+    (lender.root / ".git/shallow").write_text(f"{lender.commit({})}\n")
+    with pytest.raises(PatchmgrError, match="is a shallow clone"):
+        borrow(store, lender.root)
+    assert lenders(store) == []
+    (lender.root / ".git/shallow").unlink()
+    borrow(store, lender.root)
+    borrow(store, lender.root)
+    assert lenders(store) == [str(lender.root / ".git/objects")]
+
+
+@pytest.mark.parametrize(
+    ("link", "write"),
+    [
+        pytest.param(".patchmgr", claim, id="id-of-a-workspace"),
+        pytest.param(
+            f".patchmgr/{sha256(b'x').hexdigest()[:2]}",
+            lambda root: Contents(root, ".patchmgr").keep(b"x"),
+            id="content-of-the-log",
+        ),
+    ],
+)
+def test_nothing_is_written_through_a_link(
+    tmp_path: Path, link: str, write: Callable[[Path], object]
+) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    outside.mkdir()
+    (root / link).parent.mkdir(parents=True)
+    (root / link).symlink_to(outside)
+    with pytest.raises(PatchmgrError, match="symbolic link"):
+        write(root)
+    assert list(outside.iterdir()) == []
