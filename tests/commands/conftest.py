@@ -146,6 +146,14 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return upstream.root
 
 
+def borrowing(upstream: Repository, root: Path, run: Run) -> Scene:
+    """Return a new workspace that follows a repository by borrowing its objects."""
+    run("init", root)
+    at = ("--git", upstream.root, "--reference", upstream.root)
+    run("-C", root, "upstream", "add", "up", *at)
+    return Scene(upstream, root, run)
+
+
 @pytest.fixture
 def scene(tmp_path: Path, run: Run, started: Path) -> Scene:
     """Return an empty upstream that a workspace follows by borrowing its objects."""
@@ -153,9 +161,7 @@ def scene(tmp_path: Path, run: Run, started: Path) -> Scene:
 
     def make() -> None:
         copy_folder(started, upstream)
-        run("init", root)
-        at = ("--git", upstream, "--reference", upstream)
-        run("-C", root, "upstream", "add", "up", *at)
+        borrowing(Repository(upstream), root, run)
 
     once("scene", tmp_path, SCENE, make)
     return Scene(Repository(upstream), root, run)

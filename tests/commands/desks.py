@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,11 +81,19 @@ class Hands:
         return files, picture(self.root)
 
 
-def made(stage: Stage, key: str, make: Callable[[Hands], None]) -> Hands:
-    """Return a desk with pushed patches that is made once in a session, and copied in each test."""
+def made(
+    stage: Stage, key: str, patches: Mapping[str, Mapping[str, str | None]], *, first: str = ""
+) -> Hands:
+    """Return a desk with pushed patches that is made once in a session, and copied in each test.
+
+    `first` is the message of the first patch.
+    """
 
     def begin() -> None:
-        make(hands(stage, name="w"))
+        desk, words = hands(stage, name="w"), ("-m", first) if first else ()
+        for name, files in patches.items():
+            desk.patch(name, files, *words)
+            words = ()
         shutil.rmtree(stage.root / ".patchmgr/log")  # every test begins with an empty one
 
     once(key, stage.folder, PARTS, begin)

@@ -21,14 +21,9 @@ FOUR = text(l10="one\n", l11="four\n", l40="two\n")
 @pytest.fixture
 def desk(stage: Stage) -> Hands:
     """Return a desk with four patches: two and three go their own way, four stands on one."""
-
-    def make(desk: Hands) -> None:
-        desk.patch("one", {"pkg/a.py": ONE}, "-m", "Why one.")
-        desk.patch("two", {"pkg/a.py": TWO})
-        desk.patch("three", {"new": "three\n", "pkg/b.py": text(l5="three\n", l50="more\n")})
-        desk.patch("four", {"pkg/a.py": FOUR})
-
-    return made(stage, "arranging", make)
+    three = {"new": "three\n", "pkg/b.py": text(l5="three\n", l50="more\n")}
+    files = {"one": {"pkg/a.py": ONE}, "two": {"pkg/a.py": TWO}, "three": three}
+    return made(stage, "arranging", {**files, "four": {"pkg/a.py": FOUR}}, first="Why one.")
 
 
 def proved(desk: Hands, tree: str) -> None:

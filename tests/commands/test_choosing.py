@@ -18,10 +18,7 @@ EDITS = {"l10": "one\n", "l12": "two\n", "l40": "three\n"}
 
 @pytest.fixture
 def desk(stage: Stage) -> Hands:
-    def make(desk: Hands) -> None:
-        desk.patch("one", {"pkg/a.py": text(**EDITS), "new": "new\n"})
-
-    return made(stage, "choosing", make)
+    return made(stage, "choosing", {"one": {"pkg/a.py": text(**EDITS), "new": "new\n"}})
 
 
 def typed(

@@ -116,12 +116,6 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
             "unknown-state",
             "Patch fork-change-2.patch: up has no branch, tag or commit v9",
         ),
-        (
-            'Needed-When: pattern "(a|b)\\1" in a',
-            "bad-predicate",
-            r"Patch fork-change-2.patch Needed-When column 9: "
-            r"invalid escape sequence: \1",
-        ),
         ("Needed-When: release >1", "unknown-state", None),
     ],
 )

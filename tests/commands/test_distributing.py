@@ -16,13 +16,9 @@ TWO = {**ONE, "l40": "two\n", "l41": "more\n"}
 @pytest.fixture
 def desk(stage: Stage) -> Hands:
     """Return a desk with three patches: two of one file, and one that makes a file."""
-
-    def make(desk: Hands) -> None:
-        desk.patch("one", {"pkg/a.py": text(**ONE)})
-        desk.patch("two", {"pkg/a.py": text(**TWO)})
-        desk.patch("three", {"new": "three\n", "pkg/b.py": text(l5="three\n")})
-
-    return made(stage, "distributing", make)
+    one, two = {"pkg/a.py": text(**ONE)}, {"pkg/a.py": text(**TWO)}
+    three = {"new": "three\n", "pkg/b.py": text(l5="three\n")}
+    return made(stage, "distributing", {"one": one, "two": two, "three": three})
 
 
 def test_each_edit_goes_where_its_lines_are_from(desk: Hands) -> None:

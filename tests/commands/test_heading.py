@@ -34,19 +34,10 @@ TOP = (
     ("options", "below"),
     [
         (("--subject", "Other"), "Subject: Other\n\nWhy it is so.\n\n"),
-        (("-m", "New\n\ntext."), "Subject: fork: one\n\nNew\n\ntext.\n\n"),
         (("-m", ""), "Subject: fork: one\n\n"),
-        (
-            ("--field", "Forwarded=no"),
-            "Subject: fork: one\n\nWhy it is so.\n\nForwarded: no\n\n",
-        ),
         (
             ("--field", "Origin=vendor", "--field", "Bug=https://example.org/1"),
             "Subject: fork: one\n\nWhy it is so.\n\nOrigin: vendor\nBug: https://example.org/1\n\n",
-        ),
-        (
-            ("--field", "Symptom=it breaks\nbadly"),
-            "Subject: fork: one\n\nWhy it is so.\n\nSymptom: it breaks\n badly\n\n",
         ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,

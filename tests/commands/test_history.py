@@ -17,13 +17,10 @@ from tests.commands.scenes import Stage, one_line, picture, text
 @pytest.fixture
 def desk(stage: Stage) -> Hands:
     """Return a desk with two pushed patches and one that is not."""
-
-    def make(desk: Hands) -> None:
-        desk.patch("one", {"pkg/a.py": text(l10="one\n"), "new": "new\n"})
-        desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n"), "run.sh": None})
-        desk.patch("three", {"pkg/b.py": text(l1="three\n")})
-
-    desk = made(stage, "history", make)
+    one = {"pkg/a.py": text(l10="one\n"), "new": "new\n"}
+    two = {"pkg/a.py": text(l10="one\n", l40="two\n"), "run.sh": None}
+    three = {"pkg/b.py": text(l1="three\n")}
+    desk = made(stage, "history", {"one": one, "two": two, "three": three})
     desk.run("pop")
     (stage.folder / "more.mbox").write_bytes(stage.upstream.patches("main..later~1"))
     return desk

@@ -13,13 +13,9 @@ from tests.tables import table
 @pytest.fixture
 def desk(stage: Stage) -> Hands:
     """Return a desk with three patches, two of them pushed, and edits of the upper one."""
-
-    def make(desk: Hands) -> None:
-        desk.patch("one", {"pkg/a.py": text(l10="one\n"), "new": "new\n"})
-        desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n"), "pkg/b.py": None})
-        desk.patch("three", {"new": "three\n"})
-
-    found = made(stage, "looking", make)
+    one = {"pkg/a.py": text(l10="one\n"), "new": "new\n"}
+    two = {"pkg/a.py": text(l10="one\n", l40="two\n"), "pkg/b.py": None}
+    found = made(stage, "looking", {"one": one, "two": two, "three": {"new": "three\n"}})
     found.run("goto", "two")
     found.write({"pkg/a.py": text(l10="one\n", l40="two\n", l50="edit\n"), "new": None})
     return found

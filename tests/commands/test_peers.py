@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Answer, Run, Scene
+from tests.commands.conftest import Answer, Run, Scene, borrowing
 from tests.commands.scenes import picture, plant, text, work_tree
 from tests.conftest import Repository
 
@@ -42,11 +42,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str]
 def told(upstream: tuple[Repository, str], tmp_path: Path, run: Run) -> Told:
     """Return a workspace whose series `s` has those commits."""
     repository, base = upstream
-    root = tmp_path / "workspace"
-    run("init", root)
-    place = ("--git", repository.root, "--reference", repository.root)
-    run("-C", root, "upstream", "add", "up", *place)
-    scene = Scene(repository, root, run)
+    scene = borrowing(repository, tmp_path / "workspace", run)
     take(scene, "s", base, f"{base}..main", "--git", repository.root)
     return scene, base
 

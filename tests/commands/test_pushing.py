@@ -20,13 +20,9 @@ def desk(stage: Stage) -> Hands:
 @pytest.fixture
 def three(stage: Stage) -> Hands:
     """Return a desk with three pushed patches of which the last two are about one file."""
-
-    def make(desk: Hands) -> None:
-        desk.patch("one", {"pkg/a.py": text(l3="one\n")})
-        desk.patch("two", {"pkg/b.py": text(l10="two\n")})
-        desk.patch("three", {"pkg/b.py": text(l10="two\n", l40="three\n")})
-
-    return made(stage, "pushing", make)
+    one, two = {"pkg/a.py": text(l3="one\n")}, {"pkg/b.py": text(l10="two\n")}
+    three = {"pkg/b.py": text(l10="two\n", l40="three\n")}
+    return made(stage, "pushing", {"one": one, "two": two, "three": three})
 
 
 def test_patches_go_in_and_out_one_by_one_and_leave_head_and_index_alone(desk: Hands) -> None:

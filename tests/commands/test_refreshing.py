@@ -19,15 +19,14 @@ def desk(stage: Stage) -> Hands:
     return hands(stage, name="w")
 
 
+TWO = {"pkg/a.py": text(l10="one\n", l40="two\n")}
+
+
 @pytest.fixture
 def two(stage: Stage) -> Hands:
     """Return a desk with two pushed patches of one file."""
-
-    def make(desk: Hands) -> None:
-        desk.patch("one", {"pkg/a.py": text(l10="one\n")})
-        desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n")})
-
-    return made(stage, "refreshing", make)
+    one = {"pkg/a.py": text(l10="one\n")}
+    return made(stage, "refreshing", {"one": one, "two": TWO})
 
 
 def diff_of(raw: bytes) -> list[bytes]:
@@ -325,12 +324,8 @@ def test_an_edit_of_a_file_that_the_commit_changed_is_refused(two: Hands) -> Non
 def test_what_git_put_back_goes_into_no_other_patch(
     stage: Stage, put_back: tuple[str, ...]
 ) -> None:
-    def make(desk: Hands) -> None:
-        files = {"pkg/b.py": None, "new": "new\n"}
-        desk.patch("one", {"pkg/a.py": text(l10="one\n"), **files})
-        desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n")})
-
-    desk = made(stage, "put back", make)
+    one = {"pkg/a.py": text(l10="one\n"), "pkg/b.py": None, "new": "new\n"}
+    desk = made(stage, "put back", {"one": one, "two": TWO})
     before = desk.raw("one.patch"), desk.raw("two.patch")
     desk.checkout.git(*put_back)
     file = desk.root / "pkg/a.py"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Run, Scene
+from tests.commands.conftest import Run, Scene, borrowing
 from tests.commands.scenes import Picture, picture
 from tests.conftest import Repository
 from tests.long import LONG, crossed
@@ -102,11 +102,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str]
 def told(upstream: tuple[Repository, str], tmp_path: Path, run: Run) -> tuple[Scene, str]:
     """Return a workspace on that upstream."""
     repository, base = upstream
-    root = tmp_path / "workspace"
-    run("init", root)
-    place = ("--git", repository.root, "--reference", repository.root)
-    run("-C", root, "upstream", "add", "up", *place)
-    return Scene(repository, root, run), base
+    return borrowing(repository, tmp_path / "workspace", run), base
 
 
 def out(scene: Scene, name: str) -> Path:
@@ -290,10 +286,7 @@ def test_real_patches_leave_as_they_came(
         for suffix, content in as_somebody_sends_it(mirror, commit, number):
             (place / f"{number:04}-{commit[:12]}{suffix}").write_bytes(content)
     came = [path.read_bytes() for path in sorted(place.iterdir())]
-    root = tmp_path / "workspace"
-    run("init", root)
-    run("-C", root, "upstream", "add", "up", "--git", mirror.root, "--reference", mirror.root)
-    scene = Scene(mirror, root, run)
+    scene = borrowing(mirror, tmp_path / "workspace", run)
     series = take(scene, "s", base, place)
     assert [(series / name).read_bytes() for name in order(series)] == came
     left = export(scene, "s", "quilt", "quilt")
@@ -303,7 +296,7 @@ def test_real_patches_leave_as_they_came(
         again = take(scene, f"{form}-series", base, out(scene, f"{form}-1"))
         assert export(scene, f"{form}-series", form, f"{form}-2") == left
         assert len(order(again)) == len(came)
-    built = run("-C", root, "branch", "s", "--json").json
+    built = scene.call("branch", "s", "--json").json
     assert stored(built["head"]) == mirror.tree(tip)
     print(f"{name}: {len(came)} patches, {sum(map(len, came))} bytes")
 

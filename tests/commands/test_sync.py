@@ -138,18 +138,6 @@ def test_what_carries_is_a_commit_on_a_branch_and_the_workspace_stays(
     assert "1 commit: rebases cleanly onto upstream/main" in pull["body"]
 
 
-def test_it_is_the_same_commit_as_a_rebase_makes(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
-    scene.upstream.commit({"a": text(l2="theirs\n\n")})
-    sync(scene)
-    synced = remote.git("rev-parse", f"{BRANCH}^{{tree}}")
-    scene.call("rebase", "s", "--onto", "upstream/main")
-    own = Repository(scene.root, is_there=True)
-    own.git("add", "--all")
-    assert own.git("write-tree") == synced
-
-
 def test_up_to_the_commit_that_breaks_and_a_work_order_for_the_rest(
     scene: Scene, remote: Repository, server: Server, tmp_path: Path
 ) -> None:
