@@ -11,6 +11,7 @@ from patchmgr.engines.rebase.ladder import (
     CONFLICT,
     FORMATTED,
     STRUCTURAL,
+    Answer,
     Collided,
     Merged,
     Sides,
@@ -20,6 +21,7 @@ from patchmgr.engines.rebase.work import Structure, Tools
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Conflicted
 from patchmgr.model.outcome import Reliability, Suggestion
+from patchmgr.model.patch import Hunk
 from patchmgr.model.snapshot import REGULAR, Entry
 from tests.engines.conflicts.test_memory import KNOWN, Known
 from tests.engines.ports import MemoryBlobs, PlainMerge
@@ -43,10 +45,16 @@ def united(texts: Texts, path: str, marked: bytes) -> Resolved | None:
     return Resolved(SOLVED, (IMPORTS,)) if is_left else None
 
 
-def sides_of(blobs: MemoryBlobs) -> tuple[Sides, tuple[bytes, bytes, bytes]]:
-    base, ours, theirs = (side.encode() for side in SIDES)
+def collision(
+    *texts: bytes, answers: tuple[Answer, ...] = (CONFLICT,), hunks: tuple[Hunk, ...] = ()
+) -> tuple[MemoryBlobs, Sides, Collided]:
+    """Return base, ours and theirs, by default SIDES, and how their text merge collides."""
+    blobs, (base, ours, theirs) = MemoryBlobs(), texts or [side.encode() for side in SIDES]
     entries = [Entry(REGULAR, blobs.add(side)) for side in (base, ours, theirs)]
-    return Sides(entries[0], entries[1], entries[2], path="a.py"), (base, ours, theirs)
+    merge = PlainMerge().merge(base, ours, theirs)
+    assert isinstance(merge, Conflicted)
+    sides = Sides(entries[0], entries[1], entries[2], path="a.py", hunks=hunks)
+    return blobs, sides, Collided("why", merge.marked, answers, (base, ours, theirs))
 
 
 def tools_of(
@@ -57,11 +65,7 @@ def tools_of(
 
 
 def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> None:
-    blobs = MemoryBlobs()
-    sides, texts = sides_of(blobs)
-    merge = PlainMerge().merge(*texts)
-    assert isinstance(merge, Conflicted)
-    collided = Collided("why", merge.marked, (CONFLICT,), texts)
+    blobs, sides, collided = collision()
     left = climb_on(sides, collided, tools_of(blobs, KNOWN), RECORDED)
     assert isinstance(left, Collided)
     found = climb_on(sides, left, tools_of(blobs, structure=united), GUESSED)
@@ -73,17 +77,13 @@ def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> Non
 
 
 def test_texts_are_alike_where_something_was_replayed() -> None:
-    blobs = MemoryBlobs()
-    sides, texts = sides_of(blobs)
-    merge = PlainMerge().merge(*texts)
-    assert isinstance(merge, Conflicted)
+    blobs, sides, collided = collision()
     seen: list[Texts] = []
 
     def look(texts: Texts, path: str, marked: bytes) -> Resolved | None:
         seen.append(texts)
         return None
 
-    collided = Collided("why", merge.marked, (CONFLICT,), texts)
     tools = tools_of(blobs, KNOWN, look)
     left = climb_on(sides, collided, tools, RECORDED)
     assert isinstance(left, Collided)
@@ -92,11 +92,7 @@ def test_texts_are_alike_where_something_was_replayed() -> None:
 
 
 def test_what_upstream_has_already_is_a_persons_to_say() -> None:
-    blobs = MemoryBlobs()
-    sides, texts = sides_of(blobs)
-    merge = PlainMerge().merge(*texts)
-    assert isinstance(merge, Conflicted)
-    collided = Collided("why", merge.marked, (CONFLICT,), texts)
+    blobs, sides, collided = collision()
 
     def yields(texts: Texts, path: str, marked: bytes) -> Resolved | None:
         return Resolved(texts.upstream, (IMPORTS,))
@@ -105,42 +101,30 @@ def test_what_upstream_has_already_is_a_persons_to_say() -> None:
 
 
 def test_an_edit_is_not_dropped_beside_one_that_git_carried() -> None:
-    blobs = MemoryBlobs()
     gap = b"".join(b"v%d = %d\n" % (n, n) for n in range(8))
     texts = (b"a = 1\n" + gap + b"b = 1\n", b"a = 2\n" + gap + b"b = 1\n",
              b"a = 3\n" + gap + b"b = 3\n")  # fmt: skip
-    base, ours, theirs = (Entry(REGULAR, blobs.add(side)) for side in texts)
-    merge = PlainMerge().merge(*texts)
-    assert isinstance(merge, Conflicted)
-    collided = Collided("why", merge.marked, (CONFLICT, CARRIED_TEXT), texts)
+    blobs, sides, collided = collision(*texts, answers=(CONFLICT, CARRIED_TEXT))
 
     def drops(texts: Texts, path: str, marked: bytes) -> Resolved | None:
         return Resolved("a = 2\n" + gap.decode() + "b = 3\n", (IMPORTS,))
 
-    sides = Sides(base, ours, theirs, path="a.py")
     assert climb_on(sides, collided, tools_of(blobs, structure=drops), GUESSED) == collided
 
 
 def test_a_hunk_that_is_laid_out_anew_beside_a_conflict_is_not_carried_as_text() -> None:
-    blobs = MemoryBlobs()
-    texts = (BASE, NEW, b"x=4\n" + FORK)
-    base, ours, theirs = (Entry(REGULAR, blobs.add(side)) for side in texts)
-    merge = PlainMerge().merge(*texts)
-    assert isinstance(merge, Conflicted)
-    collided = Collided("why", merge.marked, (CARRIED_TEXT, CONFLICT), texts)
+    theirs = b"x=4\n" + FORK
+    hunks = hunks_between(BASE, theirs, context=1)
+    answers = CARRIED_TEXT, CONFLICT
+    blobs, sides, collided = collision(BASE, NEW, theirs, answers=answers, hunks=hunks)
     tools = replace(tools_of(blobs), formatter=Fake(tight))
-    hunks = hunks_between(BASE, texts[2], context=1)
-    found = climb_on(Sides(base, ours, theirs, path="a.py", hunks=hunks), collided, tools, GUESSED)
+    found = climb_on(sides, collided, tools, GUESSED)
     assert isinstance(found, Merged)
     assert found.answers == (FORMATTED, FORMATTED)
 
 
 def test_what_a_region_could_become_is_handed_on() -> None:
-    blobs = MemoryBlobs()
-    sides, texts = sides_of(blobs)
-    merge = PlainMerge().merge(*texts)
-    assert isinstance(merge, Conflicted)
-    collided = Collided("why", merge.marked, (CONFLICT,), texts)
+    blobs, sides, collided = collision()
     suggestions = ((Suggestion(b"both\n", IMPORTS),),)
 
     def asks(texts: Texts, path: str, marked: bytes) -> Resolved | None:
@@ -153,12 +137,8 @@ def test_what_a_region_could_become_is_handed_on() -> None:
 
 @table(("path", "is_replayed"), [("a.py", False), ("a.txt", True)], ids=["python", "text"])
 def test_a_resolution_that_breaks_the_file_is_not_replayed(path: str, is_replayed: bool) -> None:
-    blobs = MemoryBlobs()
     texts = (b"b\n", b"o\n", b"t\n")
-    base, ours, theirs = (Entry(REGULAR, blobs.add(side)) for side in texts)
-    merge = PlainMerge().merge(*texts)
-    assert isinstance(merge, Conflicted)
-    collided = Collided("why", merge.marked, (CONFLICT,), texts)
-    sides, tools = Sides(base, ours, theirs, path=path), tools_of(blobs, Known({texts: b"(\n"}))
-    found = climb_on(sides, collided, tools, RECORDED)
+    blobs, sides, collided = collision(*texts)
+    tools = tools_of(blobs, Known({texts: b"(\n"}))
+    found = climb_on(replace(sides, path=path), collided, tools, RECORDED)
     assert isinstance(found, Merged) is is_replayed
