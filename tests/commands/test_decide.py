@@ -11,22 +11,10 @@ from tests.commands.conftest import SCENE, Answer, Run, Scene
 from tests.commands.constructed import CXX, PYTHON, Form, Say, Story, put
 from tests.commands.test_rebase import fork, verdicts
 from tests.conftest import once
+from tests.engines.absorption.test_proposal import ALIKE, MINE, OTHER, STEPS
+from tests.engines.absorption.test_proposal import written as source
 from tests.long import crossed
 from tests.tables import table
-
-STEPS = [f"    step_{n}(plant)\n" for n in range(12)]
-MINE = "    basin = plant.drain('sieve', 9)\n    if basin > 40: plant.ring(basin, 'bell')\n"
-ALIKE = MINE.replace("basin", "trough")
-OTHER = "    ladle = plant.cool('cellar', 3)\n    if ladle < 7: plant.call(ladle, 'smith')\n"
-
-
-def source(**lines: str) -> str:
-    """Return a function; `l4="x\\n"` puts text before a line."""
-    body = list(STEPS)
-    for name, new in sorted(lines.items(), key=lambda item: -int(item[0][1:])):
-        body.insert(int(name[1:]), new)
-    return "def run(plant):\n" + "".join(body)
-
 
 DECISIONS = "conflicts/decisions.toml"
 PATCH = "fork-change-1.patch"

@@ -30,12 +30,16 @@ ALIKE = MINE.replace("basin", "trough")
 OTHER = "    ladle = plant.cool('cellar', 3)\n    if ladle < 7: plant.call(ladle, 'smith')\n"
 
 
-def source(**lines: str) -> bytes:
+def written(**lines: str) -> str:
     """Return a function; `l4="x\\n"` puts text before a line."""
     body = list(STEPS)
     for name, put in sorted(lines.items(), key=lambda item: -int(item[0][1:])):
         body.insert(int(name[1:]), put)
-    return ("def run(plant):\n" + "".join(body)).encode()
+    return "def run(plant):\n" + "".join(body)
+
+
+def source(**lines: str) -> bytes:
+    return written(**lines).encode()
 
 
 BASE = {"f.py": source()}
