@@ -39,6 +39,7 @@ _BY_METAVAR: dict[str, Names] = {
 }
 # Parameters whose metavar does not determine the values, by command and parameter name.
 _BY_NAME: dict[tuple[str, str], Names] = {
+    ("branch", "without"): lambda known: known.patches(),
     ("show", "name"): lambda known: known.series(),
     ("fetch", "names"): lambda known: known.upstreams(),
 }
