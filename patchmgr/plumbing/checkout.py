@@ -67,11 +67,9 @@ def finish_step(place: Path, token: str) -> None:
     `token` is not used: the journal of the checkout says whether the change must be finished.
     """
     with suppress(FileNotFoundError):
-        if not place.is_dir():
-            return
         try:
             checkout = Checkout(open_clone(place))
-        except PatchmgrError:  # the repository is gone
+        except PatchmgrError:  # the folder or its repository is gone
             return
         if checkout.is_interrupted:
             with checkout.held():

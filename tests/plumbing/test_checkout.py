@@ -1,0 +1,45 @@
+"""What a killed command had begun in a checkout is finished with its workspace."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.plumbing import clones
+from patchmgr.plumbing.applied import Content, state_of
+from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement, finish_step
+from patchmgr.plumbing.clones import open_clone
+from tests.conftest import Repository
+
+
+def test_a_step_is_finished_once_and_not_where_the_checkout_is_gone(
+    make_repository: Callable[[str], Repository], tmp_path: Path
+) -> None:
+    clone = make_repository("clone")
+    head = clone.commit({"a": "old\n"})
+    checkout = Checkout(open_clone(clone.root))
+    new = Content(Entry(REGULAR, "0" * 40), b"new\n")
+    row = Replacement("a", state_of(REGULAR, b"old\n"), new)
+    with checkout.held():
+        token = checkout.prepare(Exchange((row,), None, {}, head=(head, head)), decider=tmp_path)
+    (tmp_path / ".patchmgr").mkdir()
+    steps = {"steps": [[str(clone.root), token]]}
+    (tmp_path / ".patchmgr/journal.json").write_text(json.dumps(steps))
+    with checkout.held(), pytest.raises(PatchmgrError, match="another patchmgr"):
+        finish_step(clone.root, token)
+    finish_step(clone.root, token)
+    assert (clone.root / "a").read_text() == "new\n"
+    assert not checkout.is_interrupted
+    (clone.root / "a").write_text("mine\n")
+    finish_step(clone.root, token)
+    assert (clone.root / "a").read_text() == "mine\n"
+    for gone in (".git", "."):
+        shutil.rmtree(clone.root / gone)
+        clones._ask_paths.cache_clear()  # a process is one command
+        finish_step(clone.root, token)
