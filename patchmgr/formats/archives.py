@@ -201,7 +201,7 @@ def _pax_records(body: bytes) -> dict[bytes, bytes]:
         space = body.find(b" ", at, at + 20)
         length = int(body[at:space]) if space > 0 else 0
         key, _, value = body[space + 1 : at + length].partition(b"=")
-        if at + length > len(body) or value[-1:] != b"\n":
+        if length < 5 or at + length > len(body) or value[-1:] != b"\n":
             raise bad("has a broken extended header")
         records[key] = value[:-1]
         at += length
