@@ -326,7 +326,7 @@ def _check_fold(
             if not found:
                 unproven.discard(patch.name)
         if found and not selected:
-            raise _with_others(found) if len(new) > 1 else found[0]
+            raise _with_others(found, is_alone=len(new) == 1)
         faults += found
         if becomes is not None and not missing and overlay.changes() != becomes:
             raise AssertionError("the patches do not result in the tree of the fork")
@@ -341,14 +341,17 @@ _MOVED = (
 )
 
 
-def _with_others(faults: Sequence[PatchmgrError]) -> PatchmgrError:
+def _with_others(faults: Sequence[PatchmgrError], *, is_alone: bool) -> PatchmgrError:
     """Return the first fault; its hints name the others, and say how to import the rest."""
     first, *others = faults
     hints = list(first.hints)
     if others:
         hints.append("then these do not apply either:")
         hints += [f"  {fault.message.replace(' does not apply', '')}" for fault in others]
-    hints.append("to import the others: --without NAME, which may be repeated")
+    if "were not found" in first.message:
+        hints.append("if patch applies it with fuzz: commit that, and import --git CLONE PIN..HEAD")
+    if not is_alone:
+        hints.append("to import the others: --without NAME, which may be repeated")
     return PatchmgrError(first.kind, first.message, *hints)
 
 

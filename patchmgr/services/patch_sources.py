@@ -150,9 +150,19 @@ class Reading(Struct, frozen=True):
             _check_one_package(place, [p for p in packages if p is not None])
             files = sorted(files, key=_number_of)
         for path in files:
-            yield from self.read(path)
+            if not self._is_empty(path):
+                yield from self.read(path)
+
+    def _is_empty(self, path: Path) -> bool:
+        """Return whether a file of a folder has nothing in it, and say so."""
+        is_empty = not read_source_file(path).strip()
+        if is_empty:
+            self.say(f"Left out {shown(path.name)}, which is empty.")
+        return is_empty
 
     def _listed(self, folder: Path, line: SeriesLine, name: str) -> Iterator[SourcePatch]:
+        if self._is_empty(folder / name):
+            return
         mails = _mails_of(_not_empty(folder / name))
         if len(mails) > 1:
             yield from self._read_mails(name, mails, line)
@@ -224,6 +234,9 @@ def read_source_file(path: Path) -> bytes:
     return raw
 
 
+_BY_HAND = "if patch applies it to a checkout of the pin: import what git diff --binary shows then"
+
+
 class _Read(Struct, frozen=True):
     """A patch that could be read, in parts, and what was changed for that."""
 
@@ -257,7 +270,8 @@ def readable(
             possible = possible or read
     if possible is None:
         # What could not be written anew says more than what could not be read as it is.
-        raise next((fault for fault in faults if fault.kind == "unsafe-path"), faults[-1])
+        fault = next((fault for fault in faults if fault.kind == "unsafe-path"), faults[-1])
+        raise PatchmgrError(fault.kind, fault.message, *fault.hints, _BY_HAND)
     if possible.notes:
         changes = "; ".join(possible.notes)
         notes.append(f"{shown(item.label)} was written anew, with the same effect: {changes}.")

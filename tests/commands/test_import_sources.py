@@ -19,7 +19,7 @@ from tests.commands.importing import (
     refuses,
     take,
 )
-from tests.commands.scenes import Stage, one_line, picture, text
+from tests.commands.scenes import Stage, picture, text
 
 BACK_A = EDIT_A.replace("-line 0\n+zero\n", "-zero\n+line 0\n")
 
@@ -260,22 +260,6 @@ def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
     assert "s already has all of these patches" in again.err
 
 
-def test_an_empty_file_among_others_is_named(empty: Stage) -> None:
-    folder = empty.folder / "patches"
-    folder.mkdir()
-    for name, content in {
-        "a.patch": _NEW,
-        "b.patch": b"\n",
-        "series": b"a.patch\nb.patch\n",
-    }.items():
-        (folder / name).write_bytes(content)
-    for named in ([folder], [folder / "a.patch", folder / "b.patch"]):
-        answer = empty.run("import", *named, "--series", "s", code=2)
-        assert one_line(answer) == f"{folder}/b.patch is empty"
-    (folder / "series").unlink()
-    empty.run("import", folder, "--series", "s", code=2)
-
-
 _NEW = b"--- /dev/null\n+++ b/new2\n@@ -0,0 +1 @@\n+x\n"
 
 
@@ -465,3 +449,24 @@ def test_all_patches_that_do_not_apply_are_named_and_can_be_left_out(empty: Stag
     take(empty, "--without", "gone.patch", "--without", "again.patch", folder)
     assert order(empty) == "a.patch\n"
     assert "have no patch other" in refuses(empty, "--without", "other", folder, code=2)
+
+
+def test_empty_files_of_a_folder_are_left_out(empty: Stage) -> None:
+    put(empty, "q/none.patch", "\n")
+    folder = put(empty, "q/a.patch", EDIT_A).parent
+    answer = take(empty, folder)
+    assert answer.err == "Left out none.patch, which is empty.\n"
+    assert order(empty) == "a.patch\n"
+    empty.run("undo")
+    put(empty, "q/series", "none.patch\na.patch -p1\n")
+    assert take(empty, folder).err == answer.err
+    assert order(empty) == "a.patch -p1\n"
+    named = refuses(empty, folder / "a.patch", folder / "none.patch", code=2)
+    assert named == f"{folder}/none.patch is empty"
+
+
+def test_a_refusal_says_what_to_do_next(empty: Stage) -> None:
+    wrong = take(empty, put(empty, "x.diff", EDIT_A.replace("-1,2", "-1,9")), code=1)
+    assert "hint: if patch applies it to a checkout of the pin: import what git diff" in wrong.err
+    fuzzy = take(empty, put(empty, "x.diff", EDIT_A.replace(" line 1", " line one")), code=1)
+    assert "hint: if patch applies it with fuzz: commit that, and import --git" in fuzzy.err
