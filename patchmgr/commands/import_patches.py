@@ -90,17 +90,17 @@ class Sources(Struct, frozen=True):
     without: Sequence[str] = ()
 
     def read(
-        self, session: Session, record: SeriesRecord
+        self, session: Session, record: SeriesRecord, say: Callable[[str], None]
     ) -> tuple[list[SourcePatch | SeriesLine], Fork | None]:
         """Return the patches and the comments of series files, in order, and the fork, if any."""
-        reading = Reading(session.say, self.strip)
+        reading = Reading(say, self.strip)
         found = [item for path in self.paths for item in reading.read(path)]
         fork = None
         if self.git is not None:
             fork = read_fork(session, record, *self.git, self.merges)
-            found += fork.patches if fork is not None else read_range(*self.git, session.say)
+            found += fork.patches if fork is not None else read_range(*self.git, say)
         if self.stack is not None:
-            found += read_stack(*self.stack, session.say)
+            found += read_stack(*self.stack, say)
         found += [read_commit(session, record, name) for name in self.commits]
         found += [read_pull(session, record, name) for name in self.pulls]
         return [_reversed(item) for item in found] if self.is_reversed else found, fork
@@ -121,7 +121,8 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
     with session.writing():
         workspace = session.workspace
         record = workspace.series_record(series)
-        found, fork = sources.read(session, record)
+        notes: list[str] = []  # what is said once the import is certain
+        found, fork = sources.read(session, record, notes.append)
         if not any(isinstance(item, SourcePatch) for item in found):
             clones = [path for path in sources.paths if (path / ".git").exists()]
             hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
@@ -132,7 +133,6 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
         with Scratch([loaded.upstream.store]) as scratch:
             tree = scratch.tree(base_commit(session, loaded, scratch, upstreams)[0])
             place = _Place(session, loaded, upstreams, scratch, tree)
-            notes: list[str] = []
             lines, patches = _named(place, found, _Without(sources.without), notes)
             if not patches:
                 raise UsageError(f"{series} already has all of these patches")
@@ -214,7 +214,7 @@ def _named(
             if commit is not None and commit in commits:
                 _check_same(item, draft, commits[commit], commit)
                 name = shown(commits[commit].name)
-                session.say(f"Left out {item.label}: {commit[:12]} is already in {name}.")
+                notes.append(f"Left out {item.label}: {commit[:12]} is already in {name}.")
                 continue
             is_taken = partial(_is_taken, session, place.loaded.record.name, names, item.raw)
             name = _name(item, draft, is_taken)

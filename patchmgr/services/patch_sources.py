@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,6 +54,7 @@ COMPRESSED: Mapping[str, Callable[[BinaryIO], io.BufferedIOBase]] = {
     ".xz": lzma.LZMAFile,
 }
 LARGEST_PATCH = 1 << 30
+_LISTED = 9  # the most names in a message
 
 _NUMBER = re.compile(r"^\d{4,}-")
 _IS_MAIL_OR_DIFF = re.compile(
@@ -137,7 +139,11 @@ class Reading(Struct, frozen=True):
         """Yield the patches in a folder's series file; without one, all patch files in order."""
         place = next((p for p in _places(folder) if (p / "series").is_file()), None)
         if place is not None:
-            for line in with_ended_lines(parse_series(read_source_file(place / "series"))).lines:
+            raw = read_source_file(place / "series")
+            names = [path.name for path in _patch_files(place)]
+            unlisted = [name for name in names if os.fsencode(name) not in raw]
+            self._say_left_out("Left out patches that the series file does not name", unlisted)
+            for line in with_ended_lines(parse_series(raw)).lines:
                 if line.name is None:
                     yield line
                 else:
@@ -149,9 +155,16 @@ class Reading(Struct, frozen=True):
         if files and all(packages):
             _check_one_package(place, [p for p in packages if p is not None])
             files = sorted(files, key=_number_of)
+        folders = sorted(path for path in place.iterdir() if _patch_files(path))
+        self._say_left_out("Left out folders with patches", [path.name for path in folders])
         for path in files:
             if not self._is_empty(path):
                 yield from self.read(path)
+
+    def _say_left_out(self, what: str, names: Sequence[str]) -> None:
+        if names:
+            more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+            self.say(f"{what}: {shown(', '.join(names[:_LISTED]))}{more}")
 
     def _is_empty(self, path: Path) -> bool:
         """Return whether a file of a folder has nothing in it, and say so."""

@@ -470,3 +470,15 @@ def test_a_refusal_says_what_to_do_next(empty: Stage) -> None:
     assert "hint: if patch applies it to a checkout of the pin: import what git diff" in wrong.err
     fuzzy = take(empty, put(empty, "x.diff", EDIT_A.replace(" line 1", " line one")), code=1)
     assert "hint: if patch applies it with fuzz: commit that, and import --git" in fuzzy.err
+
+
+def test_patches_that_are_left_out_of_a_folder_are_named(empty: Stage) -> None:
+    put(empty, "q/a.patch", EDIT_A)
+    put(empty, "q/old/b.patch", EDIT_B)
+    put(empty, "q/README", "text")
+    folder = put(empty, "q/docs/text", "text").parents[1]
+    assert take(empty, "--dry-run", folder).err == "Left out folders with patches: old\n"
+    put(empty, "q/c.diff", EDIT_B)
+    put(empty, "q/series", "a.patch\n# old/b.patch\n")
+    unlisted = "Left out patches that the series file does not name: c.diff\n"
+    assert take(empty, folder).err == unlisted
