@@ -302,18 +302,20 @@ def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Rea
     usual = 1 if item.strip is None else item.strip
     plain = _reading(item, usual)
     yield plain
-    others: tuple[int, ...] = (0,) if isinstance(plain, _Read) else (0, 2, 3)
-    if item.strip is not None or (isinstance(plain, PatchmgrError) and plain.kind == "unsafe-path"):
+    is_read = isinstance(plain, _Read)
+    others: tuple[int, ...] = (0,) if is_read else (0, 2, 3)
+    if item.strip is not None or (not isinstance(plain, _Read) and plain.kind == "unsafe-path"):
         others = ()
     for strip in others:
         read = _reading(item, strip)
-        if isinstance(read, _Read) and (strip == 0 or read.has_old):
+        if isinstance(read, _Read) and (read.has_old or (strip == 0 and not is_read)):
             yield read
-    yield _reading(item, usual, exists)
-    for strip in others[:1]:
-        read = _reading(item, strip, exists)
-        if isinstance(read, _Read) and read.has_old:
-            yield read
+    if not is_read:
+        yield _reading(item, usual, exists)
+        for strip in others[:1]:
+            read = _reading(item, strip, exists)
+            if isinstance(read, _Read) and read.has_old:
+                yield read
 
 
 def _reading(
