@@ -252,9 +252,11 @@ def _path(
     names: Sequence[bytes], strip: int, exists: Callable[[str], bool], fault: PatchmgrError
 ) -> str:
     """Return the path that is changed: the one that is there, or else as `git apply` chooses."""
-    stripped = (name.split(b"/", strip) for name in names)
+    stripped = (re.sub(rb"/+", b"/", name).split(b"/", strip) for name in names)
     paths = [decode_path(parts[strip]) for parts in stripped if len(parts) > strip]
     found = [re.sub(r"^(\./)+", "", path) for path in paths]
+    if any(b"//" in name for name in names) and not any(map(exists, found)):
+        raise fault
     if not found or refusal(found[-1]) is not None or '"' in found[-1]:
         raise fault
     found = [path for path in found if refusal(path) is None]

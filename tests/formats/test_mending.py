@@ -26,6 +26,7 @@ NAMES = {
     "another suffix of a copy": ("--- a/x.CVE-1\n+++ b/x\n", X),
     "another folder above": ("--- ../old/x\n+++ ./x\n", X),
     "two folders above": ("--- ../../old/x\n+++ ./x\n", X),
+    "a slash too many": ("--- a//x\n+++ b//x\n", X),
     "only the new name": ("+++ b/x\n", X),
     "a title with another name": ("diff --git a/w b/w\nindex 1..2 100644\n--- a/x\n+++ b/x\n", X),
     "ids that are none": ("diff --git a/x b/x\nindex XXXX..YYYY 100644\n" + MARKERS, X),
@@ -122,6 +123,9 @@ REFUSED = {
     "a binary file": (X + "Binary files a/z and b/z differ\n", "belongs to no hunk"),
     "both names exist": (f"--- a/x\n+++ b/y\n{HUNK}", "x and y both exist"),
     "an unsafe name": (f"--- a/w\n+++ b/../x\n{HUNK}", "has a .. component"),
+    "a new file with a slash too many": (
+        "--- /dev/null\n+++ b//etc/z\n@@ -0,0 +1 @@\n+b\n", "is absolute"
+    ),
     "no prefixes": (f"diff --git s/x s/x\n--- s/x\n+++ s/x\n{HUNK}", "no prefixes"),
     "a wrong count": (X.replace("1 +1", "1,3 +1,9"), "ends inside a hunk"),
     "a rename that disagrees": (
