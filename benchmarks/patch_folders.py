@@ -56,7 +56,7 @@ class Move(Struct, frozen=True):
     def kept(self, patches: Mapping[str, bytes]) -> Sequence[bool]:
         """Say by patch of the series whether it is there after the move.
 
-        It is if its name is, or if most lines of it and of a mail are the same.
+        It is if the name of its file is, or if most lines of it and of a mail are the same.
         """
         names = [bare(name) for name in self.after]
         mails = [mail for content in self.after.values() for mail in split_mbox(content)]
@@ -64,7 +64,8 @@ class Move(Struct, frozen=True):
         return [
             any(bare(name).endswith(other) or other.endswith(bare(name)) for other in names)
             or any(2 * len(mine & other) > len(mine | other) for other in changed)
-            for name, content in patches.items()
+            for own, content in patches.items()
+            for name in [next((n for n, c in self.patches.items() if content.strip() in c), own)]
             for mine in [_changed(content)]
         ]
 
