@@ -54,20 +54,27 @@ class Move(Struct, frozen=True):
     mirror: Path | None = None
 
     def kept(self, patches: Mapping[str, bytes]) -> Sequence[bool]:
-        """Say by patch of the series whether it is there after the move.
-
-        It is if the name of its file is, or if most lines of it and of a mail are the same.
-        """
-        names = [bare(name) for name in self.after]
+        """Say by patch of the series whether it is there after the move."""
         mails = [mail for content in self.after.values() for mail in split_mbox(content)]
         changed = [_changed(mail) for mail in mails]
-        return [
-            any(bare(name).endswith(other) or other.endswith(bare(name)) for other in names)
-            or any(2 * len(mine & other) > len(mine | other) for other in changed)
-            for own, content in patches.items()
-            for name in [next((n for n, c in self.patches.items() if content.strip() in c), own)]
-            for mine in [_changed(content)]
-        ]
+        return [self._is_kept(name, content, changed) for name, content in patches.items()]
+
+    def _is_kept(self, name: str, content: bytes, changed: Sequence[frozenset[bytes]]) -> bool:
+        """Say whether the name of a patch is there after the move, or most lines of it and a mail.
+
+        One of several mails in a file is kept if the file has most of its lines.
+        """
+        mine = _changed(content)
+        if any(2 * len(mine & other) > len(mine | other) for other in changed):
+            return True
+        files = (n for n, whole in self.patches.items() if content.strip() in whole)
+        source = next(files, name)
+        is_part = source != name and len(split_mbox(self.patches[source])) > 1
+        return any(
+            not is_part or 2 * len(mine & _changed(whole)) > len(mine)
+            for other, whole in self.after.items()
+            if bare(source).endswith(bare(other)) or bare(other).endswith(bare(source))
+        )
 
 
 def _changed(patch: bytes) -> frozenset[bytes]:
