@@ -9,7 +9,12 @@ from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.keys import check_keys
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
-from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths, unbuilt_files
+from patchmgr.engines.audit.new_files import (
+    files_in_removed_folders,
+    gone_paths,
+    numbers_taken,
+    unbuilt_files,
+)
 from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
@@ -22,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     encoding,
     undone_patches,
     files_in_removed_folders,
+    numbers_taken,
     unbuilt_files,
     gone_paths,
     changed_meaning,

@@ -17,6 +17,8 @@ _BUILD = re.compile(r"(?:.*/)?(?:CMakeLists\.txt|[^/]+\.cmake|setup\.py|meson\.b
 _PATTERN = re.compile(rb"[\w./${}()\-]*\*[\w./*\-]*\.\w+")
 _PATH = re.compile(rb"[\w.+/-]*\w\.\w+")
 _QUOTED = re.compile(rb"""(?<=["'])%b(?=["'])""" % _PATH.pattern)
+_NUMBER = re.compile(r"V?(\d{2,}|(?<=V)\d)(?=[_.-])")
+_FEWEST_NUMBERED = 2  # files that show that a folder numbers its files
 _VARIABLE = re.compile(r".*[})]/?")
 
 
@@ -50,6 +52,32 @@ def _gone_folder(path: str, states: States) -> str:
     while folder and not states.base.tree.is_directory(folder):
         folder = folder.rpartition("/")[0]
     return "" if states.onto.tree.is_directory(folder) else folder
+
+
+def numbers_taken(states: States) -> Iterator[Told]:
+    """Find new files of the series with a number that a new file of upstream has, too.
+
+    Only folders count in which each number was given once, as to migrations of a database.
+    """
+    for name, path in _new_files(states):
+        folder, _, number = _numbered(path)
+        if not number or states.base.blob(path) is not None:
+            continue
+        every = [other for other in states.onto.tree.files_below(folder) if other != path]
+        same = [other for other in every if _numbered(other)[:2] == _numbered(path)[:2]]
+        old = [_numbered(o)[2] for o in same if _numbered(o)[2] and states.base.blob(o) is not None]
+        taken = [other for other in same if _numbered(other)[2] == number]
+        is_unique = len(set(old)) == len(old) >= _FEWEST_NUMBERED
+        if taken and is_unique and number not in old:
+            text = f"upstream has a new file with the number {number} as well: {taken[0]}"
+            yield name, AuditFinding("defined-twice", False, path, 0, number, text)
+
+
+def _numbered(path: str) -> tuple[str, str, str]:
+    """Return the folder of a path, its suffix, and the number with which the file name begins."""
+    folder, _, name = path.rpartition("/")
+    number = _NUMBER.match(name)
+    return folder, name.rpartition(".")[2], number[1] if number else ""
 
 
 def unbuilt_files(states: States) -> Iterator[Told]:

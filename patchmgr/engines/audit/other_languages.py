@@ -100,10 +100,10 @@ class _Side(Struct, frozen=True):
         texts = merged.splitlines()
         used: dict[bytes, int] = {}
         for number in sorted(lines, reverse=True):
-            used |= dict.fromkeys(_words(_code(texts[number - 1])), number)
+            used |= dict.fromkeys(_words(code_of(texts[number - 1])), number)
         base, now = (side.read(path) or b"" for side in (self.states.base, self.changed))
         lost = b"\n".join({*base.splitlines()} - {*now.splitlines()})
-        gone = {name for name in used.keys() & _words(lost) if not _has(name, now)}
+        gone = {name for name in used.keys() & _words(lost) if not has_word(name, now)}
         wanted = gone | (used.keys() & self.homes.keys())
         if not wanted:
             return
@@ -153,14 +153,14 @@ def _words(content: bytes | None) -> set[bytes]:
     return set(_WORD.findall(content or b""))
 
 
-def _code(line: bytes) -> bytes:
+def code_of(line: bytes) -> bytes:
     """Return a line without its strings and comments."""
     return b"" if _REMARK.match(line) else _ASIDE.sub(b"", _TEXT.sub(b"''", line))
 
 
 def _repeated(content: bytes | None) -> set[bytes]:
     """Return the words that at least two lines of a file have, outside of strings and comments."""
-    lines = (set(_WORD.findall(_code(line))) for line in (content or b"").splitlines())
+    lines = (set(_WORD.findall(code_of(line))) for line in (content or b"").splitlines())
     counted = Counter(word for words in lines for word in words)
     return {word for word, count in counted.items() if count >= _FEWEST}
 
@@ -178,7 +178,8 @@ def _locals(content: bytes | None) -> set[bytes]:
     return found.union(*map(_PARAMETER.findall, heads))
 
 
-def _has(name: bytes, content: bytes) -> bool:
+def has_word(name: bytes, content: bytes) -> bool:
+    """Return whether a name is in a text as a whole word."""
     return name in content and re.search(rb"(?<!\w)%b(?!\w)" % name, content) is not None
 
 

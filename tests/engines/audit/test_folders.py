@@ -6,7 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths
+from patchmgr.engines.audit.new_files import (
+    files_in_removed_folders,
+    gone_paths,
+    numbers_taken,
+)
 from tests.engines.audit.audited import found
 from tests.tables import table
 
@@ -52,3 +56,22 @@ def test_a_path_that_upstream_no_longer_has_is_told(
     findings = found((gone_paths,), BASE, {**BASE, path: line + b"\n"}, upstream)
     assert [finding.symbol for finding in findings] == ([told] if told else [])
     assert not any(finding.is_certain for finding in findings)
+
+
+@table(
+    ("before", "ours", "theirs", "told"),
+    [
+        pytest.param("1_a.sql 2_b.sql", "3_mine.sql", "3_users.sql", True, id="taken"),
+        pytest.param("1_a.sql 2_b.sql", "3_mine.sql", "4_users.sql", False, id="free"),
+        pytest.param("1_a.sql 2_b.sql", "3_mine.sql", "3_users.md", False, id="another-kind"),
+        pytest.param("1_a.sql 1_b.sql", "3_mine.sql", "3_users.sql", False, id="given-twice"),
+        pytest.param("1_a.sql", "3_mine.sql", "3_users.sql", False, id="no-numbering"),
+    ],
+)
+def test_a_number_that_upstream_gives_to_another_new_file_is_told(
+    before: str, ours: str, theirs: str, told: bool
+) -> None:
+    base = {f"db/0{name}": name.encode() for name in before.split()}
+    added, upstream = ({**base, f"db/0{name}": b"new\n"} for name in (ours, theirs))
+    findings = found((numbers_taken,), base, added, upstream)
+    assert [finding.path for finding in findings] == [f"db/0{ours}"] * told
