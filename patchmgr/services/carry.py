@@ -130,7 +130,7 @@ def with_absorbed(
 
     about = (search.folded, way.start, way.target, sorted(way.homes.items()), way.steps)
     few = len(way.steps) < FEWEST_KEPT
-    found = find() if few else absorbed_before(before, about, find)
+    found = find() if few else absorbed_before(before, value_bytes(about), find)
     known = {
         id(item): replace(item, steps=search.folded[number].steps, absorption=found.get(number))
         for number, item in enumerate(search.items)

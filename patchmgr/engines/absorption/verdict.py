@@ -44,10 +44,10 @@ class Absorption(Struct, frozen=True):
 
 
 def absorbed_before(
-    kept: Kept, about: object, find: Callable[[], Mapping[int, Absorption]]
+    kept: Kept, about: str | bytes, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
     """Return what upstream has of each patch, from the cache of an `about`, or else by `find`."""
-    question = ("absorbed", repr(about))
+    question = ("absorbed", about)
     known = kept.get(question)
     if known is not None:
         return msgspec.convert(known[0], dict[int, Absorption], str_keys=True)

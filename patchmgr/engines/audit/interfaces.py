@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Set
+from functools import lru_cache
 
 from patchmgr.engines.audit.outline import Altered, Suspects, altered, blocks, lost_names, words
 from patchmgr.engines.audit.places import source_path
@@ -191,6 +192,7 @@ class Changed:
         return lambda place: place in self.places or f"{place}/{name}" in self.places
 
 
+@lru_cache(256)  # two checks ask about the same files
 def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
     """Return (statement, module, name) for each import in Python source, without parsing it.
 

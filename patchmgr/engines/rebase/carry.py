@@ -417,7 +417,7 @@ def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
     return None if obstacle is None else f"upstream has {obstacle}, which is in the way"
 
 
-# The pattern starts with a line feed, because a search for `^` takes twice as long.
+# The pattern starts with a line feed, at which `_imports` tries it.
 _IMPORT = re.compile(
     rb"\n([ \t]*(?:from[ \t][^\n]*?[ \t]import\b|import\b)(?:[ \t]*\([^)]*|(?:[^\n]*\\\n)*[^\n]*))"
 )
@@ -472,7 +472,16 @@ def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> frozense
 
 
 def _imports(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> list[bytes]:
-    return pattern.findall(b"\n" + text)
+    # A search for the pattern itself takes three times as long.
+    found = list[bytes]()
+    text, end = b"\n" + text, 0
+    while (at := text.find(b"import", end)) >= 0:
+        start = text.rfind(b"\n", end, at)
+        match = pattern.match(text, start) if start >= 0 else None
+        if match is not None:
+            found.append(match[1])
+        end = at + 1 if match is None else match.end()
+    return found
 
 
 def _imported_words(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> frozenset[bytes]:
