@@ -19,8 +19,8 @@ from patchmgr.engines.series.placement import Rejected, apply_hunks, nearest_pla
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import IMPORTED_FROM
 from patchmgr.formats.mailbox import slug
-from patchmgr.formats.mending import with_places
 from patchmgr.formats.patch_files import parse_listed
+from patchmgr.formats.rewriting import with_places
 from patchmgr.formats.series_files import with_ended_lines, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import EMPTY_BLOB

@@ -20,9 +20,9 @@ from patchmgr.engines.series.linear import Changes
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_fields, with_origin
 from patchmgr.formats.mboxes import is_talk, needs_decoding, read_tags, split_mbox
-from patchmgr.formats.mending import Mended, mended
 from patchmgr.formats.patch_files import parse_patch, reversed_patch
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
+from patchmgr.formats.rewriting import Rewritten, rewritten
 from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
@@ -266,7 +266,7 @@ class _Read(Struct, frozen=True):
 def readable(
     item: SourcePatch, exists: Callable[[str], bool], notes: list[str]
 ) -> Sequence[tuple[SourcePatch, Patch]]:
-    """Return a patch as it can be read: as it is, with another -pN, or written anew, in parts.
+    """Return a patch as it can be read: as it is, with another -pN, or rewritten, in parts.
 
     `exists` says whether a path is a file in the state that the patch is for. What was changed is
     added to `notes`. Raises PatchmgrError if the patch cannot be read.
@@ -282,14 +282,14 @@ def readable(
         else:
             possible = possible or read
     if possible is None:
-        # What could not be written anew says more than what could not be read as it is.
+        # What could not be rewritten says more than what could not be read as it is.
         fault = next((fault for fault in faults if fault.kind == "unsafe-path"), faults[-1])
         raise PatchmgrError(fault.kind, fault.message, *fault.hints, _BY_HAND)
     if possible.notes:
         changes = "; ".join(possible.notes)
-        notes.append(f"{shown(item.label)} was written anew, with the same effect: {changes}.")
+        notes.append(f"{shown(item.label)} was rewritten with the same effect: {changes}.")
     if item.strip is None and possible.strip != 1:
-        notes.append(f"{shown(item.label)} was read with -p{possible.strip}, which its paths need.")
+        notes.append(f"{shown(item.label)} was read with -p{possible.strip}, as its paths require.")
     return possible.parts
 
 
@@ -321,16 +321,16 @@ def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Rea
 def _reading(
     item: SourcePatch, strip: int, exists: Callable[[str], bool] | None = None
 ) -> _Read | PatchmgrError:
-    """Return a patch as it can be read with -pN; it is written anew if `exists` is given."""
+    """Return a patch as it can be read with -pN; it is rewritten if `exists` is given."""
     try:
-        anew = Mended((item.raw,), ())
+        new = Rewritten((item.raw,), ())
         if exists is not None:
-            anew = mended(item.raw, name=item.label, strip=strip, exists=exists)
-        patches = [_parsed(item, raw, strip) for raw in anew.parts]
+            new = rewritten(item.raw, name=item.label, strip=strip, exists=exists)
+        patches = [_parsed(item, raw, strip) for raw in new.parts]
     except PatchmgrError as fault:
         return fault
-    items = [replace(item, raw=raw, strip=strip) for raw in anew.parts]
-    return _Read(tuple(zip(items, patches, strict=True)), strip, anew.notes)
+    items = [replace(item, raw=raw, strip=strip) for raw in new.parts]
+    return _Read(tuple(zip(items, patches, strict=True)), strip, new.notes)
 
 
 def _parsed(item: SourcePatch, raw: bytes, strip: int) -> Patch:

@@ -317,7 +317,7 @@ def test_a_patch_without_prefixes_is_read_with_p0(empty: Stage) -> None:
     answer = take(empty, put(empty, "flat.diff", flat))
     assert order(empty) == "flat.diff -p0\n"
     assert (empty.root / "series/s/flat.diff").read_text() == flat
-    assert answer.err == "flat.diff was read with -p0, which its paths need.\n"
+    assert answer.err == "flat.diff was read with -p0, as its paths require.\n"
     top = "--- new.txt\n+++ new.txt\n@@ -0,0 +1 @@\n+x\n"
     assert "with -p0" in take(empty, put(empty, "top.diff", top)).err
     assert order(empty) == "flat.diff -p0\ntop.diff -p0\n"
@@ -339,7 +339,7 @@ def test_a_patch_of_another_form_is_written_anew_and_that_is_said(empty: Stage) 
     assert order(empty) == "# why\nodd #+sym\n"
     assert (empty.root / "series/s/odd").read_text() == "Why.\n\n" + EDIT_A + EDIT_B
     assert answer.err == (
-        "odd was written anew, with the same effect: the names of these files were written anew:"
+        "odd was rewritten with the same effect: the names of these files were rewritten:"
         " pkg/a.py; text that changes nothing was left out: line 9.\n"
     )
     assert (folder / "odd").read_text() == raw

@@ -1,12 +1,12 @@
-"""Patches that are written anew for `import`: what they become, and what stays refused."""
+"""Patches that are rewritten for `import`: what they become, and what stays refused."""
 
 from __future__ import annotations
 
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.mending import Mended, mended
 from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.rewriting import Rewritten, rewritten
 from tests.tables import table
 
 HUNK = "@@ -1 +1 @@\n-a\n+b\n"
@@ -15,8 +15,10 @@ X = MARKERS + HUNK
 Y = X.replace("/x", "/y")
 
 
-def mend(raw: str, *there: str, strip: int = 1) -> Mended:
-    found = mended(raw.encode(), name="x.patch", strip=strip, exists=(there or ("x",)).__contains__)
+def rewrite(raw: str, *there: str, strip: int = 1) -> Rewritten:
+    found = rewritten(
+        raw.encode(), name="x.patch", strip=strip, exists=(there or ("x",)).__contains__
+    )
     for part in found.parts:
         parse_patch(part, name="x.patch", strip=strip)
     return found
@@ -44,10 +46,10 @@ NAMES = {
 
 @table(("head", "wanted"), NAMES)
 def test_a_section_gets_one_name(head: str, wanted: str) -> None:
-    found = mend("Why.\n\n" + head + ("" if "@@" in head else HUNK))
+    found = rewrite("Why.\n\n" + head + ("" if "@@" in head else HUNK))
     assert found.parts == (b"Why.\n\n" + wanted.encode(),)
     path = "x y" if "x y" in wanted else "x"
-    assert found.notes == (f"the names of these files were written anew: {path}",)
+    assert found.notes == (f"the names of these files were rewritten: {path}",)
 
 
 @table(
@@ -56,14 +58,16 @@ def test_a_section_gets_one_name(head: str, wanted: str) -> None:
     ids=["the old one is there", "the new one is there", "no file", "another file"],
 )
 def test_of_two_names_that_of_the_file_counts(there: tuple[str, ...], path: str) -> None:
-    found = mended(
+    found = rewritten(
         f"--- a/x\n+++ b/y\n{HUNK}".encode(), name="x.patch", strip=1, exists=there.__contains__
     )
     assert found.parts == (f"--- a/{path}\n+++ b/{path}\n{HUNK}".encode(),)
 
 
 def test_with_p0_no_prefix_is_written() -> None:
-    assert mend(f"--- x.org\n+++ x\n{HUNK}", strip=0).parts == (f"--- x\n+++ x\n{HUNK}".encode(),)
+    assert rewrite(f"--- x.org\n+++ x\n{HUNK}", strip=0).parts == (
+        f"--- x\n+++ x\n{HUNK}".encode(),
+    )
 
 
 TEXTS = {
@@ -88,7 +92,7 @@ TEXTS = {
 def test_what_is_left_out_or_added_is_said(
     raw: str, parts: tuple[str, ...], note: str | None
 ) -> None:
-    found = mend(raw, "x", "y")
+    found = rewrite(raw, "x", "y")
     assert found.parts == tuple(part.encode() for part in parts)
     assert (note in found.notes[0]) if note else not found.notes
 
@@ -112,7 +116,7 @@ DATES = {
 @table(("old", "new"), DATES)
 def test_a_date_that_cannot_be_read_is_kept_beside_one_that_can(old: str, new: str) -> None:
     head = "From: A <a@b>\n{}Subject: x\n\n"
-    found = mend(head.format(old) + X)
+    found = rewrite(head.format(old) + X)
     assert found.parts == ((head.format(new) + X).encode(),)
     assert found.notes[0].startswith("the date cannot be read, and became ")
 
@@ -137,4 +141,4 @@ REFUSED = {
 @table(("raw", "problem"), REFUSED)
 def test_what_could_be_read_in_two_ways_stays_refused(raw: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem):
-        mend(raw, "x", "y")
+        rewrite(raw, "x", "y")

@@ -1,8 +1,8 @@
-"""Write a patch that `parse_patch` refuses in our form, as `patch` and `git apply` read it.
+"""Rewrite patches that `parse_patch` refuses, as `patch` and `git apply` read them.
 
-`parse_patch` refuses what two programs could read in two ways. The folders of people have such
-patches, and the tools that they are for read each of them in one way. Only `import` does this, and
-it says what was changed.
+`parse_patch` refuses what two programs could read in two ways. Many existing folders have such
+patches, each written for one tool that reads it in one way. Only `import` rewrites them, and it
+says what it changed.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _LISTED = 9  # the most names or lines in a note
 _LOST_LINES = 3  # the most blank lines of context that `patch` adds at the end of a file
 
 
-class Mended(Struct, frozen=True):
-    """A patch in our form, as parts that are applied in order, and what was changed in it."""
+class Rewritten(Struct, frozen=True):
+    """A rewritten patch: its parts, which apply in this order, and what was changed."""
 
     parts: tuple[bytes, ...]
     notes: tuple[str, ...]
@@ -57,15 +57,15 @@ class Mended(Struct, frozen=True):
 class _Section(Struct, frozen=True):
     lines: Sequence[bytes]
     file: FilePatch
-    is_anew: bool = False
+    is_rewritten: bool = False
 
 
-def mended(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool]) -> Mended:
+def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool]) -> Rewritten:
     """Return a patch in a form that `parse_patch` reads; `exists` says whether a path is a file.
 
-    Of two names of one file, the one counts that is there. Text that belongs to no section is left
-    out. A second section of a file becomes a part of its own. Raises PatchmgrError if something
-    else is wrong with the diff; what is wrong with the header stays.
+    If a section names two files, the one that exists is used. Text outside of all sections is left
+    out. A second section for the same file becomes a part of its own. Raises PatchmgrError if
+    anything else is wrong with the diff; other faults of the header stay.
     """
     lines, notes = unmangled_lines(raw), list[str]()
     if lines and not lines[-1].endswith(b"\n"):
@@ -79,7 +79,7 @@ def mended(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool]) 
     paths: list[str] = []
     while reader.line is not None:
         section = _section(reader, exists, notes)
-        paths += [section.file.path] if section.is_anew else []
+        paths += [section.file.path] if section.is_rewritten else []
         last = parts.pop() if parts else ()
         if clash([*(one.file for one in last), section.file]) is None:
             parts.append((*last, section))
@@ -87,13 +87,13 @@ def mended(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool]) 
             parts += [last, (section,)]
         text += _skipped(reader)
     if paths:
-        notes.append(f"the names of these files were written anew: {_listed(paths)}")
+        notes.append(f"the names of these files were rewritten: {_listed(paths)}")
     if text:
         notes.append(f"text that changes nothing was left out: line {_listed(text)}")
     if len(parts) > 1:
         notes.append(f"it changes a file more than once, and became {len(parts)} patches")
     diffs = (b"".join(line for one in part for line in one.lines) for part in parts or [()])
-    return Mended(tuple(b"".join(header) + diff for diff in diffs), tuple(notes))
+    return Rewritten(tuple(b"".join(header) + diff for diff in diffs), tuple(notes))
 
 
 def with_places(patch: Patch, places: Mapping[int, Sequence[int]]) -> bytes:
@@ -181,15 +181,15 @@ def _skipped(reader: PatchReader) -> Iterator[str]:
 
 
 def _section(reader: PatchReader, exists: Callable[[str], bool], notes: list[str]) -> _Section:
-    """Read a section in our form, or else as other tools read it, and write it anew."""
+    """Read a section in our form, or else as other tools read it, and rewrite it."""
     start = reader.at
     try:
         file = _with_lost_lines(reader, notes)
     except PatchmgrError as fault:
         reader.at = start
-        lines = _written_anew(reader, exists, fault)
+        lines = _rewritten(reader, exists, fault)
         file = _strict(PatchReader(reader.name, lines, strip=reader.strip))
-        return _Section(lines, file, is_anew=True)
+        return _Section(lines, file, is_rewritten=True)
     return _Section(reader.lines[start : reader.at], file)
 
 
@@ -220,7 +220,7 @@ def _strict(reader: PatchReader) -> FilePatch:
     return read_plain_section(reader)
 
 
-def _written_anew(
+def _rewritten(
     reader: PatchReader, exists: Callable[[str], bool], fault: PatchmgrError
 ) -> list[bytes]:
     """Return the lines of a section with one name; raise `fault` if that cannot be done."""
