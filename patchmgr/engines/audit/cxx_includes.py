@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from posixpath import dirname, normpath
 
@@ -53,6 +53,9 @@ class Reach:
         self._roots = roots
         self._read: dict[str, CxxFile | None] = {}
         self._declared: dict[str, tuple[Declaration, ...]] = {}
+        self._names: dict[str, dict[str, list[Declaration]]] = {}
+        self._sorted: dict[str, list[str]] = {}
+        self._tokens: dict[str, frozenset[str]] = {}
         self._texts: dict[str, bytes | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
         self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
@@ -92,10 +95,23 @@ class Reach:
 
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
         """Yield (path, declaration) for each declaration of a name in a file and its includes."""
-        for where in sorted(self.closure(path)[0]):
-            for one in self.declarations(where) if name.encode() in self.words(where) else ():
-                if one.name == name:
-                    yield where, one
+        word = name.encode()
+        for where in self._reached(path):
+            if word in self.words(where):
+                yield from ((where, one) for one in self._named(where).get(name, ()))
+
+    def _reached(self, path: str) -> list[str]:
+        if path not in self._sorted:
+            self._sorted[path] = sorted(self.closure(path)[0])
+        return self._sorted[path]
+
+    def _named(self, path: str) -> Mapping[str, Sequence[Declaration]]:
+        """Map each name that a file declares to its declarations."""
+        if path not in self._names:
+            names = self._names.setdefault(path, {})
+            for one in self.declarations(path):
+                names.setdefault(one.name, []).append(one)
+        return self._names[path]
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
@@ -153,6 +169,10 @@ class Reach:
             code, lines = self.code(where), besides.get(where, ())
             if code is None or name in code.in_directives:
                 return True
-            if any(t.text == name and t.line + 1 not in lines for t in code.tokens):
+            if where not in self._tokens:
+                self._tokens[where] = frozenset(token.text for token in code.tokens)
+            if name in self._tokens[where] and any(
+                t.text == name and t.line + 1 not in lines for t in code.tokens
+            ):
                 return True
         return not self.closure(path)[0]

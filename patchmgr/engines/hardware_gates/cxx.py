@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from patchmgr.engines.hardware_gates.conditions import Conditions, Guards
 from patchmgr.engines.hardware_gates.sites import Side, Statement, Texts
-from patchmgr.engines.languages.cxx_symbols import cxx_symbols
+from patchmgr.engines.languages.cxx_structure import cxx_symbols
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, match_brackets
 from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.model.review import Gate

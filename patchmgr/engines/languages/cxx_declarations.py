@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.languages.cxx_structure import (
+    ANGLES,
+    BUILT_IN,
+    SPECIFIERS,
+    Function,
+    Group,
+    Item,
+    Scan,
+    Scope,
+    ScopeKind,
+    State,
+    Statement,
+    function_of,
+    grouped,
+    is_name,
+    statement_of,
+    texts_in,
+)
 from patchmgr.engines.languages.cxx_tokens import (
-    ACCESS,
-    GROUPED,
-    PAIRS,
     TYPE_KEYS,
     Token,
     UnclearSource,
@@ -21,23 +37,9 @@ from patchmgr.engines.languages.cxx_tokens import (
 )
 from patchmgr.formats.late_patterns import late_pattern
 
-_CLOSERS = frozenset(PAIRS.values())
-_BUILT_IN = frozenset(
-    {"auto", "bool", "char", "const", "double", "float", "int", "long", "short", "signed", "size_t"}
-    | {"unsigned", "void", "volatile", "struct", "class", "enum", "typename"}
-)
 _NUMBERS = frozenset(
     {"bool", "char", "double", "float", "int", "long", "short", "signed", "size_t", "unsigned"}
     | {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-)
-_NO_NAMES = (
-    GROUPED
-    | _BUILT_IN
-    | {"__device__", "__forceinline__", "__global__", "__host__", "catch", "constexpr", "default"}
-    | {"delete", "do", "else", "extern", "for", "friend", "if", "inline", "mutable", "namespace"}
-    | {"new", "operator", "override", "private", "protected", "public", "return", "sizeof"}
-    | {"static", "static_assert", "switch", "template", "this", "typedef", "using", "virtual"}
-    | {"while", "case", "co_return", "final", "goto", "union", "nullptr", "true", "false"}
 )
 _LEADS = frozenset(  # words before a call that are not types
     {"return", "else", "case", "co_return", "co_await", "co_yield", "throw", "do", "not", "and"}
@@ -50,10 +52,7 @@ _FIELD = late_pattern(  # in a macro, such as `void* queue[2];` in `UV_HANDLE_FI
 )
 _WORD = late_pattern(r"[^\W\d]\w*")
 
-_SPECIFIERS = frozenset(
-    {"__device__", "__forceinline__", "__global__", "__host__", "const", "constexpr", "explicit"}
-    | {"extern", "inline", "mutable", "static", "virtual", "volatile", "&", "typename", "struct"}
-)
+_IGNORED = SPECIFIERS | {"const", "mutable", "volatile", "&", "typename", "struct"}
 
 MOST_TOKENS = 400_000  # a file with more tokens is not read
 _LONGEST = 200  # most tokens between the angle brackets of a use
@@ -151,7 +150,8 @@ def read_cxx(content: bytes) -> CxxFile:
         raise UnclearSource
     closing = match_brackets(token.text for token in found)
     directives = (word for line in _DIRECTIVE.findall(text) for word in _WORD.findall(line))
-    return CxxFile(found, closing, _declared(text, found, closing), frozenset(directives))
+    declared = _Declarations().read(text, found)
+    return CxxFile(found, closing, declared, frozenset(directives))
 
 
 def read_declarations(content: bytes) -> tuple[Declaration, ...]:
@@ -159,75 +159,12 @@ def read_declarations(content: bytes) -> tuple[Declaration, ...]:
 
     Raises UnclearSource if the file is too long or if its brackets do not match.
     """
-    text, bodies = _text_of(content), _Bodies()
-    found = []
-    for token in tokens(text, bodies.is_inside):
-        found.append(token)
-        bodies.enter(token.text)
-        if len(found) > MOST_TOKENS:
-            raise UnclearSource
-    return _declared(text, found, match_brackets(token.text for token in found))
+    text, scan = _text_of(content), _Declarations()
+    return scan.read(text, tokens(text, scan.is_passed_over))
 
 
 def _text_of(content: bytes) -> str:
     return content.decode("utf-8", "replace").replace("\r\n", "\n")
-
-
-def _declared(
-    text: str, found: Sequence[Token], closing: Mapping[int, int]
-) -> tuple[Declaration, ...]:
-    kept = _Scan(found, closing)
-    kept.scope(0, len(found), (), is_member=False)
-    declared = (
-        replace(one, pure=tuple(kept.pure.get((*one.owners, one.name), ())))
-        if kept.pure and one.kind == "type"
-        else one
-        for one in kept.found
-    )
-    return (*declared, *_macros(text))
-
-
-class _Bodies:
-    """Tells which tokens are in the body of a function: in the braces after a parameter list."""
-
-    def __init__(self) -> None:
-        self._depth = 0  # open braces, counted from the one that opens a body
-        self._parentheses = 0  # open parentheses outside of bodies
-        self._before = ""
-        self._is_function = self._is_template = False
-        # The depth before each open `#if`, and at the end of its first branch.
-        self._branches: list[tuple[int, int | None]] = []
-
-    def is_inside(self) -> bool:
-        """Return whether the next token is in the body of a function."""
-        return self._depth > 0
-
-    def enter(self, text: str) -> None:
-        if text == "#if":
-            self._branches.append((self._depth, None))
-        elif text in ("#else", "#endif") and self._branches:
-            start, after = self._branches.pop()
-            after = self._depth if after is None else after
-            if text == "#else":
-                self._branches.append((start, after))
-            self._depth = start if text == "#else" else after
-        elif text == "{":
-            is_body = self._is_function and not self._parentheses
-            self._depth += bool(self._depth or is_body)
-            self._is_function &= not is_body
-        elif text == "}":
-            self._depth = max(0, self._depth - 1)
-            self._is_function &= self._parentheses > 0
-        elif text == "(" and not self._depth:
-            self._is_function |= not self._parentheses and self._before not in GROUPED
-            self._parentheses += 1
-        elif text == ")" and not self._depth:
-            self._parentheses = max(0, self._parentheses - 1)
-        elif text in (";", "namespace") or (text == ">" and self._is_template):
-            self._is_function = self._is_template = False
-        elif text == "template":
-            self._is_template = True
-        self._before = text
 
 
 def _macros(text: str) -> Iterator[Declaration]:
@@ -248,296 +185,163 @@ def _macros(text: str) -> Iterator[Declaration]:
         yield Declaration(match[1], "macro", line, parameters=plain, is_open=is_open)
 
 
-class _Scan:
+class _Declarations(Scan):
     """Collects the declarations in namespaces and types, without the bodies of functions."""
 
-    def __init__(self, found: Sequence[Token], closing: Mapping[int, int]) -> None:
-        self.found: list[Declaration] = []
-        self.pure: dict[tuple[str, ...], list[str]] = {}  # keyed by the qualified name of a type
-        self._tokens = found
-        self._said = [*(token.text for token in found), "{"]  # the item -1 stands for `{...}`
-        self._closing = closing
+    passed_over = frozenset({ScopeKind.INITIALIZER, ScopeKind.BODY})
 
-    def scope(self, start: int, end: int, owners: tuple[str, ...], *, is_member: bool) -> None:
-        """Read the declarations between two tokens, including those in inner scopes."""
-        waiting = [(start, end, owners, is_member)]
-        while waiting:
-            waiting += self._one(*waiting.pop())
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: list[Declaration] = []
+        self._pure: dict[tuple[str, ...], list[str]] = {}  # keyed by the qualified name of a type
+        self._is_scoped = False  # whether the values of the last enumeration must be qualified
 
-    def _one(
-        self, start: int, end: int, owners: tuple[str, ...], is_member: bool
-    ) -> Iterator[tuple[int, int, tuple[str, ...], bool]]:
-        items: list[int] = []
-        at = start
-        while at < end:
-            text = self._said[at]
-            close = self._closing.get(at)
-            if text[0] == "#" or text in _CLOSERS:
-                at += 1
-            elif text == ";":
-                self._declare(items, None, owners, is_member)
-                items, at = [], at + 1
-            elif text == ":" and len(items) == 1 and self._text(items[0]) in ACCESS:
-                items, at = [], at + 1
-            elif text == "{" and close is not None:
-                inner = self._open(items, at, owners, is_member)
-                if inner is not None:
-                    name, is_type = inner
-                    yield at + 1, close, (*owners, *name), is_type
-                if inner is None and not self._is_done(items):
-                    items.append(at)  # an initializer, or the values of an enumeration
-                    at = close + 1
-                    continue
-                is_type = inner is not None and inner[1]
-                items, at = ([-1] if is_type else []), close + 1
-            elif text in PAIRS and close is not None:
-                items.append(at)
-                at = close + 1
-            else:
-                items.append(at)
-                at += 1
+    def read(self, text: str, found: Iterable[Token]) -> tuple[Declaration, ...]:
+        """Return all declarations of a file, given its text and its tokens."""
+        self.run(found)
+        declared = (
+            replace(one, pure=tuple(self._pure.get((*one.owners, one.name), ())))
+            if self._pure and one.kind == "type"
+            else one
+            for one in self._found
+        )
+        return (*declared, *_macros(text))
 
-    def _text(self, item: int) -> str:
-        return self._said[item]
+    def open(self, scope: Scope, statement: Statement) -> None:
+        """Add what the statement before a brace declares."""
+        texts, line = statement.texts, scope.line + 1
+        names = scope.owners[len(self.scope.owners) :]
+        match scope.kind:
+            case ScopeKind.NAMESPACE if "namespace" in texts:
+                names = tuple(filter(is_name, texts))
+                self._found += [Declaration(name, "namespace", line) for name in names]
+            case ScopeKind.ENUMERATION:
+                after = texts[texts.index("enum") + 1 :]
+                self._is_scoped = after[:1] in (["class"], ["struct"])
+                self._note(names, "type", line)
+            case ScopeKind.TYPE if names:
+                key = next(n for n, text in enumerate(texts) if text in TYPE_KEYS)
+                colon = texts.index(":") if ":" in texts else len(texts)
+                bases = tuple(filter(is_name, texts[colon:]))
+                if "<" not in texts[key:colon]:  # a specialization declares nothing new
+                    self._note(names, "type", line, statement.template, bases=bases)
+            case ScopeKind.BODY if "friend" not in texts:
+                self._function(statement, scope.function, is_definition=True)
+            case _:
+                pass
 
-    def _texts(self, items: Sequence[int]) -> list[str]:
-        return [*map(self._said.__getitem__, items)]
-
-    def _open(
-        self, items: list[int], at: int, owners: tuple[str, ...], is_member: bool
-    ) -> tuple[tuple[str, ...], bool] | None:
-        """Return the owners that braces add to inner declarations, and whether a type owns these.
-
-        Returns None if the braces contain no declarations.
-        """
-        template = self._template(items)
-        items[:] = self._without_template(items)
-        texts = self._texts(items)
-        line = self._tokens[at].line + 1
-        if "namespace" in texts:
-            scopes = tuple(text for text in texts if _is_name(text))
-            self.found += [Declaration(name, "namespace", line) for name in scopes]
-            return () if "inline" in texts else scopes, False  # an inline one needs no naming
-        if texts[-2:] == ["extern", '""']:
-            return (), False
-        pairs = zip(texts, ["", *texts], strict=False)
-        if any(text == "(" and before not in GROUPED for text, before in pairs):
-            self._declare(items, at, owners, is_member)
-            return None
-        if "enum" in texts:
-            self._enumeration(texts, at, owners, is_member)
-            items[:] = [-1]
-            return None
-        if not TYPE_KEYS.isdisjoint(texts) and "=" not in texts:
-            key = next(n for n, text in enumerate(texts) if text in TYPE_KEYS)
-            rest = texts[key + 1 :]
-            colon = rest.index(":") if ":" in rest else len(rest)
-            bases = tuple(text for text in rest[colon:] if _is_name(text))
-            rest = rest[:colon]
-            names = [t for t in rest if _is_name(t) and not _is_attribute(t)]
-            if "<" in rest:  # a specialization, which declares nothing new
-                return tuple(names[:1]), True
-            if names:
-                one = Declaration(names[-1], "type", line, owners, is_member, *template)
-                self.found.append(replace(one, bases=bases))
-            return tuple(names[-1:]), True
-        return None
-
-    def _is_done(self, items: Sequence[int]) -> bool:
-        """Return whether the braces end the declaration, as the body of a function does."""
-        texts = self._texts(items)
-        return "(" in texts and "=" not in texts[: texts.index("(")]
-
-    def _enumeration(
-        self, texts: list[str], at: int, owners: tuple[str, ...], is_member: bool
-    ) -> None:
-        rest = texts[texts.index("enum") + 1 :]
-        is_scoped = rest[:1] in (["class"], ["struct"])
-        rest = rest[: rest.index(":")] if ":" in rest else rest
-        names = [text for text in rest if _is_name(text)]
-        line = self._tokens[at].line + 1
-        if names:
-            self.found.append(Declaration(names[-1], "type", line, owners, is_member))
-        inner = (*owners, *names[-1:])
-        number, end, is_first = at + 1, self._closing[at], True
-        while number < end:
-            token = self._tokens[number]
-            if is_first and _is_name(token.text):
-                one = Declaration(token.text, "enumerator", token.line + 1, inner)
-                self.found.append(replace(one, is_scoped=is_scoped))
-                is_first = False
-            elif token.text == ",":
-                is_first = True
-            number = self._closing.get(number, number) + 1
-
-    def _template(self, items: Sequence[int]) -> tuple[tuple[Parameter, ...] | None, bool]:
-        """Return the parameters of a template, and whether it takes any number of arguments."""
-        end = self._angles_end(items, 1) if self._is_template(items, 0) else len(items)
-        read = self._parameters(items[1] + 1, items[end]) if end < len(items) else None
-        return (None, False) if read is None else read
-
-    def _without_template(self, items: Sequence[int]) -> list[int]:
-        if "template" not in self._texts(items):
-            return list(items)
-        kept, at = [], 0
-        while at < len(items):
-            if self._is_template(items, at):
-                at = self._angles_end(items, at + 1) + 1
-            else:
-                kept.append(items[at])
-                at += 1
-        return kept
-
-    def _is_template(self, items: Sequence[int], at: int) -> bool:
-        is_word = at < len(items) and self._text(items[at]) == "template"
-        return is_word and self._texts(items[at + 1 : at + 2]) == ["<"]
-
-    def _angles_end(self, items: Sequence[int], start: int) -> int:
-        """Return the index of the `>` that closes the `<` at `start`, or the number of items."""
-        depth = 0
-        for at in range(start, len(items)):
-            depth += {"<": 1, ">": -1, "<<": 2}.get(self._text(items[at]), 0)
-            if depth <= 0:
-                return at
-        return len(items)
-
-    def _declare(
-        self, items: list[int], body: int | None, owners: tuple[str, ...], is_member: bool
-    ) -> None:
-        template = self._template(items)
-        items = self._without_template(items)
-        texts = self._texts(items)
-        if not texts or "static_assert" in texts[:1] or "friend" in texts:
+    def declare(self, pending: Sequence[Token]) -> None:
+        """Add what a statement that ends with a semicolon declares, or an enumerator."""
+        line = pending[0].line + 1
+        if self.scope.kind is ScopeKind.ENUMERATION:
+            if is_name(pending[0].text):
+                self._note((pending[0].text,), "enumerator", line, is_scoped=self._is_scoped)
             return
+        statement = statement_of(pending)
+        texts = statement.texts
+        if not texts or texts[0] == "static_assert" or "friend" in texts:
+            return
+        at = next((n for n, item in enumerate(statement.items) if item.text != "{}"), None)
+        line = 0 if at is None else statement.items[at].line + 1
         if texts[0] == "using":
             kind = "type" if "=" in texts else "name"
             texts = texts[: texts.index("=")] if "=" in texts else texts
-            names = [] if "namespace" in texts else [text for text in texts if _is_name(text)]
-            self._note(names[-1:], kind, items, owners, is_member, template)
-            return
-        if texts[0] == "typedef":
-            names = [text for text in texts if _is_name(text)]
-            inner = [
-                self._text(n) for item in items if self._text(item) == "("
-                for n in range(item, self._closing[item]) if _is_name(self._text(n))
-            ]  # fmt: skip
-            self._note([*names[-1:], *inner[:1]], "type", items, owners, is_member)
-            return
-        start = next(
-            (n for n, text in enumerate(texts) if text == "(" and n and _is_name(texts[n - 1])),
-            None,
-        )
-        equals = texts.index("=") if "=" in texts else len(texts)
-        if start is not None and (start < equals or "operator" in texts):
-            self._function(items, start, body, owners, is_member)
-        elif not TYPE_KEYS.isdisjoint(texts) and "{" not in texts:
-            names = [text for text in texts if _is_name(text)][-1:]
-            line = self._tokens[items[-1]].line + 1
-            self.found += [
-                Declaration(name, "type", line, owners, is_member, *template) for name in names
-            ]
-        else:
-            names = _declarators(texts)
-            kind = _type(texts[: texts.index(names[0])]) if names else ""
+            names = [] if "namespace" in texts else [*filter(is_name, texts)]
+            self._note(names[-1:], kind, line, statement.template)
+        elif texts[0] == "typedef":
+            inner = (t for item in statement.items if item.text == "()" for t in texts_in(item))
+            names = _declarators(texts) or [*filter(is_name, texts)][-1:]
+            names += [*filter(is_name, inner)][:1]
+            self._note(names, "type", statement.items[-1].line + 1)
+        elif function := function_of(texts, self.scope.owners):
+            self._function(statement, function, is_definition=False)
+        elif not TYPE_KEYS.isdisjoint(texts) and "{}" not in texts:
+            line = statement.items[-1].line + 1
+            self._note([*filter(is_name, texts)][-1:], "type", line, statement.template)
+        elif names := _declarators(texts):
+            kind = _type(texts[: texts.index(names[0])])
             is_constant = not {"const", "constexpr"}.isdisjoint(texts)
-            first = len(self.found)
-            self._note(names, "variable", items, owners, is_member)
-            self.found[first:] = [
-                replace(one, type=kind, is_constant=is_constant) for one in self.found[first:]
-            ]
+            self._note(names, "variable", line, type=kind, is_constant=is_constant)
+
+    def cut(self, pending: Sequence[Token]) -> None:
+        """Add the function whose head is the end of an `#if` branch."""
+        statement = statement_of(pending)
+        function = function_of(statement.texts, self.scope.owners)
+        self._function(statement, function, is_definition=True)
+
+    def doubt(self, line: int, first: State) -> None:
+        """Go on after the first branch, as the matching of brackets does."""
+        self.restore(first)
 
     def _function(
-        self,
-        items: Sequence[int],
-        start: int,
-        body: int | None,
-        owners: tuple[str, ...],
-        is_member: bool,
+        self, statement: Statement, function: Function | None, *, is_definition: bool
     ) -> None:
-        texts = self._texts(items[:start])
-        around: list[str] = []
-        at = start - 1
-        while at >= 2 and texts[at - 1] == "::" and _is_name(texts[at - 2]):
-            around.insert(0, texts[at - 2])
-            at -= 2
-        is_typed = any(_is_name(text) or text in _BUILT_IN for text in texts[:at])
-        is_maker = texts[start - 1] in (*owners[-1:], *around[-1:])
-        if not is_typed and not is_maker:
-            return  # most likely a macro call
-        open_ = items[start]
-        read = self._parameters(open_ + 1, self._closing[open_])
-        line = self._tokens[items[start - 1]].line + 1
-        tail = self._texts(items[start + 1 :])
+        """Add a function, unless it is an operator, a destructor or a specialization."""
+        if function is None or "operator" in statement.texts:
+            return
+        *around, name = function.name.split("::")
+        texts, tail = statement.texts[: function.start], statement.texts[function.parameters + 1 :]
+        at = function.parameters - 1
+        if name[0] == "~" or statement.texts[at] == ">":
+            return
         if tail[-2:] == ["=", "0"]:
-            self.pure.setdefault(owners, []).append(texts[start - 1])
-        self.found.append(
-            Declaration(
-                texts[start - 1],
-                "function",
-                line,
-                (*owners, *around),
-                is_member or bool(around),
-                None if read is None else read[0],
-                read is not None and read[1],
-                body is not None,
-                type=_type(texts[:at]),
-                is_override=not {"override", "final"}.isdisjoint(tail),
-            )
+            self._pure.setdefault(self.scope.owners, []).append(name)
+        group = statement.items[function.parameters]
+        assert isinstance(group, Group)
+        self._note(
+            (name,),
+            "function",
+            statement.items[at].line + 1,
+            grouped(group.inner),
+            around=around,
+            is_definition=is_definition,
+            type=_type(texts),
+            is_override=not {"override", "final"}.isdisjoint(tail),
         )
 
     def _note(
-        self,
-        names: Sequence[str],
-        kind: str,
-        items: Sequence[int],
-        owners: tuple[str, ...],
-        is_member: bool,
-        template: tuple[tuple[Parameter, ...] | None, bool] = (None, False),
-    ) -> None:
-        first = next((item for item in items if item >= 0), None)
-        line = 0 if first is None else self._tokens[first].line + 1
-        self.found += [
-            Declaration(name, kind, line, owners, is_member, *template) for name in names
+        self, names: Iterable[str], kind: str, line: int, parameters: Sequence[Item] | None = None,
+        *, around: Sequence[str] = (), **others: Any,
+    ) -> None:  # fmt: skip
+        """Add a declaration of each name. `around` are the owners that the name itself states."""
+        owners = (*self.scope.owners, *around)
+        is_member = self.scope.kind is ScopeKind.TYPE or bool(around)
+        read = None if parameters is None else _parameters(parameters)
+        given, is_open = (None, False) if read is None else read
+        self._found += [
+            Declaration(name, kind, line, owners, is_member, given, is_open, **others)
+            for name in names
         ]
 
-    def _parameters(self, start: int, end: int) -> tuple[tuple[Parameter, ...], bool] | None:
-        """Return the parameters between two brackets, and whether more arguments may follow.
 
-        Returns None if the parameters depend on the preprocessor.
-        """
-        found: list[Parameter] = []
-        is_open = False
-        for part in _split(self._tokens, self._closing, start, end):
-            texts = [text for text in part if text[0] != "#"]
-            if "..." in "".join(texts):
-                is_open = True
-            elif len(texts) != len(part):
-                return None
-            elif texts and texts != ["void"]:
-                found.append(_parameter(texts))
-        return tuple(found), is_open
+def _parameters(items: Iterable[Item]) -> tuple[tuple[Parameter, ...], bool] | None:
+    """Return the parameters between two brackets, and whether more arguments may follow.
+
+    Returns None if the parameters depend on the preprocessor.
+    """
+    found: list[Parameter] = []
+    is_open = False
+    for part in _parts(items):
+        if "..." in "".join(part):
+            is_open = True
+        elif any(text[0] == "#" for text in part):
+            return None
+        elif part != ["void"]:
+            found.append(_parameter(part))
+    return tuple(found), is_open
 
 
-def _split(
-    found: Sequence[Token], closing: Mapping[int, int], start: int, end: int
-) -> Iterator[list[str]]:
+def _parts(items: Iterable[Item]) -> Iterator[list[str]]:
     """Yield the tokens between commas outside of brackets. Angle brackets count if they match."""
     part: list[str] = []
     depth = 0
-    number = start
-    while number < end:
-        text = found[number].text
-        close = closing.get(number)
-        depth = max(0, depth + {"<": 1, ">": -1}.get(text, 0))
-        if text == "," and not depth:
+    for item in items:
+        depth = max(0, depth + ANGLES.get(item.text, 0))
+        if item.text == "," and not depth:
             yield part
             part = []
-        elif close is not None:
-            part += [found[n].text for n in range(number, close + 1)]
-            number = close
         else:
-            part.append(text)
-        number += 1
+            part += texts_in(item)
     if part:
         yield part
 
@@ -545,20 +349,20 @@ def _split(
 def _parameter(texts: list[str]) -> Parameter:
     has_default = "=" in texts
     texts = texts[: texts.index("=")] if has_default else texts
-    words = [text for text in texts if _is_name(text) or text in _BUILT_IN]
+    words = [text for text in texts if is_name(text) or text in BUILT_IN]
     is_named = len([w for w in words if w not in ("const", "volatile", "struct")]) > 1
-    name = texts[-1] if is_named and _is_name(texts[-1]) else ""
+    name = texts[-1] if is_named and is_name(texts[-1]) else ""
     kind = [t for t in (texts[:-1] if name else texts) if t not in ("const", "volatile", "&")]
     return Parameter(" ".join(kind), name, has_default)
 
 
 def _type(texts: Sequence[str]) -> str:
     """Return a type without the specifiers that callers can ignore, or "" if it is not plain."""
-    if not {"auto", "decltype", "operator", "(", "[", "{", "~"}.isdisjoint(texts):
+    if not {"auto", "decltype", "operator", "()", "[]", "{}", "~"}.isdisjoint(texts):
         return ""
     if any(text.isupper() and len(text) <= 2 for text in texts):
         return ""  # most likely a template parameter, such as `T`
-    return " ".join(t for t in texts if t not in _SPECIFIERS and not t.isupper())
+    return " ".join(t for t in texts if t not in _IGNORED and not t.isupper())
 
 
 def _declarators(texts: Sequence[str]) -> list[str]:
@@ -566,22 +370,14 @@ def _declarators(texts: Sequence[str]) -> list[str]:
     found: list[str] = []
     depth = 0
     for number, text in enumerate(texts):
-        depth = max(0, depth + {"<": 1, ">": -1}.get(text, 0))
+        depth = max(0, depth + ANGLES.get(text, 0))
         after = texts[number + 1] if number + 1 < len(texts) else ";"
-        is_end = after in (";", "=", ",", "[", "{", ":")
-        if number and not depth and is_end and _is_name(text) and texts[number - 1] != "=":
+        is_end = after in (";", "=", ",", "[]", "{}", ":")
+        if number and not depth and is_end and is_name(text) and texts[number - 1] != "=":
             found.append(text)
         if text == "=" and "," not in texts:
             break
     return found
-
-
-def _is_name(text: str) -> bool:
-    return (text[0].isalpha() or text[0] == "_") and text not in _NO_NAMES
-
-
-def _is_attribute(text: str) -> bool:
-    return text.isupper() and "_" in text and text.endswith(("API", "EXPORT"))
 
 
 def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
@@ -594,8 +390,9 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
         least = most = 0
         if open_ is not None:
             end = file.closing[open_]
-            least = sum(1 for _ in _split(file.tokens, file.closing, open_ + 1, end))
-            most = _widest(file, open_)
+            items = grouped(file.tokens[open_ + 1 : end])
+            most = sum(item.text == "," for item in items) + bool(items)
+            least = most if most < 2 else sum(1 for _ in _parts(items))
         yield Use(
             token.text,
             token.line + 1,
@@ -620,7 +417,7 @@ def arguments_of_object(file: CxxFile, use: Use) -> int | None:
         return None
     if texts[0] in ("(", "{"):
         open_ = use.at + 1
-    elif _is_name(texts[0]) and texts[1] in ("(", "{"):
+    elif is_name(texts[0]) and texts[1] in ("(", "{"):
         if any((one.name, one.line) == (texts[0], use.line) for one in file.declarations):
             return None  # a function that returns such an object
         open_ = use.at + 2
@@ -631,7 +428,7 @@ def arguments_of_object(file: CxxFile, use: Use) -> int | None:
     close = file.closing.get(open_)
     if close is None:
         return None
-    parts = [*_split(file.tokens, file.closing, open_ + 1, close)]
+    parts = [*_parts(grouped(file.tokens[open_ + 1 : close]))]
     if len(parts) == 1 and not (parts[0][0][0].isdigit() or parts[0][0][0] in "\"'"):
         return None
     return len(parts)
@@ -644,22 +441,13 @@ def _template_arguments(file: CxxFile, start: int) -> int | None:
     depth, number = 0, start
     while number < min(len(file.tokens), start + _LONGEST):
         text = file.tokens[number].text
-        depth += {"<": 1, ">": -1}.get(text, 0)
+        depth += ANGLES.get(text, 0)
         if depth == 0:
-            return sum(1 for _ in _split(file.tokens, file.closing, start + 1, number))
+            return sum(1 for _ in _parts(grouped(file.tokens[start + 1 : number])))
         if text in (";", "&&", "||", "<<", "..."):
             return None
         number = file.closing.get(number, number) + 1
     return None
-
-
-def _widest(file: CxxFile, open_: int) -> int:
-    """Count the arguments of a call as if every comma separated two arguments."""
-    number, end, count = open_ + 1, file.closing[open_], 0
-    while number < end:
-        count += file.tokens[number].text == ","
-        number = file.closing.get(number, number) + 1
-    return count + (end > open_ + 1)
 
 
 def _call(file: CxxFile, number: int) -> int | None:
@@ -682,6 +470,6 @@ def _is_local(file: CxxFile, number: int) -> bool:
     if not texts or texts[-1] in _LEADS:
         return False
     if texts[-1] in ("*", "&"):
-        is_type = texts[-2:-1] and (_is_name(texts[-2]) or texts[-2] in _BUILT_IN)
+        is_type = texts[-2:-1] and (is_name(texts[-2]) or texts[-2] in BUILT_IN)
         return bool(is_type) and texts[:-2][-1:] in ([], [";"], ["{"], ["}"], ["const"], ["auto"])
-    return texts[-1] == ">" or texts[-1] in _BUILT_IN or _is_name(texts[-1])
+    return texts[-1] == ">" or texts[-1] in BUILT_IN or is_name(texts[-1])

@@ -24,7 +24,14 @@ class UnclearSource(Exception):
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 TYPE_KEYS = frozenset({"class", "struct", "union"})
 GROUPED = frozenset(  # words whose parentheses are not a parameter list
-    {"__align__", "__attribute__", "__block_size__", "__cluster_dims__", "__declspec"}
+    {
+        "__align__",
+        "__attribute",
+        "__attribute__",
+        "__block_size__",
+        "__cluster_dims__",
+        "__declspec",
+    }
     | {"__launch_bounds__", "__maxnreg__", "alignas", "decltype", "explicit", "noexcept"}
     | {"requires", "throw"}
 )

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from patchmgr.engines.languages.cxx_symbols import cxx_symbols
+from patchmgr.engines.languages.cxx_structure import cxx_symbols
 from patchmgr.engines.languages.file_types import language
 from patchmgr.formats.late_patterns import late_pattern
 

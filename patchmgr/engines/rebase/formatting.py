@@ -16,7 +16,7 @@ from itertools import groupby, product
 from msgspec import Struct
 
 from patchmgr.engines.audit.syntax import new_fault
-from patchmgr.engines.languages.cxx_symbols import cxx_symbols
+from patchmgr.engines.languages.cxx_structure import cxx_symbols
 from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.series.placement import split_lines

@@ -439,6 +439,30 @@ void g(T x) { ¦ g
   run(); ¦ g
 } ¦ g
 """.replace("#endif\n", "#endif ¦ g\n"),
+    "macros before, in and after a head": """
+API(int) f(int a) { return 1; } ¦ f
+static int g(void) REQUIRES(mutex) { ¦ g
+} ¦ g
+class CAPABILITY("mutex") Lock { ¦ Lock
+  int size() const& IF_PLAIN(noexcept) { return 1; } ¦ Lock::size
+}; ¦ Lock
+""",
+    "a label after a macro without a semicolon": """
+class A { ¦ A
+  MACRO ¦ A
+public: ¦ A
+  A() { } ¦ A::A
+}; ¦ A
+""",
+    "types and calls in angle brackets": """
+std::vector<struct s*> f() { ¦ f
+} ¦ f
+Vec<float, up(1, 2)> g(int a) { ¦ g
+} ¦ g
+struct B : L::template apply<C> { ¦ B
+  int a() { } ¦ B::a
+}; ¦ B
+""",
     "braces that do not match behind a doubtful branch": """
 void f() { ¦ f
 } ¦ f
