@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from patchmgr.engines.audit.places import added_lines, patch_of_line, written_path
-from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.engines.audit.places import added_lines, patch_of_line, versions
+from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import CXX, CXX_LANGUAGES, language
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
@@ -83,14 +83,10 @@ def check_functions(states: States) -> Iterator[Told]:
     for path in states.carriers:
         if language(path) not in _READ or path not in states.changed_upstream:
             continue
-        old = written_path(states, path)
-        sides = (states.base, old), (states.written, old), (states.onto, path)
-        files = (*sides, (states.merged, path))
-        blobs = {side.blob(at) for side, at in files}
-        contents = [side.read(at) for side, at in files] if len({*blobs, None}) == 5 else [None]
-        if None in contents or UNKNOWN in contents:
+        contents = versions(states, path)
+        if contents is None:
             continue
-        base, ours, theirs, merged = (_Version(content or b"") for content in contents)
+        base, ours, theirs, merged = map(_Version, contents)
         if path.endswith(CXX) and any(_IF.match(line) for line in base.known ^ theirs.known):
             yield from _moved_conditions(states, path, ours, merged)
         for one, other in ((theirs, ours), (ours, theirs)):

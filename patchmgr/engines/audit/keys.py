@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.places import added_lines, written_path
-from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.engines.audit.places import added_lines, versions
+from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES, language
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
@@ -85,13 +85,8 @@ def check_keys(states: States) -> Iterator[Told]:
     """Find what may be in a block once only, and what both sides add, at different places."""
     for path in states.carriers:
         spoken = language(path)
-        old = written_path(states, path)
-        files = (states.base, old), (states.written, old), (states.onto, path)
-        blobs = [*(side.blob(at) for side, at in files), states.merged.blob(path)]
-        if spoken not in _READ_BY or None in blobs or len(set(blobs)) < len(blobs):
-            continue
-        contents = [*(side.read(at) or b"" for side, at in files), states.merged.read(path) or b""]
-        if UNKNOWN in contents or any(b"\0" in content for content in contents):
+        contents = versions(states, path) if spoken in _READ_BY else None
+        if contents is None or any(b"\0" in content for content in contents):
             continue
         if not _is_given_by_both(contents, _READ_BY[spoken]):
             continue

@@ -17,7 +17,7 @@ from itertools import takewhile
 from msgspec import Struct
 
 from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
-from patchmgr.engines.audit.places import added_lines, written_path
+from patchmgr.engines.audit.places import added_lines, versions, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import parse_python
@@ -53,11 +53,11 @@ def changed_meaning(states: States) -> Iterator[Told]:
 
 def _in_file(states: States, path: str) -> Iterator[Told]:
     before = written_path(states, path)
-    files = ((states.base, before), (states.written, before), (states.onto, path))
-    if len({*(side.blob(at) for side, at in files), states.merged.blob(path)} - {None}) != 4:
-        return  # one side did not change the file
-    base, written, onto = (_parts(side.text(at)) for side, at in files)
-    merged = _parts(states.merged.text(path))
+    contents = versions(states, path)
+    if contents is None:
+        return
+    texts = (content.decode("utf-8", "surrogateescape") for content in contents)
+    base, written, onto, merged = map(_parts, texts)
     changed = {
         name
         for name in merged.keys() & base.keys() & written.keys() & onto.keys()

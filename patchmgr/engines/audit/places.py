@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.audit.states import States
+from patchmgr.engines.audit.states import UNKNOWN, States
 from patchmgr.engines.text.differences import changed_blocks
 from patchmgr.model.patch import FilePatch
 
@@ -16,6 +16,23 @@ def written_path(states: States, path: str) -> str:
             if home == path and states.written.blob(old) is not None:
                 return old
     return path
+
+
+def versions(states: States, path: str) -> tuple[bytes, bytes, bytes, bytes] | None:
+    """Return a file's content in base, in the series, in upstream's new state, and in the result.
+
+    Returns None unless all four exist, are known, and differ, as they do if both sides changed the
+    file.
+    """
+    old = written_path(states, path)
+    files = (
+        (states.base, old), (states.written, old), (states.onto, path), (states.merged, path),
+    )  # fmt: skip
+    if len({side.blob(at) for side, at in files} - {None}) != len(files):
+        return None
+    base, written, onto, merged = (side.read(at) or b"" for side, at in files)
+    contents = base, written, onto, merged
+    return None if UNKNOWN in contents else contents
 
 
 def source_path(states: States, path: str) -> str:
