@@ -58,6 +58,8 @@ def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
 def _heading(outcome: SeriesOutcome) -> str:
     unit = "release" if outcome.onto.archive else "commit"
     base, onto = short_ref(outcome.base.ref), short_ref(outcome.onto.ref)
+    if base == onto:  # a branch, before and after a fetch
+        base, onto = (f"{base} {pin.commit[:12]}" for pin in (outcome.base, outcome.onto))
     moved = moved_text(outcome.upstream_commits, outcome.commits_back, unit)
     return f"{outcome.name}: {base} -> {onto}  ({moved})"
 

@@ -168,6 +168,12 @@ def test_what_changed_is_listed(outcome: SeriesOutcome, detail: Detail, shown: l
     assert (": 2 patches: 1 unchanged, 1 modified" in first) is (detail is Detail.LINE)
 
 
+def test_a_branch_is_told_with_its_commits_before_and_after() -> None:
+    pins = {"base": replace(PIN, ref="up/main"), "onto": replace(NEWER, ref="up/main")}
+    first = rebase_text(replace(verdicts(KEPT), **pins), View()).splitlines()[0]
+    assert first == f"s: up/main {'b' * 12} -> up/main {'c' * 12}  (3 upstream commits)"
+
+
 def test_a_narrow_terminal_gets_the_name_and_prose_in_several_lines() -> None:
     moved = HunkOutcome("a/" * 20 + "f.py", "b/" * 20 + "f.py", 1, None, MERGED, How.MOVED)
     outcome = verdicts(MERGED, hunks=(moved,), warnings=(" ".join(["word"] * 30),))
