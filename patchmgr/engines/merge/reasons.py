@@ -43,9 +43,10 @@ _DECLARES = re.compile(
     r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
 )
-_USE = re.compile(r"(->|\.|::)?\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
+_USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
 _BRACKET = re.compile(r"[()\[\]{},]")
 _LONGEST = 2000  # characters of a call
+_MOST_NAMES = 50  # to look for more of them takes longer than to look at each word
 
 _Form = tuple[str, str, str]  # the name, "." before a member, and what follows
 _Side = TypeVar("_Side")
@@ -251,23 +252,30 @@ def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
     call with the old ones (9e990e9031db); or `ai[i]` is `ctx->ai[i]` now (e6faec5fb781).
     """
     old, *sides = (_forms("".join(side)) for side in conflict.region.sides)
-    before, *after = map(_forms, conflict.texts.sides())
+    added = [side - old for side in sides]
+    names = sorted({form[0] for forms in added for form in forms})
+    if not names:
+        return False
+    pattern = "|".join(names) if len(names) <= _MOST_NAMES else _WORD.pattern
+    before, *after = (_forms(text, pattern) for text in conflict.texts.sides())
     return any(
         before[form]
         and not there[form]
         and any(new[0] == form[0] and n > before[new] for new, n in there.items())
-        for side, there in zip(sides, after[::-1], strict=True)
-        for form in side - old
+        for forms, there in zip(added, after[::-1], strict=True)
+        for form in forms
     )
 
 
 @lru_cache(maxsize=64)
-def _forms(text: str) -> Counter[_Form]:
-    """Count the forms in which a text uses each name."""
+def _forms(text: str, names: str = _WORD.pattern) -> Counter[_Form]:
+    """Count the forms in which a text uses each of the names, which are given as a pattern."""
     found = Counter[_Form]()
-    for use in _USE.finditer(text):
-        after = _arguments(text, use.end(3)) if use[3] == "(" else use[3]
-        found[use[2], "." if use[1] else "", after] += 1
+    for at in (name.start() for name in re.finditer(names, text)):
+        use = _USE.match(text, at)
+        if use is not None:
+            after = _arguments(text, use.end(2)) if use[2] == "(" else use[2]
+            found[use[1], "." if text.endswith(("->", ".", "::"), 0, at) else "", after] += 1
     return found
 
 
