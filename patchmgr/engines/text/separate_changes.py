@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from io import BytesIO
+from itertools import islice
 from operator import sub
 
 from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, singles
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     Area = tuple[int, int, int, int]  # from and to, in the base and in one side
 
 _BINARY_LOOK = 8000  # bytes at the start of a file in which git looks for a NUL
-_FEW = 40  # most lines of a side's only change, as `_around_one` finds it
 
 
 class Text:
@@ -62,8 +62,7 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     """
     if base.is_binary or side.is_binary:
         return None
-    kept = _certain(base, side, *_around_one(base, side))
-    kept = kept or _certain(base, side, *anchors(base.single, side.single))
+    kept = _certain(base.lines, side.lines, *_matched(base, side))
     if not kept:
         return None
     return tuple(
@@ -73,37 +72,48 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     )
 
 
-def _around_one(base: Text, side: Text) -> tuple[list[int], list[int]]:
-    """Return the anchors around the only change of a side if it is short, or else none.
+def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
+    """Return the anchors in both texts, and the runs of equal lines between them.
 
-    A line outside the change that is unique in the base is also unique in the side, unless the
-    change adds the same line. So the other lines of the side need not be counted.
+    The side is counted only between its first and its last change: a line of the base that is
+    unique in it and outside the changes is unique in the side, too, unless a change adds it again.
     """
     old, new = base.lines, side.lines
     shift, most = len(new) - len(old), min(len(old), len(new))
     head = equal_at_start(old, new, most)
     end = len(old) - equal_at_start(reversed(old), reversed(new), most - head)
-    if not 0 < max(end, end + shift) - head <= _FEW:
-        return [], []
-    known = map(base.single.get, new[head : end + shift])
-    if any(place is not None and not head <= place < end for place in known):
-        return [], []
+    added = new[head : end + shift]
     places = [*base.single.values()]
-    before, after = places[: bisect_left(places, head)], places[bisect_left(places, end) :]
-    return before + after, before + [place + shift for place in after]
+    first, last = bisect_left(places, head), bisect_left(places, end)
+    before, after = places[:first], places[last:]
+    again = {*map(base.single.get, added)}.difference(places[first:last], (None,))
+    if again:
+        before, after = ([x for x in part if x not in again] for part in (before, after))
+    behind = [place + shift for place in after] if shift else after
+    inner = dict(islice(base.single.items(), first, last))
+    here, there = anchors(inner, {line: head + n for line, n in singles(added).items()})
+    runs = [*equal_runs(old, new, here, there)] if here else []
+    if before:
+        runs.insert(0, (before[0], before[-1] + 1, before[0], before[-1] + 1))
+    if after:
+        runs.append((after[0], after[-1] + 1, behind[0], behind[-1] + 1))
+    return before + here + after, before + there + behind, runs
 
 
-def _certain(base: Text, side: Text, old: Sequence[int], new: Sequence[int]) -> list[Area]:
-    """Return the certain runs of equal lines, in order, given the anchors in both texts.
+def _certain(
+    lines: Sequence[bytes],
+    others: Sequence[bytes],
+    old: Sequence[int],
+    new: Sequence[int],
+    runs: Sequence[Area],
+) -> list[Area]:
+    """Return the certain ones of the runs between the anchors of two texts, in order.
 
     The lines between two certain runs are an area of their own, in which a run need only be longer
     than the others of that area.
     """
-    if not old:
-        return []
     found: list[Area] = []
-    lines, others = base.lines, side.lines
-    areas = [((0, len(lines), 0, len(others)), [*equal_runs(lines, others, old, new)])]
+    areas = [((0, len(lines), 0, len(others)), runs)] if runs else []
     while areas:
         area, runs = areas.pop()
         start, end, new_start, new_end = area
