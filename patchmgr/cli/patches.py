@@ -12,6 +12,7 @@ from patchmgr.cli.root import (
     DryRun,
     Json,
     MaybeName,
+    Quiet,
     Select,
     answer,
     argument,
@@ -26,6 +27,7 @@ FirstParent = Annotated[
     bool, option("--first-parent", "For a fork with merges: one patch per merged branch.")
 ]
 Squash = Annotated[bool, option("--squash", "For a fork with merges: a single patch.")]
+EveryPatch = Annotated[bool, option("--verbose -v", "List every patch, however many there are.")]
 
 
 def import_(
@@ -56,6 +58,8 @@ def import_(
     first_parent: FirstParent = False,
     squash: Squash = False,
     dry_run: DryRun = False,
+    verbose: EveryPatch = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Append patches from files, folders, git commits or StGit.
@@ -73,6 +77,7 @@ def import_(
 
     Example: patchmgr import --pull 35076 --series vllm
     """
+    view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(series)
     given = sources or []
     wanted = commands.import_patches.Sources(
@@ -94,7 +99,7 @@ def import_(
     imported = commands.import_patches.import_patches(
         session, wanted, series=named, is_dry_run=dry_run
     )
-    text = render.listings.imported_text(imported, named, dry_run, view_of())
+    text = render.listings.imported_text(imported, named, dry_run, view)
     value = render.listings.imported_value(imported, named)
     answer("import", None, text, dry_run=dry_run, **value)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from patchmgr import commands, render
-from patchmgr.cli.patches import FirstParent, Linearize, Squash, form_of
+from patchmgr.cli.patches import EveryPatch, FirstParent, Linearize, Squash, form_of
 from patchmgr.cli.root import (
     DryRun,
     Json,
@@ -40,6 +40,8 @@ def init(
     first_parent: FirstParent = False,
     squash: Squash = False,
     dry_run: DryRun = False,
+    verbose: EveryPatch = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Make an empty workspace, or one from a git fork.
@@ -53,6 +55,7 @@ def init(
     Example: patchmgr init my-fork --from-branch ~/src/vllm my-branch --upstream upstream/main
     """
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
+    view = view_of(verbose=verbose, quiet=quiet)
     if from_branch is not None:
         if upstream is None:
             message = "name upstream's ref in the repository with --upstream REF"
@@ -62,7 +65,7 @@ def init(
         done = commands.init.init_from_branch(
             folder.absolute(), branch, open_root, is_dry_run=dry_run
         )
-        text = render.listings.started_text(done, dry_run, view_of())
+        text = render.listings.started_text(done, dry_run, view)
         answer("init", None, text, dry_run=dry_run, **render.listings.started_value(done))
         return
     if upstream is not None or form is not None or json:

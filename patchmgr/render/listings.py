@@ -121,22 +121,41 @@ def _patch_lines(patch: Patch, guards: str) -> list[str]:
     return [title, *(f"    {line}".rstrip() for line in body), "", *files]
 
 
+MOST_LISTED = 12  # lines of one kind in the result of `import`, unless the view shows all
+
+
 def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> str:
     """Return the result of `import`: patches, risky files, and how merges were imported.
 
-    A risky file is one that runs automatically, such as a build script.
+    A risky file is one that runs automatically, such as a build script. Long lists are cut, and
+    many patches are only counted, unless the view shows all.
     """
-    lines = []
-    for name, subject in ((clean(i.patch.name), clean(i.patch.subject)) for i in done.patches):
-        full = f"  {name}  {subject}"
-        lines.append(full if len(full) <= view.width else f"  {name}")
-    for item in done.patches:
-        lines += [f"  risk: {clean(item.patch.name)}: {clean(path)}" for path in item.risks]
     verb = "Would import" if is_dry_run else "Imported"
-    head = f"{verb} {counted(len(done.patches), 'patch')} into {series}:"
+    head = f"{verb} {counted(len(done.patches), 'patch')} into {series}"
+    if view.is_line:
+        return f"{head}\n"
+    lines = [f"{head}:"]
+    if view.is_all or len(done.patches) <= MOST_LISTED:
+        for name, subject in ((clean(i.patch.name), clean(i.patch.subject)) for i in done.patches):
+            full = f"  {name}  {subject}"
+            lines.append(full if len(full) <= view.width else f"  {name}")
+    else:
+        shows = "--verbose" if is_dry_run else f"patchmgr series show {series}"
+        lines = [f"{head}; to list them: {shows}"]
+    risks = [(clean(item.patch.name), path) for item in done.patches for path in item.risks]
+    lines += _cut([f"  risk: {name}: {clean(path)}" for name, path in risks], view)
     if done.fork is not None:
-        lines += _fork_lines(done.fork, [clean(i.patch.name) for i in done.patches if i.is_rest])
-    return "\n".join([head, *lines]) + "\n"
+        rests = [clean(item.patch.name) for item in done.patches if item.is_rest]
+        lines += _fork_lines(done.fork, rests, view)
+    return "\n".join(lines) + "\n"
+
+
+def _cut(lines: Sequence[str], view: View) -> Sequence[str]:
+    """Return the first lines and a line that counts the others, unless the view shows all."""
+    left = len(lines) - MOST_LISTED
+    if view.is_all or left <= 0:
+        return lines
+    return [*lines[:MOST_LISTED], f"  and {left} more like the last; to list them: --verbose"]
 
 
 def started_text(done: Started, is_dry_run: bool, view: View) -> str:
@@ -169,14 +188,15 @@ def started_value(done: Started) -> dict[str, Any]:
     }
 
 
-def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
+def _fork_lines(fork: Fork, rests: Sequence[str], view: View) -> list[str]:
     """Return lines about an imported fork with merges, and what the user should review."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
+    gone = [f"  left out, because nothing of it remains: {clean(one)}" for one in fork.dropped]
     lines = [
         f"Made from {commits}, on {fork.base[:12]}."
         f" The last patch gives exactly the tree of {fork.head[:12]}.",
-        *(f"  {name}: changes made in a merge itself" for name in rests),
-        *(f"  left out, because nothing of it remains: {clean(one)}" for one in fork.dropped),
+        *_cut([f"  {name}: changes made in a merge itself" for name in rests], view),
+        *_cut(gone, view),
     ]
     for how, count in Counter(remark.how for remark in fork.remarks).items():
         lines.append(f"  {counted(count, 'conflict')} in merges: {how}")

@@ -352,3 +352,16 @@ def test_an_unknown_series_gets_the_nearest_name(empty: Stage) -> None:
     answer = empty.run("import", put(empty, "a.diff", EDIT_A), "--series", "vlm", code=2)
     assert one_line(answer) == "there is no series vlm"
     assert "vllm" in answer.err
+
+
+def test_many_patches_are_counted_and_listed_only_with_verbose(empty: Stage) -> None:
+    for number in range(13):
+        put(empty, f"many/p{number:02}.diff", new_file(f"at-{number}/setup.py"))
+    folder = empty.folder / "sources/many"
+    short = take(empty, folder, "--dry-run").out.splitlines()
+    assert short[0] == "Would import 13 patches into s; to list them: --verbose"
+    assert len([line for line in short if line.startswith("  risk: ")]) == 12
+    assert short[-1] == "  and 1 more like the last; to list them: --verbose"
+    assert take(empty, folder, "--dry-run", "-q").out == "Would import 13 patches into s\n"
+    whole = take(empty, folder, "-v").out.splitlines()
+    assert whole[:2] == ["Imported 13 patches into s:", "  p00.diff  p00"] and len(whole) == 27
