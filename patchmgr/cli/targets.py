@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from msgspec.structs import replace
+
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     DryRun,
@@ -101,7 +103,7 @@ def overlay(
         session, named, where, out.absolute(), options=options, is_dry_run=dry_run
     )
     text = render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
-    value = render.applied.package_value(made.application, is_dry_run=dry_run)
+    value = render.applied.application_value(made.application, is_dry_run=dry_run)
     answer("overlay", None, text, **value, out=made.place, left=made.left)
     end_if(made.application.has_conflicts, EXIT_CONFLICTS)
 
@@ -160,30 +162,26 @@ def apply(
     Example: patchmgr apply vllm --python .venv/bin/python
     """
     view = view_of(verbose=verbose, quiet=quiet)
+    options = services.carry.CarryOptions(frozenset(select))
     if python is not None or site is not None:
         if to is not None or commit:
             raise UsageError("--to and --commit cannot be used with --python or --site")
         where = location_of(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
-        options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
-        into = commands.apply_package.apply_to_package(
+        done = commands.apply.apply_to_package(
             session, named, where,
-            options=options, warns_at_start=warn_at_start, is_dry_run=dry_run,
+            options=replace(options, wants_detail=json), warns_at_start=warn_at_start,
+            is_dry_run=dry_run,
         )  # fmt: skip
-        text = render.applied.package_text(into, is_dry_run=dry_run, view=view)
-        if show_conflicts and into.carried is not None:
-            text += render.conflicts.conflicts_text(into.carried.outcome)
-        answer("apply", None, text, **render.applied.package_value(into, is_dry_run=dry_run))
-        end_if(into.has_conflicts, EXIT_CONFLICTS)
-        return
-    session, named = open_series(name)
-    options = services.carry.CarryOptions(frozenset(select))
-    done = commands.apply.apply_to_checkout(
-        session, named, _target(to), commits=commit, options=options, is_dry_run=dry_run
-    )
+    else:
+        session, named = open_series(name)
+        done = commands.apply.apply_to_checkout(
+            session, named, _target(to), commits=commit, options=options, is_dry_run=dry_run
+        )
     text = render.applied.application_text(done, is_dry_run=dry_run, view=view)
-    value = render.applied.application_value(done, is_dry_run=dry_run)
-    answer("apply", None, text, dry_run=dry_run, **value)
+    if show_conflicts and done.carried is not None:
+        text += render.conflicts.conflicts_text(done.carried.outcome)
+    answer("apply", None, text, **render.applied.application_value(done, is_dry_run=dry_run))
     end_if(done.has_conflicts, EXIT_CONFLICTS)
 
 
@@ -213,9 +211,7 @@ def unapply(
     session, named = open_series(name)
     if python is not None or site is not None:
         where = location_of(python, site, package, breaks_system=break_system_packages)
-        root, paths = commands.apply_package.unapply_from_package(
-            session, named, where, is_dry_run=dry_run
-        )
+        root, paths = commands.apply.unapply_from_package(session, named, where, is_dry_run=dry_run)
     else:
         root, paths = commands.apply.unapply_from_checkout(
             session, named, _target(to), is_dry_run=dry_run

@@ -1,49 +1,80 @@
-"""`apply` and `unapply` for a git checkout."""
+"""`apply` and `unapply`, for a git checkout or an installed package."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.formats.overlays import start_check
+from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded_conflict import Recalled
-from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
 from patchmgr.plumbing.checkout import Checkout, Standing
-from patchmgr.plumbing.checkout_changes import Goal, plan_exchange
+from patchmgr.plumbing.checkout_changes import Goal, plan_exchange, plan_files
+from patchmgr.plumbing.environments import Distribution, Environment, other_owners
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.installation import (
+    FileState,
+    Installation,
+    edited,
+    original_reader,
+    replaced_paths,
+)
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
+from patchmgr.services.decisions import keep_findings
+from patchmgr.services.installed import (
+    Location,
+    find_installed,
+    installed_package,
+    package_digest,
+)
 from patchmgr.services.memory import Memory
+from patchmgr.services.packages import PackageResult, carry_onto_package
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
-from patchmgr.services.targets import open_checkout, record_in_force, remember_target, series_digest
+from patchmgr.services.targets import (
+    open_checkout,
+    record_in_force,
+    remember_target,
+    series_digest,
+    settled,
+)
 from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Application(Struct, frozen=True):
-    """The result of `apply` for a checkout.
+    """The result of `apply` for a checkout or a package, and of `overlay`.
 
-    `is_new` is true if anything had to be written. `paths` are the changed files. `commits` lists
-    the commit of each patch, or None for a patch that has no commit. `replayed` are the conflicts
-    that were resolved by a recorded resolution.
+    `paths` are the files that now differ from the original ones. `is_new` is true if anything had
+    to be written. `commits` lists the commit of each patch, or None for a patch that has no commit.
+    `replayed` are the conflicts that were resolved by a recorded resolution. For a package,
+    `target` is the folder in which it is installed, and `carried` is the result of the rebase onto
+    it, or None if no rebase was needed.
     """
 
     series: str
     target: Path
-    patches: tuple[PatchOutcome, ...]
     paths: tuple[str, ...]
-    head: str | None
-    is_new: bool
+    is_new: bool = False
+    patches: tuple[PatchOutcome, ...] = ()
     commits: tuple[str | None, ...] = ()
+    head: str | None = None
     replayed: tuple[Recalled, ...] = ()
+    distribution: Distribution | None = None
+    carried: PackageResult | None = None
 
     @property
     def has_conflicts(self) -> bool:
@@ -105,7 +136,7 @@ def apply_to_checkout(
             )
         if present is not None and _is_up_to_date(found, present, request):
             paths = tuple(file.path for file in present.files)
-            return Application(name, root, (), paths, present.head, is_new=False)
+            return Application(name, root, paths, head=present.head)
         _refuse_buried(found, moves_head=commits)
         _refuse_changes(found)
         return _apply(found, request)
@@ -208,9 +239,10 @@ def _write(
     """Write the result unless a patch is in conflict; a dry run stops before the last step."""
     checkout, name = found.checkout, request.record.name
     paths = tuple(sorted(carried.changes))
-    done = Application(name, checkout.clone.root, carried.outcomes, paths, None, is_new=True)
+    none = (None,) * len(carried.outcomes)
+    done = Application(name, checkout.clone.root, paths, True, carried.outcomes, none)
     if done.has_conflicts:
-        return replace(done, paths=(), commits=(None,) * len(done.patches))
+        return replace(done, paths=())
     written = write_commits(scratch, found.onto, carried.drafts()) if request.makes_commits else ()
     tip = written[-1] if written else found.onto
     head = tip if request.makes_commits else None
@@ -237,13 +269,19 @@ def _write(
         remember_target(workspace, checkout.clone.root, checkout.clone.private)
         checkout.replace(exchange)
         files = exchange.record.files if exchange.record is not None else ()
-        for file, stands in zip(files, checkout.standings(files), strict=True):
-            if stands is not Standing.PATCHED:
-                what = f"{file.path} does not have the content that was written to it"
-                raise PatchmgrError("not-written", what)
+        names = (file.path for file in files)
+        _check_written(zip(names, checkout.standings(files), strict=True))
     ids = iter(written)
     commits = tuple(next(ids) if o.is_carried and written else None for o in carried.outcomes)
-    return Application(name, done.target, done.patches, paths, head, is_new=True, commits=commits)
+    return replace(done, head=head, commits=commits)
+
+
+def _check_written(files: Iterable[tuple[str, Enum]]) -> None:
+    """Raise PatchmgrError "not-written" if a file is not in the state that was written."""
+    for path, state in files:
+        if state.value != "patched":
+            what = f"{path} does not have the content that was written to it"
+            raise PatchmgrError("not-written", what)
 
 
 def _content(scratch: Scratch, path: str, entry: Entry | None) -> Content | None:
@@ -277,3 +315,191 @@ def unapply_from_checkout(
         if not is_dry_run:
             checkout.replace(exchange)
         return checkout.clone.root, tuple(file.path for file in present.files)
+
+
+def applied_to_package(
+    name: str, distribution: Distribution, paths: Iterable[str], carried: PackageResult
+) -> Application:
+    """Return the result of applying a series to a package, or to copies of its files."""
+    patches = carried.outcome.patches
+    none = (None,) * len(patches)
+    return Application(
+        name, distribution.site, tuple(sorted(paths)), True, patches, none,
+        replayed=carried.replayed, distribution=distribution, carried=carried,
+    )  # fmt: skip
+
+
+def apply_to_package(
+    session: Session,
+    name: str,
+    where: Location,
+    *,
+    options: CarryOptions,
+    warns_at_start: bool | None,
+    is_dry_run: bool,
+) -> Application:
+    """Apply a series to an installed package of any release, completely or not at all.
+
+    If an older state of the series is applied to the package, the files of that state are replaced
+    in the same step. Files that an installer has replaced since then are patched in their current
+    state. `warns_at_start` turns the check at Python's startup on or off; None leaves the check as
+    it is. Raises PatchmgrError "edited-package" if a patched file was edited afterwards.
+    """
+    record = session.workspace.series_record(name)
+    environment, distribution = find_installed(session, record, where)
+    digest = package_digest(session, record, options.selected)
+    _refuse_managed(environment, distribution, name, where)
+    opened = settled(session, Installation(distribution), is_dry_run=is_dry_run)
+    with _or_overlay(name, where), opened as target:
+        present = _present(target, name, where)
+        warns = _has_check(target, present) if warns_at_start is None else warns_at_start
+        if present is not None and _is_package_up_to_date(target, present, digest, warns=warns):
+            paths = (file.path for file in present.files)
+            ours = tuple(path for path in paths if not path.startswith("_patchmgr_check_"))
+            return Application(name, target.root, ours, distribution=distribution)
+        _refuse_edited(target, present)
+        package = installed_package(session, name, target, original_reader(target, present))
+        done = carry_onto_package(session, record, package, options=options)
+        result = applied_to_package(name, distribution, done.files, done)
+        if any(patch.finding is not None for patch in done.outcome.patches):
+            with session.writing():  # without findings, the workspace may be read-only
+                keep_findings(session.workspace, [done.outcome])
+        if result.has_conflicts:
+            return replace(result, paths=())
+        fresh = Record(
+            name, digest, tuple(sorted(options.selected)), distribution.version, None, ()
+        )
+        if not is_dry_run:
+            remember_target(session.workspace, target.private)
+        _write_package(target, present, done, fresh, warns=warns, is_dry_run=is_dry_run)
+        return result
+
+
+@contextmanager
+def _or_overlay(name: str, where: Location) -> Iterator[None]:
+    """Add a hint about `overlay` to an error about files that cannot safely be written.
+
+    Such files are read-only, or links to files that other environments share.
+    """
+    try:
+        yield
+    except PatchmgrError as fault:
+        if fault.kind not in ("unwritable", "unsafe-path"):
+            raise
+        hint = f"or make an overlay instead: patchmgr overlay {name} {where.words()} --out DIR"
+        raise PatchmgrError(fault.kind, fault.message, *fault.hints, hint) from fault
+
+
+def _refuse_managed(
+    environment: Environment, distribution: Distribution, name: str, where: Location
+) -> None:
+    """Raise PatchmgrError "externally-managed" if the system owns the package (PEP 668)."""
+    is_own = distribution.site not in environment.managed
+    if environment.owner is None or is_own or where.breaks_system:
+        return
+    raise PatchmgrError(
+        "externally-managed",
+        f"{distribution.site} is managed by the system ({environment.owner})",
+        "install the package into a virtual environment instead",
+        f"or make an overlay: patchmgr overlay {name} {where.words()} --out DIR",
+        "or give --break-system-packages, at your own risk",
+    )
+
+
+def _present(target: Installation, name: str, where: Location) -> Record | None:
+    present = target.record()
+    if present is not None and present.series != name:
+        raise UsageError(
+            f"the series {present.series} is applied to {target.distribution.name}",
+            f"remove it with: patchmgr unapply {present.series} {where.words()}",
+        )
+    return present
+
+
+def _has_check(target: Installation, present: Record | None) -> bool:
+    ours = {file.path for file in present.files} if present is not None else set[str]()
+    return not ours.isdisjoint(start_check(target.distribution.name))
+
+
+def _is_package_up_to_date(
+    target: Installation, present: Record, digest: str, *, warns: bool
+) -> bool:
+    if present.digest != digest or present.onto != target.distribution.version:
+        return False
+    if _has_check(target, present) != warns:
+        return False
+    states = (target.state(file.path, file, is_current=True) for file in present.files)
+    return all(state is FileState.PATCHED for state in states)
+
+
+def _refuse_edited(target: Installation, present: Record | None) -> None:
+    is_same = present is not None and present.onto == target.distribution.version
+    for file in present.files if present is not None else ():
+        if target.state(file.path, file, is_current=is_same) is FileState.EDITED:
+            raise edited(target, file.path)
+
+
+def _write_package(
+    target: Installation,
+    present: Record | None,
+    done: PackageResult,
+    record: Record,
+    *,
+    warns: bool,
+    is_dry_run: bool,
+) -> None:
+    files = dict(done.files)
+    _refuse_in_the_way(target, present, files)
+    if warns:
+        for path, content in start_check(target.distribution.name).items():
+            files[path] = Content(Entry(REGULAR, blob_id(content)), content)
+    replaced = replaced_paths(target, present)
+    exchange = plan_files(target, present, files, record, replaced=replaced)
+    if is_dry_run:
+        return
+    target.replace(exchange)
+    written = exchange.record.files if exchange.record is not None else ()
+    _check_written((f.path, target.state(f.path, f, is_current=True)) for f in written)
+
+
+def _refuse_in_the_way(
+    target: Installation, present: Record | None, files: Collection[str]
+) -> None:
+    """Raise PatchmgrError if a file at one of the paths belongs to another package, or to none."""
+    for path, owner in other_owners(target.distribution, files).items():
+        raise PatchmgrError(
+            "shared-file",
+            f"{path} belongs to {target.distribution.name} and to {owner}",
+            "uninstall one of the two packages, and reinstall the other",
+        )
+    ours = {file.path for file in present.files} if present is not None else set[str]()
+    for path in files:
+        is_known = path in target.distribution.record or path in ours
+        if not is_known and target.tree.read(path) is not None:
+            raise PatchmgrError(
+                "edited-package",
+                f"{path} is already in {target.root}, but belongs to no package",
+                "move the file out of the way, then run the command again",
+            )
+
+
+def unapply_from_package(
+    session: Session, name: str, where: Location, *, is_dry_run: bool
+) -> tuple[Path, tuple[str, ...]]:
+    """Restore the original files; return the folder of the package and the restored paths.
+
+    Files that an installer replaced after the series was applied are left as they are.
+    """
+    record = session.workspace.series_record(name)
+    environment, distribution = find_installed(session, record, where, takes_left=True)
+    _refuse_managed(environment, distribution, name, where)
+    with settled(session, Installation(distribution), is_dry_run=is_dry_run) as target:
+        present = _present(target, name, where)
+        if present is None:
+            raise UsageError(f"the series {name} is not applied to {distribution.name}")
+        _refuse_edited(target, present)
+        replaced = replaced_paths(target, present)
+        exchange = plan_files(target, present, {}, None, replaced=replaced)
+        if not is_dry_run:
+            target.replace(exchange)
+        return target.root, tuple(file.path for file in exchange.files)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.apply_package import PackageApplication
+from patchmgr.commands.apply import Application, applied_to_package
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
 from patchmgr.plumbing.environments import Distribution
 from patchmgr.plumbing.installation import Installation, original_reader
 from patchmgr.plumbing.outputs import check_ours, refresh_folder
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.installed import Location, find_installed, path_map
+from patchmgr.services.installed import Location, find_installed, installed_package
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.session import Session
 
@@ -22,7 +22,7 @@ from patchmgr.services.session import Session
 class Overlaid(Struct, frozen=True):
     """The result of `overlay`; `left` lists the changed files that are not modules."""
 
-    application: PackageApplication
+    application: Application
     place: Path
     left: tuple[str, ...]
 
@@ -46,7 +46,7 @@ def make_overlay(
     package = _package(session, name, distribution, where)
     done = carry_onto_package(session, record, package, options=options)
     files, left = _modules(package, done)
-    application = PackageApplication(name, distribution, tuple(sorted(files)), True, done)
+    application = applied_to_package(name, distribution, files, done)
     result = Overlaid(application, place, left)
     if result.application.has_conflicts or is_dry_run:
         return result
@@ -69,13 +69,8 @@ def _package(session: Session, name: str, distribution: Distribution, where: Loc
             f"the series {present.series} is applied to {distribution.name} itself",
             f"remove it first: patchmgr unapply {present.series} {where.words()}",
         )
-    return Package(
-        distribution.name,
-        distribution.version,
-        distribution.record,
-        original_reader(target, None, is_for_writing=False),
-        path_map(session, name),
-    )
+    read = original_reader(target, None, is_for_writing=False)
+    return installed_package(session, name, target, read)
 
 
 def _modules(

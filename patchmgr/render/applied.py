@@ -15,48 +15,66 @@ from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.apply import Application
-    from patchmgr.commands.apply_package import PackageApplication
     from patchmgr.commands.branch import Built
     from patchmgr.commands.overlay import Overlaid
     from patchmgr.commands.wheel import PatchedWheel
-    from patchmgr.model.outcome import SeriesOutcome
     from patchmgr.services.installed import InstalledState
     from patchmgr.services.packages import PackageResult
     from patchmgr.services.targets import Verification
 
 
-def application_text(done: Application, *, is_dry_run: bool, view: View) -> str:
-    """Return the result of `apply` to a checkout: a line per patch, then what was written."""
-    where = clean(str(done.target))
+def application_text(done: Application, *, is_dry_run: bool, view: View, copies: str = "") -> str:
+    """Return the result of `apply`: a line per patch, then what was written.
+
+    `copies` is text to put before the number of files, such as "copies of ".
+    """
+    package = done.distribution
+    what = clean(str(done.target)) if package is None else _package_words(done)
     if not done.is_new:
-        return f"{done.series} is already in {where}: {counted(len(done.paths), 'file')}.\n"
-    said = list(_applied(done, where, is_dry_run=is_dry_run))
+        return f"{done.series} is already in {what}: {counted(len(done.paths), 'file')}.\n"
+    said = [f"{done.series} does not apply cleanly to {what}; nothing was written."]
+    if not done.has_conflicts:
+        said = list(_written(done, copies, what, is_dry_run=is_dry_run))
     if view.is_line:
         return f"{said[0]}\n"
-    return "\n".join((*listed(done.patches, view), *said)) + "\n" + replayed_text(done.replayed)
+    carried = () if done.carried is None else _beyond_lines(done.carried)
+    lines = (*listed(done.patches, view), *carried, *said)
+    return "\n".join(lines) + "\n" + replayed_text(done.replayed)
 
 
-def _applied(done: Application, where: str, *, is_dry_run: bool) -> Iterator[str]:
-    if done.has_conflicts:
-        yield f"{done.series} does not apply cleanly to {where}; nothing was written."
-    elif is_dry_run:
-        yield f"Would change {counted(len(done.paths), 'file')} in {where}"
-    else:
-        carried = sum(patch.is_carried for patch in done.patches)
-        files = counted(len(done.paths), "file")
-        yield f"Applied {carried} of {len(done.patches)} patches to {files} in {where}"
-        if done.head is not None:
-            yield f"head {done.head}"
-        absorbed = sum(patch.verdict is Verdict.ABSORBED for patch in done.patches)
-        if absorbed:
-            yield f"The checkout already has {counted(absorbed, 'patch')}."
+def _written(done: Application, copies: str, what: str, *, is_dry_run: bool) -> Iterator[str]:
+    patches, package = done.patches, done.distribution
+    carried = sum(patch.is_carried for patch in patches)
+    verb = "Would apply" if is_dry_run else "Applied"
+    where = f"{copies}{counted(len(done.paths), 'file')} {'in' if package is None else 'of'} {what}"
+    yield f"{verb} {carried} of {len(patches)} patches to {where}"
+    if done.head is not None and not is_dry_run:
+        yield f"head {done.head}"
+    merged = [clean(p.name) for p in patches if p.verdict in (Verdict.MODIFIED, Verdict.PARTIAL)]
+    if merged:
+        yield f"Merged, please review: {', '.join(merged)}"
+    absorbed = sum(patch.verdict is Verdict.ABSORBED for patch in patches)
+    if absorbed:
+        known = "The checkout" if package is None else f"{package.name} {clean(package.version)}"
+        yield f"{known} already has {counted(absorbed, 'patch')}."
+
+
+def _beyond_lines(carried: PackageResult) -> Iterator[str]:
+    """Yield the paths that a package does not contain, and notes."""
+    for name, path in carried.unreachable:
+        named = f"  ({clean(name)})" if name else ""
+        yield f"  not in the package: {clean(path)}{named}"
+    yield from (f"  note: {clean(note)}" for note in carried.notes)
 
 
 def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return the result of `apply` to a checkout as JSON data."""
+    """Return the result of `apply` as JSON data."""
+    package = done.distribution
     return {
+        "dry_run": is_dry_run,
         "applied": not (done.has_conflicts or is_dry_run),
         "changed": done.is_new,
+        **({} if package is None else {**_package(done), **_beyond_value(done.carried)}),
         "patches": [patch_document(*pair) for pair in zip(done.patches, done.commits, strict=True)],
         "replayed": [replayed_value(one) for one in done.replayed],
         **fields(done, "series", "target", "head", "paths"),
@@ -119,91 +137,28 @@ _SAID = {
 }
 
 
-def package_text(
-    done: PackageApplication, *, is_dry_run: bool, view: View, copies: str = ""
-) -> str:
-    """Return the result of `apply` to a package: a line per patch, then what was written.
-
-    `copies` is text to put before the number of files, such as "copies of ".
-    """
-    what = _what(done)
-    if done.carried is None:
-        return f"{done.series} is already in {what}: {counted(len(done.paths), 'file')}.\n"
-    if done.has_conflicts:
-        said = [f"{done.series} does not apply cleanly to {what}; nothing was written."]
-    else:
-        said = _written(done, done.carried.outcome, copies, what, is_dry_run=is_dry_run)
-    if view.is_line:
-        return f"{said[0]}\n"
-    lines = (*_carried_lines(done.carried, view), *said)
-    return "\n".join(lines) + "\n" + replayed_text(done.carried.replayed)
-
-
-def _carried_lines(carried: PackageResult, view: View) -> Iterator[str]:
-    """Yield one line per patch, then the paths that the package does not contain, and notes."""
-    yield from listed(carried.outcome.patches, view)
-    for name, path in carried.unreachable:
-        named = f"  ({clean(name)})" if name else ""
-        yield f"  not in the package: {clean(path)}{named}"
-    yield from (f"  note: {clean(note)}" for note in carried.notes)
-
-
-def _written(
-    done: PackageApplication, outcome: SeriesOutcome, copies: str, what: str, *, is_dry_run: bool
-) -> list[str]:
-    patches = outcome.patches
-    carried = sum(patch.is_carried for patch in patches)
-    verb = "Would apply" if is_dry_run else "Applied"
-    files = counted(len(done.paths), "file")
-    lines = [f"{verb} {carried} of {len(patches)} patches to {copies}{files} of {what}"]
-    merged = [clean(p.name) for p in patches if p.verdict in (Verdict.MODIFIED, Verdict.PARTIAL)]
-    if merged:
-        lines.append(f"Merged, please review: {', '.join(merged)}")
-    absorbed = outcome.count(Verdict.ABSORBED)
-    if absorbed:
-        release = f"{done.distribution.name} {clean(done.distribution.version)}"
-        lines.append(f"{release} already has {counted(absorbed, 'patch')}.")
-    return lines
-
-
-def _what(found: PackageApplication | InstalledState) -> str:
+def _package_words(found: Application | InstalledState) -> str:
     distribution = found.distribution
+    assert distribution is not None
     return f"{distribution.name} {clean(distribution.version)} in {clean(str(distribution.site))}"
 
 
-def package_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return the result of `apply` to a package as JSON data."""
-    known = done.carried
-    carried = {"patches": (), "out_of_reach": (), "notes": ()}
-    return {
-        "dry_run": is_dry_run,
-        "series": done.series,
-        "target": str(done.distribution.site),
-        **_package(done),
-        "applied": not (done.has_conflicts or is_dry_run),
-        "changed": done.is_new,
-        "head": None,
-        "paths": done.paths,
-        **(carried if known is None else _carried_value(known)),
-        "replayed": [replayed_value(one) for one in (known.replayed if known else ())],
-    }
+def _beyond_value(carried: PackageResult | None) -> dict[str, Any]:
+    unreachable, notes = ((), ()) if carried is None else (carried.unreachable, carried.notes)
+    beyond = [{"patch": name or None, "path": path} for name, path in unreachable]
+    return {"out_of_reach": beyond, "notes": notes}
 
 
-def _carried_value(carried: PackageResult) -> dict[str, Any]:
-    beyond = [{"patch": name or None, "path": path} for name, path in carried.unreachable]
-    patches = [patch_document(patch, None) for patch in carried.outcome.patches]
-    return {"patches": patches, "out_of_reach": beyond, "notes": carried.notes}
-
-
-def _package(found: PackageApplication | InstalledState) -> dict[str, Any]:
+def _package(found: Application | InstalledState) -> dict[str, Any]:
     distribution = found.distribution
+    assert distribution is not None
     return {"distribution": {"name": distribution.name, "version": distribution.version}}
 
 
 def state_text(found: InstalledState, view: View) -> str:
     """Return the result of `verify` for a package: files that differ, then a verdict."""
 
-    what = _what(found)
+    what = _package_words(found)
     is_told = found.state not in ("patched", "pristine") or view.is_all
     lines = list(files_lines(found.files, view)) if is_told and not view.is_line else []
     said = _SAID[found.state].format(what=what, files=counted(len(found.files), "file"))
@@ -235,7 +190,7 @@ def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
     if not is_dry_run and not made.application.has_conflicts:
         lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")
     done = made.application
-    text = package_text(done, is_dry_run=is_dry_run, view=view, copies="copies of ")
+    text = application_text(done, is_dry_run=is_dry_run, view=view, copies="copies of ")
     return text if view.is_line else text + "".join(f"{line}\n" for line in lines)
 
 
@@ -248,11 +203,15 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
         verb = "Would write" if is_dry_run else "Wrote"
         files = counted(len(made.paths), "file")
         said = f"{verb} {clean(str(made.place))} with {files} changed"
-    lines = () if view.is_line else tuple(_carried_lines(made.carried, view))
+    if view.is_line:
+        return f"{said}\n"
+    lines = (*listed(made.carried.outcome.patches, view), *_beyond_lines(made.carried))
     return "\n".join((*lines, said)) + "\n"
 
 
 def wheel_value(made: PatchedWheel) -> dict[str, Any]:
     """Return the result of `wheel` as JSON data."""
     names = ("series", "version", "paths", "source")
-    return fields(made, *names, wheel=made.place, **_carried_value(made.carried))
+    patches = [patch_document(patch, None) for patch in made.carried.outcome.patches]
+    beyond = _beyond_value(made.carried)
+    return fields(made, *names, wheel=made.place, patches=patches, **beyond)

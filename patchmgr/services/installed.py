@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from patchmgr.plumbing.installation import (
     find_left,
     original_reader,
 )
+from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
 from patchmgr.services.targets import Verification, known_targets, series_digest, settled
@@ -120,6 +121,14 @@ def path_map(session: Session, name: str) -> PathMap:
     if not (session.workspace.root / path).exists():
         return PathMap()
     return parse_path_map(session.workspace.read(path))
+
+
+def installed_package(
+    session: Session, name: str, target: Installation, read: Callable[[str], WorkFile | None]
+) -> services.packages.Package:
+    """Return a package as a target for a series; `read` reads its original files."""
+    found, maps = target.distribution, path_map(session, name)
+    return services.packages.Package(found.name, found.version, found.record, read, maps)
 
 
 def package_digest(session: Session, record: SeriesRecord, selected: Collection[str]) -> str:
@@ -226,10 +235,8 @@ def _state_in_wheel(
     if FileState.EDITED in states.values():
         edits = {path: found for path, found in states.items() if found is FileState.EDITED}
         return replace(state, state="edited", files=tuple({**dict(state.files), **edits}.items()))
-    found = packages.Package(
-        package.name, package.version, package.record,
-        original_reader(target, None, is_for_writing=False), path_map(session, record.name),
-    )  # fmt: skip
+    read = original_reader(target, None, is_for_writing=False)
+    found = installed_package(session, record.name, target, read)
     options = services.carry.CarryOptions(frozenset(selected))
     done = packages.carry_onto_package(session, record, found, options=options)
     if done.files or done.outcome.has_conflicts:

@@ -151,7 +151,7 @@ def test_a_dry_run_writes_nothing_at_all(stage: Stage) -> None:
     checkout = stage.clone()
     before = picture(stage.folder, without=("tmp",))
     answer = apply(stage, checkout, "--dry-run")
-    assert "Would change 8 files" in answer.out
+    assert "Would apply 2 of 2 patches to 8 files" in answer.out
     document = apply(stage, checkout, "--dry-run", "--commit", "--json").json
     assert changed(before, picture(stage.folder, without=("tmp",))) == set()
     assert apply(stage, checkout, "--commit", "--json").json["head"] == document["head"]
