@@ -362,10 +362,9 @@ def _check(session: Session, name: str) -> Checked:
 
 
 def _read(session: Session, series: str, name: str, problems: list[Problem]) -> Patch | None:
-    lines = {line.name: line for line in session.workspace.series_file(series).lines}
     try:
         raw = session.workspace.read(f"series/{series}/{name}")
-        patch = parse_listed(raw, lines[name])
+        patch = parse_listed(raw, session.workspace.series_file(series).line(name))
         read_conditions(patch)
     except PatchmgrError as fault:
         problems.append(Problem("workspace", fault.message, name))

@@ -87,7 +87,7 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
     """
     if header and not header.endswith(b"\n"):
         header += b"\n"
-    line = next(line for line in opened.file.lines if line.name == patch.name)
+    line = opened.file.line(patch.name)
     try:
         new = parse_listed(header + patch.raw[len(patch.header) :], line)
         problem = None if new.files == patch.files else "it would change what the patch does"

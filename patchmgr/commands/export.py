@@ -16,7 +16,6 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
 from patchmgr.formats.upstream_status import backported
-from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import own_author
 from patchmgr.model.series import SkippedPatch
 from patchmgr.model.snapshot import REGULAR, SYMLINK
@@ -143,9 +142,8 @@ class _Export(Struct, frozen=True):
             view = show_series(self.session, self.name)
             record, lines = view.record, view.file.lines
             pinned = Pinned(record.pin.commit, record.pin.ref, lines, self.asked.package)
-            by_name = {line.name: line for line in lines}
             nobody = own_author()
-            items = [Item(patch, by_name[patch.name], nobody) for patch in view.patches]
+            items = [Item(patch, view.file.line(patch.name), nobody) for patch in view.patches]
             self.form.check(items, pinned)
             parcels = tuple(Parcel(item, item.patch.raw) for item in items)
             return parcels, (), self.form.files(parcels, pinned)
@@ -165,7 +163,11 @@ class _Export(Struct, frozen=True):
                 landed = first_releases(self.session, loaded.record, names)
                 pinned = replace(pinned, repository=git, landed=landed)
             outcomes = {o.name: o for o in carried.outcomes}
-            items = _items(loaded, outcomes)
+            items = tuple(
+                Item(patch, loaded.series_file.line(patch.name), outcomes[patch.name].author)
+                for patch in loaded.patches
+                if outcomes[patch.name].is_carried
+            )
             self.form.check(items, pinned)
             kept = self.form.kept(items, pinned)
             if all(kept):
@@ -208,15 +210,6 @@ class _Export(Struct, frozen=True):
             scratch.git_dir, commits, finds_renames=shape.finds_renames, folder=shape.folder
         )
         return {item.patch.name: found[commit] for item, commit in zip(items, commits, strict=True)}
-
-
-def _items(loaded: LoadedSeries, outcomes: Mapping[str, PatchOutcome]) -> tuple[Item, ...]:
-    lines = {line.name: line for line in loaded.series_file.lines}
-    return tuple(
-        Item(patch, lines[patch.name], outcomes[patch.name].author)
-        for patch in loaded.patches
-        if outcomes[patch.name].is_carried
-    )
 
 
 class Delivered(Struct, frozen=True):

@@ -19,7 +19,6 @@ from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_files import without
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import FilePatch, Patch
-from patchmgr.model.series import SeriesLine
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import (
@@ -39,7 +38,7 @@ def fold(
 ) -> Revised:
     """Fold patches into another patch (by default the top), and remove the folded patches."""
     with opened_series(session, options) as opened:
-        target = _target(opened, into)
+        target = opened.pick_or_top(into)
         others = [opened.pick(each) for each in dict.fromkeys(given)]
         if not others or target in others:
             raise UsageError(f"name other patches to fold into {shown(target)}")
@@ -53,18 +52,9 @@ def fold(
         header, writer = opened.patches[target], nobody(opened.upstream, opened.record.pin)
         for name in [each for each in gathered if each in others]:
             text = with_text(header, opened.patches[name], nobody=writer)
-            header = parse_listed(text + header.diff, _line(opened, header.name))
+            header = parse_listed(text + header.diff, opened.file.line(header.name))
         revision = _folded(opened, gathered, target, others, header.raw, states)
         return revised(opened, revision, options)
-
-
-def _target(opened: OpenSeries, into: str | None) -> str:
-    if into is not None:
-        return opened.pick(into)
-    if opened.top is None:
-        message = "no patch is pushed; name the patch to fold into with --into PATCH"
-        raise PatchmgrError("no-patch", message)
-    return opened.top
 
 
 def _folded(
@@ -80,17 +70,13 @@ def _folded(
     last = max(gathered.index(name) for name in (target, *others))
     order = [name for name in gathered if name not in others]
     kept = [*states[: first + 1], *states[last + 1 :]]
-    folded = parse_listed(raw, _line(opened, target))
+    folded = parse_listed(raw, opened.file.line(target))
     patches = [folded if name == target else opened.patches[name] for name in order]
     pushed = [name for name in opened.names if name not in others]
     if target not in opened.names:
         pushed = list(takewhile(set(pushed).__contains__, order))  # those that are still lowest
     file = without(opened.file, others)
     return revision_of(opened, patches, kept, file=file, pushed=pushed, fresh=(target,))
-
-
-def _line(opened: OpenSeries, name: str) -> SeriesLine:
-    return next(line for line in opened.file.lines if line.name == name)
 
 
 def fold_diff(
@@ -109,7 +95,7 @@ def fold_diff(
     """
     raw = sys.stdin.buffer.read() if str(source) == "-" else read_named(source)
     with opened_series(session, options) as opened:
-        target = _target(opened, into)
+        target = opened.pick_or_top(into)
         opened.refuse_hidden(target)
         chain = pushed_chain(opened) if target in opened.names else chain_of(opened)
         diff = _below(opened, cwd, parse_patch(raw, name="the diff", strip=strip))

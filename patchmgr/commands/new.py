@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 
-from patchmgr.commands.push import refuse_forced
 from patchmgr.engines.series.picking import file_name
 from patchmgr.errors import UsageError
 from patchmgr.formats.header_edits import new_header
@@ -13,7 +12,7 @@ from patchmgr.formats.mail_text import parse_person
 from patchmgr.formats.series_files import with_appended, with_inserted
 from patchmgr.model.patch import Author
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
-from patchmgr.services.revising import Revision, make
+from patchmgr.services.revising import Revision, make, refuse_forced
 from patchmgr.services.session import Session
 
 

@@ -13,7 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SkippedPatch
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
-from patchmgr.services.revising import Revision, make
+from patchmgr.services.revising import Revision, make, refuse_forced
 from patchmgr.services.session import Session
 
 _KEYS = {"came": "pushed", "went": "popped", "is_dry_run": "dry_run"}
@@ -60,10 +60,7 @@ def push(session: Session, given: str | None, options: CheckoutOptions, *, all_:
 
 def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
     left = opened.unpushed()
-    if name in opened.hidden:
-        hint = "to include a guarded patch: patchmgr push --select SYM"
-        why = opened.hidden[name]
-        raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {why}", hint)
+    opened.refuse_hidden(name)
     if name not in left:
         raise PatchmgrError("no-patch", f"{shown(name)} is already pushed")
     return left[: left.index(name) + 1]
@@ -98,17 +95,6 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
         rejects=rejects,
     )
     return _made(opened, revision, options, came=tuple(came), failure=None if rejects else failure)
-
-
-def refuse_forced(opened: OpenSeries) -> None:
-    """Raise PatchmgrError "rejects" if the top patch has hunks that do not apply yet."""
-    if opened.forced is not None:
-        raise PatchmgrError(
-            "rejects",
-            f"some hunks of {opened.top} do not apply yet",
-            f"apply the hunks by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",
-            "or pop it: patchmgr pop --force",
-        )
 
 
 def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:

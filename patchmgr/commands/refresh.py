@@ -7,7 +7,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.push import refuse_forced
 from patchmgr.engines.series.comparison import patch_sameness
 from patchmgr.engines.series.layers import (
     Collision,
@@ -37,7 +36,7 @@ from patchmgr.services.open_series import (
     paths_of,
     untracked_files,
 )
-from patchmgr.services.revising import Revision, make, rewritten
+from patchmgr.services.revising import Revision, make, refuse_forced, rewritten
 from patchmgr.services.session import Session
 
 

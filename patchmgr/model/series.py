@@ -70,6 +70,10 @@ class SeriesFile(Struct, frozen=True):
         """Return the names of the patch files, in order."""
         return tuple(line.name for line in self.lines if line.name is not None)
 
+    def line(self, name: str) -> SeriesLine:
+        """Return the line of a patch, which must be in the series."""
+        return next(line for line in self.lines if line.name == name)
+
 
 class Need(Struct, frozen=True):
     """A patch that another patch needs because of lines in the file `path` or the name `symbol`."""

@@ -200,8 +200,7 @@ def _patch(opened: OpenSeries, revision: Revision, name: str) -> Patch:
     raw = revision.raws.get(name)
     if raw is None:
         return opened.patches[name]
-    lines = {line.name: line for line in _series_file(opened, revision).lines}
-    return parse_listed(raw, lines[name])
+    return parse_listed(raw, _series_file(opened, revision).line(name))
 
 
 def rewritten(
@@ -281,7 +280,7 @@ def chain_of(opened: OpenSeries) -> Chain:
     Raises PatchmgrError "rejects" if the top patch was pushed by force, because the state after it
     is not known yet.
     """
-    _refuse_forced(opened)
+    refuse_forced(opened)
     names, states = list(opened.names), list(opened.states)
     fault: PatchmgrError | None = None
     for name in opened.unpushed():
@@ -296,14 +295,19 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 def pushed_chain(opened: OpenSeries) -> Chain:
     """Return the chain of the pushed patches, which are the ones that a refresh may change."""
-    _refuse_forced(opened)
+    refuse_forced(opened)
     return Chain(opened.names, opened.states, layers_of(opened.ground, opened.names, opened.states))
 
 
-def _refuse_forced(opened: OpenSeries) -> None:
+def refuse_forced(opened: OpenSeries) -> None:
+    """Raise PatchmgrError "rejects" if the top patch has hunks that do not apply yet."""
     if opened.forced is not None:
-        hint = "apply the rejects by hand and refresh the patch, or: patchmgr pop --force"
-        raise PatchmgrError("rejects", f"some hunks of {opened.top} do not apply yet", hint)
+        raise PatchmgrError(
+            "rejects",
+            f"some hunks of {opened.top} do not apply yet",
+            f"apply the hunks by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",
+            "or pop it: patchmgr pop --force",
+        )
 
 
 def restacked(
