@@ -75,7 +75,7 @@ def merge_file(
 
 
 def _end(merged: MergedFile, code: int = EXIT_CONFLICTS) -> None:
-    end_if(not merged.is_solved, code)
+    end_if(merged.how is None, code)
 
 
 def _workspace() -> Workspace | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.engines.rebase.crosscheck import check_file
-from patchmgr.engines.rebase.rungs import Solved, Unsolved, solve_text
+from patchmgr.engines.rebase.rungs import Solved, solve_text
 from patchmgr.engines.rebase.work import Mergers
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.outcome import How, Reliability, Suggestion
@@ -28,45 +28,22 @@ from patchmgr.workspace import Workspace, find_workspace
 class MergedFile(Struct, frozen=True):
     """The result of a merge, and the bytes to write for it.
 
-    If a conflict remains, `notes` name the missing formatters. `warnings` describe what is
-    suspicious in a clean merge.
+    `how` is the method that merged the file, or None if a conflict remains. `used` has the ids of
+    the replayed resolutions, and `reliability` has the reliability of each region of a structural
+    merge. If a conflict remains, `suggestions` has the candidates for each region, the most likely
+    one first, and `notes` name the missing formatters; if the file is binary, it has no markers.
+    `warnings` describe what is suspicious in a clean merge.
     """
 
     path: str
-    result: Solved | Unsolved
     content: bytes
+    how: How | None
+    used: tuple[str, ...]
+    reliability: tuple[Reliability, ...] = ()
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
+    is_binary: bool = False
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-
-    @property
-    def is_solved(self) -> bool:
-        """Return whether the merge left no conflict."""
-        return isinstance(self.result, Solved)
-
-    @property
-    def is_binary(self) -> bool:
-        """Return whether the result is a conflict without markers."""
-        return isinstance(self.result, Unsolved) and self.result.marked is None
-
-    @property
-    def how(self) -> str | None:
-        """Return the name of the method that merged the file, or None for a conflict."""
-        return self.result.how.value if isinstance(self.result, Solved) else None
-
-    @property
-    def used(self) -> tuple[str, ...]:
-        """Return the ids of the replayed resolutions."""
-        return self.result.used
-
-    @property
-    def reliability(self) -> tuple[Reliability, ...]:
-        """Return the reliability of each region of a structural merge."""
-        return self.result.reliability if isinstance(self.result, Solved) else ()
-
-    @property
-    def suggestions(self) -> tuple[tuple[Suggestion, ...], ...]:
-        """Return the candidates for each region in conflict, the most likely one first."""
-        return self.result.suggestions if isinstance(self.result, Unsolved) else ()
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
@@ -125,9 +102,14 @@ def merge_file(
             if result.how is How.TEXT:
                 texts = (base, new, fork)
                 warnings = check_file(texts, result.content, path, suspect=structure.suspect)
-            return MergedFile(path, result, result.content, warnings=warnings)
+            return MergedFile(
+                path, result.content, result.how, result.used, result.reliability, warnings=warnings
+            )
     content = ours if result.marked is None else result.marked
-    return MergedFile(path, result, content, formatters.notes((path,)))
+    return MergedFile(
+        path, content, None, result.used, suggestions=result.suggestions,
+        is_binary=result.marked is None, notes=formatters.notes((path,)),
+    )  # fmt: skip
 
 
 def write_merged(merged: MergedFile, output: Path) -> None:

@@ -346,13 +346,13 @@ def merged_lines(merged: MergedFile) -> Iterator[str]:
     path = clean(merged.path)
     if merged.used:
         yield f"{path}: recorded: {', '.join(merged.used)}"
-    if merged.how == How.FORMAT.value:
+    if merged.how is How.FORMAT:
         yield f"{path}: format"
     elif merged.reliability:
         yield f"{path}: structural: {clean('; '.join(map(reliability_text, merged.reliability)))}"
     for warning in merged.warnings:
         yield f"warning: {path}: {clean(warning)}"
-    if not merged.is_solved:
+    if merged.how is None:
         what = "a binary conflict; ours is kept" if merged.is_binary else "conflicts are left"
         yield f"{path}: {what}"
     yield from (f"{path}: {clean(note)}" for note in merged.notes)
@@ -363,7 +363,7 @@ def merged_value(merged: MergedFile) -> dict[str, Any]:
     return fields(
         merged,
         *("path", "how", "warnings", "reliability"),
-        solved=merged.is_solved,
+        solved=merged.how is not None,
         recorded=merged.used,
         rules=[known.rule for known in merged.reliability],
         candidates=candidates(merged.suggestions),
