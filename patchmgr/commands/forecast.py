@@ -27,7 +27,7 @@ from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series, rebase_run
 from patchmgr.services.patch_sources import git_upstream_of
 from patchmgr.services.plans import digests_of
-from patchmgr.services.series import stack_of, touched_paths
+from patchmgr.services.series import touched_paths, whole_stacks
 from patchmgr.services.session import Session, pinned_state
 
 DAYS = 90
@@ -47,7 +47,7 @@ def make_forecast(
     """
     require_git("a forecast")
     with session.writing():
-        stack = stack_of(session, name)
+        stack = whole_stacks(session, [name])[0]
         record = session.workspace.series_record(stack[0])
         upstream = git_upstream_of(session, record)
         tip = Resolved("upstream/main", upstream.fetch())

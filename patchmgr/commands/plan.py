@@ -41,7 +41,7 @@ from patchmgr.services.forks import SQUASH
 from patchmgr.services.load import RebaseRun, rebase_run
 from patchmgr.services.plans import digests_of, keep_plan
 from patchmgr.services.repeated_rebase import SKIPPED
-from patchmgr.services.series import stack_of
+from patchmgr.services.series import whole_stacks
 from patchmgr.services.session import Session, pinned_state
 from patchmgr.services.work_area import InProgress
 from patchmgr.workspace import Change, Foreseen
@@ -59,7 +59,7 @@ def make_plan(
     """
     require_git("a plan")
     with session.writing():
-        stack = stack_of(session, name)
+        stack = whole_stacks(session, [name])[0]
         upstream = session.upstream_of(session.workspace.series_record(stack[0]))
         states, is_back = states_to(session, upstream, stack[0], onto)
         selected = tuple(sorted(options.selected))

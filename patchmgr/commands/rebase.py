@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
@@ -42,7 +43,7 @@ from patchmgr.services.rebase_checkout import (
     with_added,
 )
 from patchmgr.services.repeated_rebase import SKIPPED, options_to_continue
-from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.series import whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
 from patchmgr.services.upstream_states import UpstreamStates
@@ -222,7 +223,7 @@ def rebase(
                 "to leave out the first patch in conflict: patchmgr rebase --skip",
                 "to abandon it: patchmgr rebase --abort",
             )
-        chosen = whole_stacks(session, names)
+        chosen = tuple(chain.from_iterable(whole_stacks(session, names)))
         onto = planned_state(session, chosen, onto, options.selected)
         selected, confidence = tuple(sorted(options.selected)), options.confidence
         request = InProgress(chosen, onto, selected, confidence=confidence, **asdict(shown_in))
@@ -357,7 +358,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
     outcomes: list[SeriesOutcome] = []
     upstreams, checkout = UpstreamStates(session), request.checkout(session)
     with Toolbox() as formatters, checkout or nullcontext():
-        for stack in stacks_of(session, request.in_progress.series):
+        for stack in whole_stacks(session, request.in_progress.series):
             lowest = session.workspace.series_record(stack[0])
             with Scratch([session.upstream_of(lowest).store]) as scratch:
                 for content in edit_contents(session.workspace, request.in_progress):
@@ -510,7 +511,7 @@ def rebase_onto_many(
     upstreams = UpstreamStates(session)
     with session.writing():
         memory, found = Memory(session.workspace), dict[str, list[SeriesOutcome]]()
-        for stack in stacks_of(session, whole_stacks(session, names)):
+        for stack in whole_stacks(session, names):
             loaded = [load_series(session, name) for name in stack]
             states = _states(session, loaded[0], targets)
             with Scratch([loaded[0].upstream.store]) as scratch, Toolbox() as formatters:

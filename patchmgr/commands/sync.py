@@ -52,7 +52,7 @@ from patchmgr.services.patch_repository import (
     workspace_at,
 )
 from patchmgr.services.repeated_rebase import RepeatedRebase
-from patchmgr.services.series import patch_commits, stack_of
+from patchmgr.services.series import patch_commits, whole_stacks
 from patchmgr.services.session import Session, nobody, pin_of
 from patchmgr.services.work_orders import order_of_file, order_of_finding, shorter
 from patchmgr.workspace import LOCK
@@ -87,7 +87,7 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
     with session.writing():
         repository = open_patch_repository(session.workspace.root, is_dry_run=request.is_dry_run)
         check_remote(request.remote, repository.clone)
-        stack = stack_of(session, name)
+        stack = whole_stacks(session, [name])[0]
         pulls = _pulls(repository, request, stack[0])
         upstream = session.upstream_of(session.workspace.series_record(stack[0]))
         is_branch = request.onto.startswith("upstream/") and request.onto != "upstream/main"

@@ -19,7 +19,7 @@ from patchmgr.model.upstream_status import Stance
 from patchmgr.plumbing.pull_requests import pull_state
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import Parents, load_series, rebase_run
-from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.series import whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.upstreaming import first_releases
 
@@ -52,7 +52,7 @@ class Upstreamed(Struct, frozen=True):
 def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
     """Return the upstream status of each patch; with `asks`, query pull requests with gh."""
     found = []
-    for stack in stacks_of(session, whole_stacks(session, ())):
+    for stack in whole_stacks(session, ()):
         on_tip = _on_tip(session, stack)
         for name in stack:
             record, patches = session.workspace.series_record(name), session.workspace.patches(name)

@@ -41,11 +41,11 @@ def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]
 Records = Mapping[str, SeriesRecord]
 
 
-def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
-    """Return all series in the stacks of the named series, or all series if none is named.
+def whole_stacks(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the stacks of the named series, or all stacks if none is named.
 
-    Each series comes after the series that it is based on. Raises PatchmgrError "usage" if the
-    workspace has no series, and "unknown-series" for an unknown name.
+    In a stack, each series comes after the series that it is based on. Raises PatchmgrError "usage"
+    if the workspace has no series, and "unknown-series" for an unknown name.
     """
     series = session.workspace.lock().series
     if not series:
@@ -55,28 +55,11 @@ def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
         session.workspace.series_record(name)
     chosen = tuple(dict.fromkeys(names)) or tuple(sorted(series))
     roots = dict.fromkeys(lowest(series, name) for name in chosen)
-    whole = tuple(name for root in roots for name in standing_on(series, root))
-    more = [name for name in whole if name not in chosen]
+    stacks = tuple(standing_on(series, root) for root in roots)
+    more = [name for stack in stacks for name in stack if name not in chosen]
     if more:
         session.say(f"Also rebased, as part of the same stack: {', '.join(more)}")
-    return whole
-
-
-def stacks_of(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Group the named series by stack, with the lowest series of each group first."""
-    series = session.workspace.lock().series
-    found: dict[str, list[str]] = {}
-    for name in names:
-        session.workspace.series_record(name)
-        found.setdefault(lowest(series, name), []).append(name)
-    return tuple(
-        tuple(sorted(stack, key=lambda name: _height(series, name))) for stack in found.values()
-    )
-
-
-def stack_of(session: Session, name: str) -> tuple[str, ...]:
-    """Return all series in the stack of a series, lowest first."""
-    return stacks_of(session, whole_stacks(session, [name]))[0]
+    return stacks
 
 
 def lowest(series: Records, name: str) -> str:
@@ -115,8 +98,3 @@ def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
     if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):
         message = f"the series {upper.name} is based on {lower.name}, but has a different pin"
         raise PatchmgrError("broken-stack", message, "restore the earlier upstream.lock")
-
-
-def _height(series: Records, name: str) -> int:
-    on = series[name].on
-    return 0 if on is None else 1 + _height(series, on)
