@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
-from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,7 +53,7 @@ from patchmgr.services.patch_repository import (
 from patchmgr.services.repeated_rebase import RepeatedRebase
 from patchmgr.services.series import patch_commits, whole_stacks
 from patchmgr.services.session import Session, nobody, pin_of
-from patchmgr.services.work_orders import order_of_file, order_of_finding, shorter
+from patchmgr.services.work_orders import orders_of, shorter
 from patchmgr.workspace import LOCK
 
 
@@ -130,7 +129,7 @@ def _proposal(
     orders = list[WorkOrder]()
     if at < len(states) - 1:
         left = tuple(_left(replace(run, session=after), stack, end))
-        orders += [shorter(order, {})[0] for one in left for order in _orders(one)]
+        orders += [shorter(each.order, {})[0] for one in left for each in orders_of(one)]
         outcomes.append(tuple(one.outcome for one in left))
     plan = planning.plan(tuple(sorted(run.options.selected)), steps)
     return Proposal(plan, tuple(outcomes), carried, tuple(orders), files)
@@ -145,14 +144,6 @@ def _left(run: RebaseRun, stack: Sequence[str], target: Resolved) -> Iterator[Re
         outcome = run.carry_onto(loaded, target, parents)
         top = parents[name].commit
         yield RepeatedRebase(run.session, loaded, target, run.scratch, outcome, top)
-
-
-def _orders(carried: RepeatedRebase) -> Iterator[WorkOrder]:
-    """Yield the work order of each conflict and each certain finding."""
-    for patch in carried.outcome.patches:
-        files = (order_of_file(carried, (patch.name, c.path), c.id) for c in patch.conflicts)
-        findings = (order_of_finding(carried, patch.name, f.id) for f in patch.open_findings)
-        yield from (order for order in chain(files, findings) if order is not None)
 
 
 def _carried(

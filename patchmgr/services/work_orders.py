@@ -106,17 +106,27 @@ def open_conflicts(
         for item in in_progress.waiting
         if item.series == series and item.conflict
     }
-    found = list[OpenConflict]()
     with repeated_rebase(session, in_progress, series) as carried:
-        for patch in carried.outcome.patches:
-            for file in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
-                place = patch.name, file.path
-                order = order_of_file(carried, place, files[place]) if place in files else None
-                found += [] if order is None else [OpenConflict(order, file)]
-            for finding in patch.open_findings:
-                order = order_of_finding(carried, patch.name, finding.id)
-                found += [] if order is None else [OpenConflict(order, None)]
-        return carried.outcome, tuple(found)
+        return carried.outcome, tuple(orders_of(carried, files))
+
+
+def orders_of(
+    carried: RepeatedRebase, ids: Mapping[Place, str] | None = None
+) -> Iterator[OpenConflict]:
+    """Yield each open conflict and finding of a series with its work order.
+
+    `ids` maps the files to the ids under which their conflicts are recorded; other files are left
+    out. By default, each conflict has its own id.
+    """
+    for patch in carried.outcome.patches:
+        for file in patch.conflicts:
+            place = patch.name, file.path
+            name = file.id if ids is None else ids.get(place)
+            order = None if name is None else order_of_file(carried, place, name)
+            yield from () if order is None else (OpenConflict(order, file),)
+        for finding in patch.open_findings:
+            order = order_of_finding(carried, patch.name, finding.id)
+            yield from () if order is None else (OpenConflict(order, None),)
 
 
 def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
