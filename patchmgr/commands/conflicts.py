@@ -13,13 +13,12 @@ from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, ended, fi
 from patchmgr.engines.series.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded_conflict import MAX_SIDE
-from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Region, Resolution
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.outputs import read_named
-from patchmgr.services.decisions import several_ids
+from patchmgr.services.decisions import match_id
 from patchmgr.services.memory import Additions, Memory, folder_files, waiting_with
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import InProgress, original, read_in_progress, work_file
@@ -198,19 +197,14 @@ def _open_ids(memory: Memory, in_progress: InProgress | None) -> set[str]:
 
 def _full_name(workspace: Workspace, name: str) -> str:
     """Return the id that starts with `name`; raise PatchmgrError unless there is exactly one."""
-    found = matching_ids(name, workspace.conflicts())
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise several_ids(name, found)
-    hints = ("patchmgr conflicts list", "a rebase without --dry-run records its conflicts")
-    in_progress = read_in_progress(workspace)
+    known = workspace.conflicts()
+    in_progress = None if matching_ids(name, known) else read_in_progress(workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
             reason = f"{name} is not recorded: it contains lines that look like conflict markers"
             raise PatchmgrError("unknown-conflict", reason, f"resolve it by hand in {file}")
-    raise PatchmgrError("unknown-conflict", f"no conflict {shown(name)} is recorded", *hints)
+    return match_id(name, known, "is not the id of a recorded conflict")
 
 
 def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:

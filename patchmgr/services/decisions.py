@@ -182,7 +182,7 @@ def accept_finding(
         raise UsageError("--because must be one line of plain text", hint)
     with session.writing():
         every = {one.finding.id: one for one in open_findings(session.workspace)}
-        found = every[_match(name, every, "is not the id of a finding of the rebase in progress")]
+        found = every[match_id(name, every, "is not the id of a finding of the rebase in progress")]
         if not found.finding.can_be_accepted:
             hint = "correct the patch or its Ensures field, then run patchmgr rebase --continue"
             message = f"{shown(found.patch)} {found.finding.text}: this finding cannot be accepted"
@@ -235,10 +235,10 @@ def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
     return PatchmgrError("unknown-conflict", message, "patchmgr conflicts list")
 
 
-def _match(name: str, ids: Iterable[str], problem: str) -> str:
-    """Return the id that starts with `name`.
+def match_id(name: str, ids: Iterable[str], problem: str) -> str:
+    """Return the id that starts with `name`; raise "unknown-conflict" if there is none, or several.
 
-    Raises PatchmgrError "unknown-conflict" if no id or more than one starts with `name`.
+    `problem` is what an error says of a name that no id starts with.
     """
     found = matching_ids(name, ids)
     if len(found) > 1:
@@ -256,7 +256,7 @@ def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[st
     """
     with session.writing():
         known = read_accepted(session.workspace)
-        gone = _match(name, (one.id for one in known), "is not accepted")
+        gone = match_id(name, (one.id for one in known), "is not accepted")
         raw = write_accepted(one for one in known if one.id != gone)
         session.workspace.make(Change({ACCEPTED: raw}), is_dry_run=is_dry_run)
         return (gone,)
