@@ -236,6 +236,5 @@ def doctor(
     found = commands.doctor.examine(session, repairs=repair, prunes=prune, is_dry_run=dry_run)
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
     text = render.checks.doctor_text(found, colour=view_of().colour)
-    value = render.checks.doctor_value(found)
-    answer("doctor", None, text, found=value, sound=is_sound, dry_run=dry_run)
+    answer("doctor", None, text, found=found, sound=is_sound, dry_run=dry_run)
     end_if(not is_sound, EXIT_FINDINGS)

@@ -220,12 +220,3 @@ def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
             lines.append(f"  {word}  {clean(one.what)}{about}")
             lines += [f"            {clean(hint)}" for hint in one.hints]
     return "\n".join(lines) + "\n"
-
-
-def doctor_value(found: Sequence[Diagnosis]) -> list[dict[str, Any]]:
-    """Return the result of `doctor` as JSON data."""
-    return [
-        fields(one, "area", "health", what=clean(one.what), text=clean(one.text),
-               hints=[*map(clean, one.hints)])
-        for one in found
-    ]  # fmt: skip
