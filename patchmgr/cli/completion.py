@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from patchmgr import services
+from patchmgr.cli.root import CHOICE
 
 if TYPE_CHECKING:
     from patchmgr.services.completions import Candidates
@@ -43,7 +44,6 @@ _BY_NAME: dict[tuple[str, str], Names] = {
     ("show", "name"): lambda known: known.series(),
     ("fetch", "names"): lambda known: known.upstreams(),
 }
-_CHOICE = re.compile(r"[a-z][a-z0-9.-]*(?:\|[a-z][a-z0-9.-]*)+")
 # Names without characters that are special in a shell; no other name is completed.
 _PLAIN = re.compile(r"[\w@%+,./-]+")
 _NAMED_SERIES = ("series", "name", "names")
@@ -85,7 +85,7 @@ def _set_completion(command: Any) -> None:
 
 def _names(command: str | None, parameter: Any) -> Callable[[Any, Any, str], list[str]] | None:
     metavar = re.sub(r"\.\.\.$|[][]", "", (parameter.metavar or "").replace("]...", "]"))
-    if _CHOICE.fullmatch(metavar):
+    if CHOICE.fullmatch(metavar):
         choices = metavar.split("|")
         return lambda ctx, param, start: [word for word in choices if word.startswith(start)]
     if parameter.name == "form":

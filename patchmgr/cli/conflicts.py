@@ -63,8 +63,6 @@ def show_(
 
     Example: patchmgr conflicts show 4f08e2008bf8 --json
     """
-    if format_ not in ("terminal", "markdown"):
-        raise UsageError(f"--format must be terminal or markdown, not {format_}")
     session = open_session()
     if services.decisions.is_finding(session.workspace, name):
         listed = services.decisions.list_findings(session.workspace, name)

@@ -61,8 +61,6 @@ def plan(
     Example: patchmgr plan --git ~/src/vllm --branch my-fork --onto upstream/main
     """
     view = view_of(verbose=verbose, quiet=quiet)
-    if form not in ("terminal", "markdown"):
-        raise UsageError(f"--format must be terminal or markdown, not {form}")
     if git is not None and branch is not None and name is None and not select:
         fork = commands.init.Branch(Path(os.path.abspath(git)), branch, onto)
         found = commands.plan.plan_branch(fork, open_root, onto=onto, most=most)
@@ -149,8 +147,6 @@ def sync(
     Example: patchmgr sync vllm --dry-run --output out
     """
     view = view_of(verbose=verbose, quiet=quiet)
-    if pull_request not in ("gh", "glab", "none"):
-        raise UsageError(f"--pull-request must be gh, glab or none, not {pull_request}")
     if push is None and not dry_run:
         hint = "patchmgr sync --push origin; to push nothing: patchmgr sync --dry-run"
         raise UsageError("name the remote to push to with --push REMOTE", hint)

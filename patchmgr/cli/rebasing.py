@@ -129,8 +129,6 @@ def rebase(
         raise UsageError(
             "--checkout, --repo and --exec cannot be used with --dry-run, --skip or --abort"
         )
-    if other_edits not in (None, *services.rebase_checkout.OTHER_EDITS):
-        raise UsageError(f"--other-edits must be patch, new or none, not {other_edits}")
     if other_edits and not continue_:
         raise UsageError("--other-edits needs --continue")
     if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
@@ -146,8 +144,6 @@ def rebase(
     )
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):
-        if format_ not in ("terminal", "markdown"):
-            raise UsageError(f"--format must be terminal or markdown, not {format_}")
         if not onto:
             raise UsageError("--every and --format need --onto")
         targets = commands.rebase.read_targets(onto, every)

@@ -6,6 +6,7 @@ Results go to stdout; messages and progress bars go to stderr.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ from patchmgr import __version__, render, services
 from patchmgr.errors import PatchmgrError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from msgspec import Struct
 
     from patchmgr.services.open_series import CheckoutOptions
@@ -29,7 +32,24 @@ def option(usage: str, about: str | None = None, **more: Any) -> Any:
     """Return a typer option; `usage` lists its names and its metavar, and `about` is its help."""
     words = usage.split(" ")
     names = [word for word in words if word.startswith("-")]
-    return typer.Option(*names, metavar=" ".join(words[len(names) :]) or None, help=about, **more)
+    metavar = " ".join(words[len(names) :]) or None
+    if metavar is not None and CHOICE.fullmatch(metavar):
+        more["callback"] = _one_of(names[0], metavar.split("|"))
+    return typer.Option(*names, metavar=metavar, help=about, **more)
+
+
+CHOICE = re.compile(r"[a-z][a-z0-9.-]*(?:\|[a-z][a-z0-9.-]*)+")
+"""The metavar of an option that takes one of these words."""
+
+
+def _one_of(name: str, words: list[str]) -> Callable[[str | None], str | None]:
+    def checked(given: str | None) -> str | None:
+        if given is not None and given not in words:
+            either = f"{', '.join(words[:-1])} or {words[-1]}"
+            raise UsageError(f"{name} must be {either}, not {given}")
+        return given
+
+    return checked
 
 
 def argument(usage: str | None, about: str | None = None) -> Any:

@@ -191,8 +191,6 @@ def series_graph(
 
     Example: patchmgr series graph vllm --format mermaid
     """
-    if form not in ("text", "mermaid"):
-        raise UsageError(f"--format must be text or mermaid, not {form}")
     session, series = open_series(name)
     found = commands.series.series_graph(session, series)
     draw = render.listings.graph_mermaid if form == "mermaid" else render.listings.graph_text

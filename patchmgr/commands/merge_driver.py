@@ -58,8 +58,6 @@ def install_driver(
 
     `upstream` says which side is upstream's in the repository's merges, "ours" or "theirs".
     """
-    if upstream not in ("ours", "theirs"):
-        raise UsageError(f"--upstream must be ours or theirs, not {upstream}")
     for pattern in patterns:
         if not pattern or pattern[0] in "#!\"'[-" or not pattern.isprintable() or " " in pattern:
             raise UsageError(f"{pattern!r} is not a valid pattern for an attributes file")

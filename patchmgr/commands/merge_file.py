@@ -12,7 +12,7 @@ from msgspec import Struct
 from patchmgr.engines.rebase.crosscheck import check_file
 from patchmgr.engines.rebase.rungs import Solved, solve_text
 from patchmgr.engines.rebase.work import Mergers
-from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -74,8 +74,6 @@ def merge_file(
     binary conflict keeps ours, as in git. A structural merge is used only if its reliability is at
     least `confidence` percent.
     """
-    if upstream not in ("ours", "theirs"):
-        raise UsageError(f"--upstream must be ours or theirs, not {upstream}")
     base, ours, theirs = map(read_named, sides)
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)

@@ -28,8 +28,6 @@ def upstream_of(
 
     Without `track`, the upstream is tracked by `git` if given, else `package`, else `archive`.
     """
-    if track not in (None, "git", "package"):
-        raise UsageError(f"--track must be git or package, not {track}")
     known = {"git": git, "package": package, "archive": archive}
     kind = track or next((kind for kind, where in known.items() if where is not None), "package")
     return Upstream(name, kind, git, package, branch, archive)
