@@ -96,10 +96,8 @@ def merge_file(
             is_upstream_ours=is_upstream_ours,
         )
         if isinstance(result, Solved):
-            warnings: tuple[str, ...] = ()
-            if result.how is How.TEXT:
-                texts = (base, new, fork)
-                warnings = check_file(texts, result.content, path, suspect=structure.suspect)
+            texts = (base, new, fork)
+            warnings = check_file(texts, result.content, path, suspect=structure.suspect)
             return MergedFile(
                 path, result.content, result.how, result.used, result.reliability, warnings=warnings
             )
