@@ -22,7 +22,6 @@ from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.checkout_changes import Goal, plan_exchange, plan_files
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
 from patchmgr.plumbing.fast_import import write_commits
-from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.installation import (
     FileState,
     Installation,
@@ -33,7 +32,7 @@ from patchmgr.plumbing.installation import (
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
+from patchmgr.services.carry import Carried, CarryOptions, carry
 from patchmgr.services.decisions import keep_findings
 from patchmgr.services.installed import (
     Location,
@@ -41,7 +40,7 @@ from patchmgr.services.installed import (
     installed_package,
     package_digest,
 )
-from patchmgr.services.memory import Memory
+from patchmgr.services.load import LoadedSeries, rebase_run
 from patchmgr.services.packages import PackageResult, carry_onto_package
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
@@ -52,7 +51,7 @@ from patchmgr.services.targets import (
     series_digest,
     settled,
 )
-from patchmgr.services.upstream_states import End, UpstreamStates
+from patchmgr.services.upstream_states import End
 
 
 class Application(Struct, frozen=True):
@@ -198,35 +197,21 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
 def _apply(found: _Target, request: _Request) -> Application:
     session, record = request.session, request.record
     upstream = session.upstream_of(record)
-    base = require_pin(upstream, record.pin)
+    base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
     patches, series_file = whole_series(session, record)
     now = session.workspace.series_record(record.name)
     if series_digest(session, now, request.options.selected) != request.digest:
         hint = "run the command again"
         raise PatchmgrError("busy", f"{record.name} was changed while the command ran", hint)
-    clone, memory = found.checkout.clone, Memory(session.workspace)
-    lenders = (upstream.store, clone.git_dir)
-    with Scratch(lenders) as scratch, Toolbox() as formatters:
-        old, onto = scratch.tree(base.commit), scratch.tree(found.onto)
-        upstream.try_fetch_objects(needed_blobs([old], touched_paths(patches)), scratch)
+    clone = found.checkout.clone
+    loaded = LoadedSeries(record, upstream, base, patches, series_file, author)
+    with rebase_run(session, upstream.store, request.options, clone.git_dir) as run:
+        old, onto = run.scratch.tree(base.commit), run.scratch.tree(found.onto)
+        upstream.try_fetch_objects(needed_blobs([old], touched_paths(patches)), run.scratch)
         ends = End(base, old), End(Resolved(found.onto, found.onto), onto, clone.git_dir)
-        views = UpstreamStates(session).views(
-            record.upstream, upstream, scratch, patches=patches, base=ends[0], onto=ends[1]
-        )
-        given = CarryInput(
-            session,
-            scratch,
-            record.name,
-            items_of(patches, series_file, request.options.selected),
-            old,
-            onto,
-            nobody(upstream, record.pin),
-            request.options,
-            views,
-            memory=memory,
-            formatters=formatters,
-        )
-        return replace(_write(scratch, found, request, carry(given), onto), replayed=memory.used())
+        carried = carry(run.carry_input(loaded, old, onto, ends))
+        done = _write(run.scratch, found, request, carried, onto)
+        return replace(done, replayed=run.memory.used())
 
 
 def _write(

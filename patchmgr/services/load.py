@@ -211,38 +211,47 @@ class RebaseRun(Struct, frozen=True):
         options = self.options
         below = CarryOptions(options.selected)  # the other options do not concern the base
         base = base_commit(session, loaded, scratch, self.upstreams, below)[0]
-        return CarryInput(
-            session,
-            scratch,
-            record.name,
-            items_of(loaded.patches, loaded.series_file, options.selected),
-            scratch.tree(base),
-            scratch.tree(parent.commit),
-            nobody(loaded.upstream, onto),
-            replace(options, accepted={**reasons_to_accept(session.workspace), **options.accepted}),
-            self.upstreams.views(
-                record.upstream,
-                loaded.upstream,
-                scratch,
-                patches=loaded.patches,
-                base=End(loaded.base, ends[0]),
-                onto=End(target, ends[1]),
+        states = End(loaded.base, ends[0]), End(target, ends[1])
+        given = self.carry_input(loaded, scratch.tree(base), scratch.tree(parent.commit), states)
+        return replace(
+            given,
+            author=nobody(loaded.upstream, onto),
+            options=replace(
+                options, accepted={**reasons_to_accept(session.workspace), **options.accepted}
             ),
-            loaded.upstream.history(loaded.base, target),
-            bring,
-            decisions_on(session.workspace, record.name),
-            self.memory,
-            self.formatters,
-            writing.start,
-            parent.left,
-            session.workspace.upstream(record.upstream).git,
+            history=loaded.upstream.history(loaded.base, target),
+            bring=bring,
+            decisions=decisions_on(session.workspace, record.name),
+            on_carried=writing.start,
+            left=parent.left,
+            repository=session.workspace.upstream(record.upstream).git,
         )
+
+    def carry_input(
+        self, loaded: LoadedSeries, base: StoredTree, onto: StoredTree, ends: tuple[End, End]
+    ) -> CarryInput:
+        """Return what is needed to rebase a series from one tree onto another.
+
+        `ends` are the upstream states of the two, for which conditions are evaluated.
+        """
+        record, options = loaded.record, self.options
+        views = self.upstreams.views(
+            record.upstream, loaded.upstream, self.scratch,
+            patches=loaded.patches, base=ends[0], onto=ends[1],
+        )  # fmt: skip
+        items = items_of(loaded.patches, loaded.series_file, options.selected)
+        return CarryInput(
+            self.session, self.scratch, record.name, items, base, onto, loaded.author, options,
+            views, memory=self.memory, formatters=self.formatters,
+        )  # fmt: skip
 
 
 @contextmanager
-def rebase_run(session: Session, store: Path, options: CarryOptions) -> Iterator[RebaseRun]:
-    """Yield a `RebaseRun` with a temporary repository that reads from a store."""
-    with Scratch([store]) as scratch, Toolbox() as formatters:
+def rebase_run(
+    session: Session, store: Path, options: CarryOptions, *others: Path
+) -> Iterator[RebaseRun]:
+    """Yield a `RebaseRun` with a temporary repository that reads from a store and others."""
+    with Scratch([store, *others]) as scratch, Toolbox() as formatters:
         memory, upstreams = Memory(session.workspace), UpstreamStates(session)
         yield RebaseRun(session, options, scratch, upstreams, memory, formatters)
 

@@ -21,19 +21,18 @@ from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.plumbing.work_tree import WorkFile
-from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
+from patchmgr.services.carry import Carried, CarryOptions, carry, items_of
 from patchmgr.services.decisions import decisions_on
-from patchmgr.services.memory import Memory
+from patchmgr.services.load import LoadedSeries, RebaseRun, rebase_run
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
-from patchmgr.services.upstream_states import End, UpstreamStates
+from patchmgr.services.upstream_states import End
 
 _TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg", ".ini",
           ".h", ".hpp", ".cuh", ".cu", ".cpp", ".cc", ".c", ".inl", ".jinja", ".sh")  # fmt: skip
@@ -245,25 +244,16 @@ def carry_onto_package(
     Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
     change.
     """
-    with Scratch((session.upstream_of(record).store,)) as scratch, Toolbox() as formatters:
-        return _Run(session, record, package, options, scratch, formatters).carry()
+    with rebase_run(session, session.upstream_of(record).store, options) as run:
+        return _Run(run, record, package).carry()
 
 
 class _Run:
-    def __init__(
-        self,
-        session: Session,
-        record: SeriesRecord,
-        package: Package,
-        options: CarryOptions,
-        scratch: Scratch,
-        formatters: Toolbox,
-    ) -> None:
-        self.session, self.record, self.package, self.options = session, record, package, options
-        self.scratch, self.upstreams, self.formatters = scratch, UpstreamStates(session), formatters
+    def __init__(self, run: RebaseRun, record: SeriesRecord, package: Package) -> None:
+        self.run, self.record, self.package = run, record, package
+        session, scratch = self.session, self.scratch = run.session, run.scratch
         self.patches, self.series_file = whole_series(session, record)
         self.ends = find_ends(session.upstream_of(record), record.pin, package.version)
-        self.memory = Memory(self.session.workspace)
         pin, release = self.ends.base, self.ends.onto
         trees = [scratch.tree(end.commit) for end in (release, pin) if end is not None]
         source = RepositoryFiles(trees, self.patches, self.package.read)
@@ -314,7 +304,7 @@ class _Run:
                 break
         files, beyond = self._placed(carried)
         return PackageResult(
-            self._outcome(carried), files, (*lost, *beyond), self.memory.used(), self.ends.notes
+            self._outcome(carried), files, (*lost, *beyond), self.run.memory.used(), self.ends.notes
         )
 
     def _differing(self, paths: Sequence[str]) -> dict[str, Entry | None]:
@@ -336,7 +326,7 @@ class _Run:
         items: list[Item] = []
         lost: list[tuple[str, str]] = []
         made: set[str] = set()
-        for item in items_of(self.patches, self.series_file, self.options.selected):
+        for item in items_of(self.patches, self.series_file, self.run.options.selected):
             patch = item.patch
             kept = tuple(file for file in patch.files if self._can_reach(file, made))
             made.update(file.new_path for file in kept if file.new_path is not None)
@@ -375,37 +365,20 @@ class _Run:
         return self.layout.place_new(path)
 
     def _carry(self, items: Sequence[Item]) -> Carried:
-        upstream = self.ends.upstream
-        name = self.record.name
-        bring = partial(upstream.try_fetch_objects, seen=self.scratch)
+        ends, record, session = self.ends, self.record, self.session
+        bring = partial(ends.upstream.try_fetch_objects, seen=self.scratch)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
-        base, onto = self.ends.resolved(self.record.pin, self.package.version)
-        views = self.upstreams.views(
-            self.record.upstream,
-            upstream,
-            self.scratch,
-            patches=self.patches,
-            base=End(base, self.base),
-            onto=End(onto, self.onto),
+        base, onto = ends.resolved(record.pin, self.package.version)
+        author = own_author() if ends.base is None else nobody(ends.upstream, record.pin)
+        loaded = LoadedSeries(record, ends.upstream, base, self.patches, self.series_file, author)
+        states = End(base, self.base), End(onto, self.onto)
+        decisions = decisions_on(session.workspace, record.name) if ends.is_elsewhere else ()
+        given = self.run.carry_input(loaded, self.base, self.onto, states)
+        return carry(
+            replace(
+                given, items=tuple(items), history=ends.history, bring=bring, decisions=decisions
+            )
         )
-        elsewhere = self.ends.is_elsewhere
-        given = CarryInput(
-            self.session,
-            self.scratch,
-            name,
-            tuple(items),
-            self.base,
-            self.onto,
-            nobody(upstream, self.record.pin) if self.ends.base is not None else own_author(),
-            self.options,
-            views,
-            self.ends.history,
-            bring,
-            decisions_on(self.session.workspace, name) if elsewhere else (),
-            self.memory,
-            self.formatters,
-        )
-        return carry(given)
 
     def _placed(
         self, carried: Carried
