@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -25,7 +25,7 @@ from patchmgr.engines.gates import (
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.python_modules import Modules, judged_versions
 from patchmgr.engines.ledger.balance import balance
-from patchmgr.engines.ledger.claims import Claimed, State
+from patchmgr.engines.ledger.claims import Claimed
 from patchmgr.engines.series.claims import broken_claims
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError, UsageError
@@ -35,7 +35,6 @@ from patchmgr.model.check import Checked, Gate, Problem, Standing, gate_of, skip
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.settings import CheckCommand, SeriesSettings
-from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.diffs import importing_files
@@ -387,20 +386,15 @@ def _strays(folder: Path, known: set[str]) -> list[Problem]:
     ]
 
 
-Read = Callable[[str], bytes]
-
-
 def check_ledger(
     session: Session, name: str, target: Path, *, branch: str | None, options: CarryOptions
 ) -> Checked:
     """Check, line by line, that a checkout or a branch in it contains a series."""
     clone = open_clone(target)
     with series_at_pin(session, load_series(session, name), options) as at_pin:
-        patches, tree, scratch = at_pin.patches, at_pin.tree, at_pin.scratch
-        pin = Files(Overlay(tree), scratch.read)
+        patches, pin = at_pin.patches, Files(Overlay(at_pin.tree), at_pin.scratch.read)
         claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
-        paths = touched_paths(patches)
-        with _files(clone, branch, paths, tree, scratch.read) as (head, files):
+        with _files(clone, branch, touched_paths(patches), at_pin) as (head, files):
             ledger = balance(claimed, pin, pin, files, cited=lambda commit, path: ())
     problems = tuple(
         Problem("ledger", fault.text, patch, fault.path, fault.line or None)
@@ -413,11 +407,11 @@ def check_ledger(
 
 @contextmanager
 def _files(
-    clone: Clone, branch: str | None, paths: Collection[str], below: StoredTree, read: Read
-) -> Iterator[tuple[str | None, State]]:
+    clone: Clone, branch: str | None, paths: Collection[str], at_pin: SeriesAtPin
+) -> Iterator[tuple[str | None, Files]]:
     """Yield (commit, files) of a branch or, without a branch, (None, files) of the work tree."""
     if branch is None and not clone.is_bare:
-        yield None, _WorkFiles(clone, paths, below, read)
+        yield None, Files(_work_files(clone, paths, at_pin), at_pin.scratch.read)
         return
     with closing(ObjectReader(clone.git_dir)) as reader:
         commit = reader.commit(f"refs/heads/{branch}" if branch else "HEAD")
@@ -427,37 +421,21 @@ def _files(
         yield commit, Files(Overlay(tree), reader.blob)
 
 
-class _WorkFiles:
-    """The files of a work tree as git would store them; the files in `paths` are read first."""
+def _work_files(clone: Clone, paths: Collection[str], at_pin: SeriesAtPin) -> Overlay:
+    """Return these files of a work tree as git would store them, on the state below the series."""
+    below, scratch, tree = at_pin.tree, at_pin.scratch, WorkTree(clone.root)
+    found = dict[str, WorkFile | None].fromkeys(paths)
+    for path in paths:
+        with suppress(PatchmgrError):  # a folder, or a path below a file
+            found[path] = tree.read(path)
 
-    def __init__(self, clone: Clone, paths: Collection[str], below: StoredTree, read: Read) -> None:
-        self._clone, self._below, self._read = clone, below, read
-        self._known: dict[str, Content | None] = {}
-        self._look(paths)
+    def state() -> dict[str, Content | None]:
+        entries = ((path, below.entry(path)) for path in paths)
+        return {path: Content(e, scratch.read(e.blob)) for path, e in entries if e is not None}
 
-    def _look(self, paths: Collection[str]) -> None:
-        found = {path: self._found(path) for path in paths}
-        self._known |= self._clone.conversion.as_git(found, lambda: self._state(paths))
-
-    def _found(self, path: str) -> WorkFile | None:
-        try:
-            return WorkTree(self._clone.root).read(path)
-        except PatchmgrError:  # a folder, or a path below a file
-            return None
-
-    def _state(self, paths: Collection[str]) -> dict[str, Content | None]:
-        entries = {path: self._below.entry(path) for path in paths}
-        return {p: Content(e, self._read(e.blob)) for p, e in entries.items() if e is not None}
-
-    def _now(self, path: str) -> Content | None:
-        if path not in self._known:
-            self._look([path])
-        return self._known[path]
-
-    def blob(self, path: str) -> str | None:
-        known = self._now(path)
-        return None if known is None else known.entry.blob
-
-    def read(self, path: str) -> bytes | None:
-        known = self._now(path)
-        return known.content if known is not None and known.entry.mode in FILE_MODES else None
+    files = Overlay(below)
+    for path, content in clone.conversion.as_git(found, state).items():
+        if content is not None:
+            scratch.add(content.content)
+        files.set(path, None if content is None else content.entry)
+    return files
