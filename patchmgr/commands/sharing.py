@@ -37,6 +37,7 @@ from patchmgr.plumbing.git_upstream import GitUpstream, check_url
 from patchmgr.plumbing.objects import TREE_MODE, ObjectReader
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import RefMove, adopt_pack, create_store, store_path
+from patchmgr.render.escape import counted
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
 from patchmgr.workspace import Change, Workspace
@@ -269,7 +270,7 @@ def _committed(
     if author is None:
         hint = 'git config --global user.name "A. Name"; git config --global user.email a@b.org'
         raise PatchmgrError("identity", "git does not know who you are", hint)
-    count = f"{len(pushed)} resolution{'' if len(pushed) == 1 else 's'}"
+    count = counted(len(pushed), "resolution")
     message = f"conflicts: {count}\n\n" + "".join(f"{name}\n" for name in pushed)
     (commit,) = write_commits(scratch, parent, [Draft(author, message.encode(), changes)])
     adopt_pack(store, scratch.git_dir)

@@ -34,6 +34,7 @@ from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
+from patchmgr.render.escape import counted
 from patchmgr.services.learning import learn_again
 from patchmgr.services.memory import Additions, Memory
 from patchmgr.services.patch_sources import SourcePatch, found_in
@@ -408,10 +409,10 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
     missing = [(path, commit) for blob, path, commit in files if blob not in present]
     if missing:
         path, commit = missing[0]
-        few = "content" if len(missing) == 1 else "contents"
         raise PatchmgrError(
             "missing-object",
-            f"{request.repository} lacks {len(missing)} file {few} that patches need; the first is"
+            f"{request.repository} lacks {counted(len(missing), 'file content')} that patches"
+            " need; the first is"
             f" {shown(path)} in {_name(graph, commit)}",
             f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
             "or import fewer commits, with --first-parent or --squash",
@@ -499,12 +500,10 @@ def _name(graph: _Graph, commit: str) -> str:
 
 def _merges(request: _Request, graph: _Graph, base: str) -> PatchmgrError:
     short = base[:12]
-    count = len(graph.merges)
-    few = "merge" if count == 1 else "merges"
     return PatchmgrError(
         "merges",
-        f"{request.first}..{request.last} has {count} {few} (the first is"
-        f" {_name(graph, graph.merges[0])}), and its commits do not apply one after the other",
+        f"{request.first}..{request.last} has {_counted_merges(graph)}, and its commits do not"
+        " apply one after the other",
         f"{request.command(short, LINEARIZE)}   (a patch for each commit)",
         f"{request.command(short, FIRST_PARENT)}   (a patch for each commit or merged branch)",
         f"{request.command(short, SQUASH)}   (one patch)",
@@ -517,7 +516,7 @@ def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -
         "base",
         f"{request.last} is based on upstream's commit {_name(graph, base)}, but the series"
         f" {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
-        + _counted_merges(graph),
+        + (f"; the branch has {_counted_merges(graph)}" if graph.merges else ""),
         *(request.on(short, form or LINEARIZE) + (() if form else (_OTHERS,))),
     )
 
@@ -526,11 +525,8 @@ _OTHERS = "or replace --linearize with --first-parent (a patch for each merged b
 
 
 def _counted_merges(graph: _Graph) -> str:
-    if not graph.merges:
-        return ""
-    few = "merge" if len(graph.merges) == 1 else "merges"
     first = _name(graph, graph.merges[0])
-    return f"; the branch has {len(graph.merges)} {few} (the first is {first})"
+    return f"{counted(len(graph.merges), 'merge')} (the first is {first})"
 
 
 def _check_syncs(

@@ -240,8 +240,8 @@ def _opened(
     series = options.series
     head = "" if checkout is None else checkout.clone.head()
     applied = None if checkout is None else applied_now(checkout, head)
-    if applied is not None and series not in (None, applied.series):
-        _refuse_other(checkout, applied)
+    if checkout is not None and applied is not None and series not in (None, applied.series):
+        _refuse_other(checkout.root, applied)
     known = applied.series if applied is not None else None
     name = series or known or only_series(session)
     record = session.workspace.series_record(name)
@@ -273,8 +273,7 @@ def _parent(session: Session, record: SeriesRecord, pin: Resolved, scratch: Scra
     return base_commit(session, loaded, scratch, UpstreamStates(session))[0]
 
 
-def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
-    root = checkout.root if checkout is not None else ""
+def _refuse_other(root: Path, applied: Record) -> None:
     if applied.pushed == ():
         return
     raise PatchmgrError(
@@ -345,7 +344,7 @@ def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, .
 
 
 def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
-    root = opened.checkout.root if opened.checkout is not None else ""
+    root = opened.need_checkout().root
     hints = (
         f"remove all pushed patches: patchmgr unapply {opened.name} --to {root}",
         "then push them again: patchmgr push -a, or patchmgr goto PATCH",

@@ -23,6 +23,7 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.render.escape import counted
 from patchmgr.services.session import Session
 from patchmgr.services.targets import series_digest
 from patchmgr.workspace import PRIVATE, Workspace
@@ -236,8 +237,7 @@ def _gates(session: Session, loaded: LoadedSeries, selected: Collection[str]) ->
         return ["Gates: not run on this state"]
     lines = ["Gates:"]
     for gate in kept.gates:
-        few = "problem" if gate.problems == 1 else "problems"
-        problems = f" ({gate.problems} {few})" if gate.problems else ""
+        problems = f" ({counted(gate.problems, 'problem')})" if gate.problems else ""
         lines.append(f"  {gate.standing}: {shown(gate.name)}{problems}")
     return lines
 
