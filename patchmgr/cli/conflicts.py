@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,7 +40,7 @@ def list_(json: Json = False) -> None:
     sources = session.workspace.sources()
     values = [render.recorded_conflicts.listed_value(one) for one in listed]
     text = render.recorded_conflicts.conflicts_text(listed, findings, view_of())
-    text += render.conflicts.sources_text(sources)
+    text = chain(text, render.conflicts.sources_text(sources))
     answer("conflicts list", None, text, conflicts=values, findings=findings, pulled=sources)
 
 
@@ -79,9 +80,10 @@ def show_(
     if order is not None:
         if not full:
             order, value = services.work_orders.shorter(order, value)
-        is_markdown = format_ == "markdown"
-        told = render.work_order.order_markdown if is_markdown else render.work_order.order_text
-        text = told(order) if is_markdown else text + told(order)
+        if format_ == "markdown":
+            text = iter(render.work_order.order_markdown(order).split("\n")[:-1])
+        else:
+            text = chain(text, render.work_order.order_text(order))
         value["work_order"] = render.work_order.order_value(order)
     answer("conflicts show", None, text, pages=True, **{"work_order": None, **value})
 
@@ -157,10 +159,10 @@ def propose(
         proposed, made = commands.propose.accept_anyway(
             session, name, given, by=by, because=because, is_dry_run=dry_run
         )
-        text = render.work_order.proposed_text(proposed)
-        text += render.recorded_conflicts.solved_text(made, is_dry_run=dry_run)
+        solved = render.recorded_conflicts.solved_text(made, is_dry_run=dry_run)
+        told = chain(render.work_order.proposed_text(proposed), solved)
         recorded = [render.recorded_conflicts.whole_value(one) for one in made]
-        answer("conflicts propose", proposed, text, dry_run=dry_run, recorded=recorded)
+        answer("conflicts propose", proposed, told, dry_run=dry_run, recorded=recorded)
         say_next(session)
         return
     proposed = commands.propose.propose(session, name, given, by=by, runs=run, is_dry_run=dry_run)

@@ -23,6 +23,7 @@ from patchmgr.cli.root import (
     option,
     say,
     say_cleaned,
+    text_of,
     view_of,
 )
 from patchmgr.errors import EXIT_CONFLICTS, UsageError
@@ -71,10 +72,10 @@ def plan(
         options = services.carry.CarryOptions(frozenset(select))
         found = commands.plan.make_plan(session, series, onto=onto, options=options, most=most)
     is_markdown = form == "markdown"
-    shown = (
-        render.plans.plan_markdown(found) if is_markdown else render.plans.plan_text(found, view)
+    plans = render.plans
+    answer(
+        "plan", found, plans.plan_markdown(found) if is_markdown else plans.plan_text(found, view)
     )
-    answer("plan", found, shown)
     if not Given.wants_json and not view.is_line:
         say(render.plans.after_plan(found))
     end_if(found.has_conflicts, EXIT_CONFLICTS)
@@ -172,7 +173,7 @@ def _write(folder: Path, found: Sync, document: str) -> None:
     pages = {
         "sync.json": document,
         "sync.md": render.sync.sync_markdown(proposal, found.warnings, limit=_SUMMARY),
-        "annotations": render.sync.annotations_text(found),
+        "annotations": text_of(render.sync.annotations_text(found)),
         "report.html": render.report_html.report_html(footprints, proposal.orders),
     }
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,7 +87,7 @@ def check(
     if junit is not None and not dry_run:
         _write_junit(junit, results)
     is_sound = all(checked.is_sound for checked in results)
-    text = "".join(render.checks.checked_text(checked, view) for checked in results)
+    text = chain.from_iterable(render.checks.checked_text(checked, view) for checked in results)
     values = [*map(render.checks.checked_value, results)]
     answer("check", None, text, dry_run=dry_run, sound=is_sound, series=values)
     if not (is_sound or json or view.is_line):

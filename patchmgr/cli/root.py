@@ -19,7 +19,7 @@ from patchmgr import __version__, render, services
 from patchmgr.errors import PatchmgrError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from msgspec import Struct
 
@@ -205,23 +205,34 @@ def near_path(path: Path) -> Path:
     return Path(min(os.path.relpath(path), str(path), key=len))
 
 
-def show(text: str) -> None:
-    """Print a result to stdout."""
+def show(result: str | Iterable[str]) -> None:
+    """Print a result, a text or lines without newlines, to stdout."""
+    text = text_of(result)
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
 
 
+def text_of(result: str | Iterable[str]) -> str:
+    """Return lines as one text, with a newline after each; return a text unchanged."""
+    return result if isinstance(result, str) else "".join(f"{line}\n" for line in result)
+
+
 def answer(
-    command: str, done: Struct | None, text: str, *, pages: bool = False, **more: Any
+    command: str,
+    done: Struct | None,
+    text: str | Iterable[str],
+    *,
+    pages: bool = False,
+    **more: Any,
 ) -> None:
     """Print a result as `text` or, with --json, as one with the fields of `done` and `more`.
 
-    With `pages`, a text for a terminal goes through the pager.
+    A text may also be given as lines. With `pages`, it goes through the pager on a terminal.
     """
     if Given.wants_json:
         show(render.machine.document(command, done, **more))
     elif pages:
-        show_pages(text)
+        show_pages(text_of(text))
     else:
         show(text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,7 @@ from patchmgr.cli.root import (
     option,
     say,
     show,
+    text_of,
     view_of,
 )
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError, UsageError
@@ -180,7 +182,7 @@ def apply(
         )
     text = render.applied.application_text(done, is_dry_run=dry_run, view=view)
     if show_conflicts and done.carried is not None:
-        text += render.conflicts.conflicts_text(done.carried.outcome)
+        text = chain(text, render.conflicts.conflicts_text(done.carried.outcome))
     answer("apply", None, text, **render.applied.application_value(done, is_dry_run=dry_run))
     end_if(done.has_conflicts, EXIT_CONFLICTS)
 
@@ -338,7 +340,7 @@ def _compare(
     if form == "markdown":
         show("\n".join(page.compared_markdown(one, base) for one in found))
         return
-    text = "\n".join(page.compared_text(one, base, view) for one in found)
+    text = "\n".join(text_of(page.compared_text(one, base, view)) for one in found)
     values = [page.compared_value(one) for one in found]
     answer("report", None, text, since={"ref": base, "commit": commit}, series=values)
 

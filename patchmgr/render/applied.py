@@ -23,23 +23,28 @@ if TYPE_CHECKING:
     from patchmgr.services.targets import Verification
 
 
-def application_text(done: Application, *, is_dry_run: bool, view: View, copies: str = "") -> str:
-    """Return the result of `apply`: a line per patch, then what was written.
+def application_text(
+    done: Application, *, is_dry_run: bool, view: View, copies: str = ""
+) -> Iterator[str]:
+    """Yield the result of `apply`: a line per patch, then what was written.
 
     `copies` is text to put before the number of files, such as "copies of ".
     """
     package = done.distribution
     what = clean(str(done.target)) if package is None else _package_words(done)
     if not done.is_new:
-        return f"{done.series} is already in {what}: {counted(len(done.paths), 'file')}.\n"
+        yield f"{done.series} is already in {what}: {counted(len(done.paths), 'file')}."
+        return
     said = [f"{done.series} does not apply cleanly to {what}; nothing was written."]
     if not done.has_conflicts:
         said = list(_written(done, copies, what, is_dry_run=is_dry_run))
     if view.is_line:
-        return f"{said[0]}\n"
-    carried = () if done.carried is None else _beyond_lines(done.carried)
-    lines = (*listed(done.patches, view), *carried, *said)
-    return "\n".join(lines) + "\n" + replayed_text(done.replayed)
+        yield said[0]
+        return
+    yield from listed(done.patches, view)
+    yield from () if done.carried is None else _beyond_lines(done.carried)
+    yield from said
+    yield from replayed_text(done.replayed)
 
 
 def _written(done: Application, copies: str, what: str, *, is_dry_run: bool) -> Iterator[str]:
@@ -81,11 +86,12 @@ def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
     }
 
 
-def verification_text(found: Verification, view: View) -> str:
-    """Return the result of `verify` for a checkout: files that differ, then a verdict."""
+def verification_text(found: Verification, view: View) -> Iterator[str]:
+    """Yield the result of `verify` for a checkout: files that differ, then a verdict."""
     where = clean(str(found.target))
     if not found.is_applied:
-        return f"{found.series} is not applied in {where}\n"
+        yield f"{found.series} is not applied in {where}"
+        return
     edited = sum(standing.value != "patched" for _, standing in found.files)
     said = []
     if found.pushed is not None:
@@ -99,8 +105,10 @@ def verification_text(found: Verification, view: View) -> str:
         files = f"{counted(edited, 'file')} of {found.series}"
         said.append(f"{files} {verb} from what was applied in {where}")
     if view.is_line:
-        return f"{said[-1]}\n"
-    return "\n".join((*files_lines(found.files, view), *said)) + "\n"
+        yield said[-1]
+        return
+    yield from files_lines(found.files, view)
+    yield from said
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
@@ -115,16 +123,19 @@ def file_value(file: tuple[str, Enum]) -> dict[str, Any]:
     return {"path": file[0], "state": file[1].value}
 
 
-def built_text(built: Built) -> str:
-    """Return the result of `branch`: the branch, its repository, and where it was pushed."""
+def built_text(built: Built) -> Iterator[str]:
+    """Yield the result of `branch`: the branch, its repository, and where it was pushed."""
     verb = "Would build" if built.is_dry_run else "Built"
     where = clean(str(built.repository))
     tag = f", tag {clean(built.tag)}" if built.tag else ""
     what = f"{clean(built.branch)}{tag} with {counted(built.commits, 'commit')}"
-    old = f"the old head is tagged {clean(built.fallback)}\n" if built.fallback else ""
-    pushed = "would be pushed" if built.is_dry_run else "pushed"
-    to = f"{pushed} to {clean(built.remote)}\n" if built.remote else ""
-    return f"{verb} {what} in {where}\nhead {built.head}\n{old}{to}"
+    yield f"{verb} {what} in {where}"
+    yield f"head {built.head}"
+    if built.fallback:
+        yield f"the old head is tagged {clean(built.fallback)}"
+    if built.remote:
+        pushed = "would be pushed" if built.is_dry_run else "pushed"
+        yield f"{pushed} to {clean(built.remote)}"
 
 
 _SAID = {
@@ -155,20 +166,19 @@ def _package(found: Application | InstalledState) -> dict[str, Any]:
     return {"distribution": {"name": distribution.name, "version": distribution.version}}
 
 
-def state_text(found: InstalledState, view: View) -> str:
-    """Return the result of `verify` for a package: files that differ, then a verdict."""
+def state_text(found: InstalledState, view: View) -> Iterator[str]:
+    """Yield the result of `verify` for a package: files that differ, then a verdict."""
 
     what = _package_words(found)
     is_told = found.state not in ("patched", "pristine") or view.is_all
-    lines = list(files_lines(found.files, view)) if is_told and not view.is_line else []
+    yield from files_lines(found.files, view) if is_told and not view.is_line else ()
     said = _SAID[found.state].format(what=what, files=counted(len(found.files), "file"))
     if found.state == "replaced" and found.applied_to != found.distribution.version:
         name = found.distribution.name
         said = (
             f"was applied to {name} {clean(found.applied_to or '')}, but the package is now {what}"
         )
-    lines.append(f"{found.series} {said}")
-    return "\n".join(lines) + "\n"
+    yield f"{found.series} {said}"
 
 
 def state_value(found: InstalledState) -> dict[str, Any]:
@@ -184,29 +194,28 @@ def state_value(found: InstalledState) -> dict[str, Any]:
     }
 
 
-def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
-    """Return the result of `overlay`: a line per patch, what was written, and how to use it."""
-    lines = [f"  not possible in an overlay: {clean(path)}" for path in made.left]
-    if not is_dry_run and not made.application.has_conflicts:
-        lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")
+def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> Iterator[str]:
+    """Yield the result of `overlay`: a line per patch, what was written, and how to use it."""
     done = made.application
-    text = application_text(done, is_dry_run=is_dry_run, view=view, copies="copies of ")
-    return text if view.is_line else text + "".join(f"{line}\n" for line in lines)
-
-
-def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
-    """Return the result of `wheel`: one line per patch, then the path of the wheel."""
-    if made.place is None:
-        what = clean(made.source.name)
-        said = f"{made.series} does not apply to {what}; nothing was written."
-    else:
-        verb = "Would write" if is_dry_run else "Wrote"
-        files = counted(len(made.paths), "file")
-        said = f"{verb} {clean(str(made.place))} with {files} changed"
+    yield from application_text(done, is_dry_run=is_dry_run, view=view, copies="copies of ")
     if view.is_line:
-        return f"{said}\n"
-    lines = (*listed(made.carried.outcome.patches, view), *_beyond_lines(made.carried))
-    return "\n".join((*lines, said)) + "\n"
+        return
+    yield from (f"  not possible in an overlay: {clean(path)}" for path in made.left)
+    if not is_dry_run and not done.has_conflicts:
+        yield f"Use it with: PYTHONPATH={clean(str(made.place))}"
+
+
+def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> Iterator[str]:
+    """Yield the result of `wheel`: one line per patch, then the path of the wheel."""
+    if not view.is_line:
+        yield from listed(made.carried.outcome.patches, view)
+        yield from _beyond_lines(made.carried)
+    if made.place is None:
+        yield f"{made.series} does not apply to {clean(made.source.name)}; nothing was written."
+        return
+    verb = "Would write" if is_dry_run else "Wrote"
+    files = counted(len(made.paths), "file")
+    yield f"{verb} {clean(str(made.place))} with {files} changed"
 
 
 def wheel_value(made: PatchedWheel) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.comparison import Sameness
@@ -34,31 +34,31 @@ _HOW: Mapping[Sameness, str] = {
 _MOST = 10
 
 
-def pushed_text(done: Pushed) -> str:
-    """Return one line per patch that was pushed or popped, and the name of the new top patch."""
+def pushed_text(done: Pushed) -> Iterator[str]:
+    """Yield one line per patch that was pushed or popped, and the name of the new top patch."""
     would = "Would " if done.is_dry_run else ""
     push, pop = (f"{would}push", f"{would}pop") if done.is_dry_run else ("Pushed", "Popped")
-    lines = [f"{pop} {clean(name)}" for name in done.went]
-    lines += [f"{push} {clean(name)}" for name in done.came]
-    lines += [f"  left out {clean(one.name)}: {clean(one.reason)}" for one in done.hidden]
-    lines += [f"  rejected hunks are in {clean(path)}" for path in done.rejects]
+    yield from (f"{pop} {clean(name)}" for name in done.went)
+    yield from (f"{push} {clean(name)}" for name in done.came)
+    yield from (f"  left out {clean(one.name)}: {clean(one.reason)}" for one in done.hidden)
+    yield from (f"  rejected hunks are in {clean(path)}" for path in done.rejects)
     if done.failure is not None:
-        lines.append(f"Stopped: {clean(done.failure.message)}")
-    lines.append(f"Top is {clean(done.top)}" if done.top else "No patch is pushed")
-    return "\n".join(lines) + "\n"
+        yield f"Stopped: {clean(done.failure.message)}"
+    yield f"Top is {clean(done.top)}" if done.top else "No patch is pushed"
 
 
-def refreshed_text(done: Refreshed) -> str:
-    """Return the result of `refresh`: what changed in the patch, and which files were left out."""
+def refreshed_text(done: Refreshed) -> Iterator[str]:
+    """Yield the result of `refresh`: what changed in the patch, and which files were left out."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
-    lines = [f"{verb} {clean(done.patch)}: {_HOW[done.sameness]}"]
-    if done.sameness is Sameness.IDENTICAL:
-        lines = [f"{clean(done.patch)}: {_HOW[done.sameness]}"]
-        if done.is_rewritten:
-            lines = [f"{verb} {clean(done.patch)}: different form, same change"]
-    lines += [f"  {clean(path)}" for path in done.paths]
-    lines += [f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others]
-    return "\n".join([*lines, *_untracked(done.untracked)]) + "\n"
+    if done.sameness is not Sameness.IDENTICAL:
+        yield f"{verb} {clean(done.patch)}: {_HOW[done.sameness]}"
+    elif done.is_rewritten:
+        yield f"{verb} {clean(done.patch)}: different form, same change"
+    else:
+        yield f"{clean(done.patch)}: {_HOW[done.sameness]}"
+    yield from (f"  {clean(path)}" for path in done.paths)
+    yield from (f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others)
+    yield from _untracked(done.untracked)
 
 
 def _untracked(paths: Sequence[str]) -> list[str]:
@@ -73,66 +73,68 @@ def _untracked(paths: Sequence[str]) -> list[str]:
     ]
 
 
-def distributed_text(done: Distributed) -> str:
-    """Return the result of `refresh --auto`: the changed patches, and the edits in no patch."""
+def distributed_text(done: Distributed) -> Iterator[str]:
+    """Yield the result of `refresh --auto`: the changed patches, and the edits in no patch."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
-    lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
-    lines += [f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others]
+    yield from (f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches)
+    yield from (f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others)
     for one in done.left:
         where = clean(one.path) + (f":{one.line}" if one.line is not None else "")
-        lines.append(f"Not in a patch yet: {where}  ({clean(one.reason)})")
+        yield f"Not in a patch yet: {where}  ({clean(one.reason)})"
     if done.left:
-        lines.append("  to add a file to a patch: patchmgr refresh --patch PATCH PATH")
-    return "\n".join([*(lines or ["Nothing was edited."]), *_untracked(done.untracked)]) + "\n"
+        yield "  to add a file to a patch: patchmgr refresh --patch PATCH PATH"
+    if not (done.patches or done.others or done.left):
+        yield "Nothing was edited."
+    yield from _untracked(done.untracked)
 
 
-def revised_text(done: Revised) -> str:
-    """Return the names of the dropped and rewritten patches, then all patches in series order."""
+def revised_text(done: Revised) -> Iterator[str]:
+    """Yield the names of the dropped and rewritten patches, then all patches in series order."""
     would = "Would " if done.is_dry_run else ""
     drop, rewrite = ("drop", "rewrite") if done.is_dry_run else ("Dropped", "Rewrote")
-    lines = [f"{would}{drop} {clean(name)}" for name in done.gone]
-    lines += [f"{would}{rewrite} {clean(name)}" for name in done.rewritten]
+    yield from (f"{would}{drop} {clean(name)}" for name in done.gone)
+    yield from (f"{would}{rewrite} {clean(name)}" for name in done.rewritten)
     pushed = set(done.pushed)
     top = done.pushed[-1] if done.pushed else None
     for number, name in enumerate(done.order, 1):
         mark = ">" if name == top else "+" if name in pushed else " "
-        lines.append(f"{mark} {number:3} {clean(name)}")
-    return "\n".join(lines) + "\n"
+        yield f"{mark} {number:3} {clean(name)}"
 
 
-def moved_text(done: Moved) -> str:
-    """Return one line that names a moved patch, its old series and its new one."""
+def moved_text(done: Moved) -> Iterator[str]:
+    """Yield one line that names a moved patch, its old series and its new one."""
     verb = "Would move" if done.is_dry_run else "Moved"
-    return f"{verb} {clean(done.patch)} from {clean(done.source)} to {clean(done.target)}\n"
+    yield f"{verb} {clean(done.patch)} from {clean(done.source)} to {clean(done.target)}"
 
 
-def edited_header_text(done: Edited) -> str:
-    """Return the result of `edit` or `rename`: the new subject or name, or that nothing changed."""
+def edited_header_text(done: Edited) -> Iterator[str]:
+    """Yield the result of `edit` or `rename`: the new subject or name, or that nothing changed."""
     if not done.is_changed:
-        return f"{clean(done.name)} is unchanged\n"
+        yield f"{clean(done.name)} is unchanged"
+        return
     if done.name != done.old_name:
         verb = "Would rename" if done.is_dry_run else "Renamed"
-        return f"{verb} {clean(done.old_name)} to {clean(done.name)}\n"
+        yield f"{verb} {clean(done.old_name)} to {clean(done.name)}"
+        return
     verb = "Would edit" if done.is_dry_run else "Edited"
-    return f"{verb} {clean(done.name)}: {clean(done.subject)}\n"
+    yield f"{verb} {clean(done.name)}: {clean(done.subject)}"
 
 
-def listing_text(found: Listing) -> str:
-    """Return one line per patch, with StGit's mark (`+`, `>`, `-` or `!`) before the name."""
-    lines = []
+def listing_text(found: Listing) -> Iterator[str]:
+    """Yield one line per patch, with StGit's mark (`+`, `>`, `-` or `!`) before the name."""
     for row in found.rows:
         guards = f"  {clean(' '.join(row.guards))}" if row.guards else ""
         why = f"  ({clean(row.reason)})" if row.reason else ""
-        lines.append(f"{row.mark.value} {clean(row.name)}{guards}{why}\n")
-    return "".join(lines)
+        yield f"{row.mark.value} {clean(row.name)}{guards}{why}"
 
 
-def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
+def edits_text(patch: Patch, files: Sequence[FileEdits]) -> Iterator[str]:
     """Describe a patch's changes in words: for each file its path, then one line per edit."""
-    lines = [f"{clean(patch.name)}: {clean(patch.subject)}"]
+    yield f"{clean(patch.name)}: {clean(patch.subject)}"
     for file in files:
-        lines += ["", clean(file.path), *(f"  {clean(str(edit))}" for edit in file.edits)]
-    return "".join(f"{line}\n" for line in lines)
+        yield ""
+        yield clean(file.path)
+        yield from (f"  {clean(str(edit))}" for edit in file.edits)
 
 
 def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
@@ -157,14 +159,14 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
     return {**value, "edits": edits}
 
 
-def guards_text(found: Guarded) -> str:
-    """Return one line per patch, with its guards and the disabled groups that contain it."""
-    lines = []
+def guards_text(found: Guarded) -> Iterator[str]:
+    """Yield one line per patch, with its guards and the disabled groups that contain it."""
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
         off = "".join(f"  (group {clean(group)} is off)" for group in line.off)
-        lines.append(f"{clean(str(line.name))}  {clean(words)}{off}\n")
-    return "".join(lines) or f"{found.series} has {counted(0, 'guard')}\n"
+        yield f"{clean(str(line.name))}  {clean(words)}{off}"
+    if not found.lines:
+        yield f"{found.series} has {counted(0, 'guard')}"
 
 
 def guards_value(found: Guarded) -> list[dict[str, Any]]:
@@ -175,40 +177,37 @@ def guards_value(found: Guarded) -> list[dict[str, Any]]:
     ]
 
 
-def files_text(found: Files) -> str:
-    """Return one line per file of a patch, with `+`, `~` or `-` before its path."""
-    lines = []
+def files_text(found: Files) -> Iterator[str]:
+    """Yield one line per file of a patch, with `+`, `~` or `-` before its path."""
     for row in found.rows:
         edited = "  (edited)" if row.is_edited else ""
-        lines.append(f"{row.sign.value} {clean(row.path)}{edited}\n")
-    return "".join(lines)
+        yield f"{row.sign.value} {clean(row.path)}{edited}"
 
 
-def log_text(found: Logged, *, most: int) -> str:
-    """Return one line per operation, newest first; an `x` marks an undone operation.
+def log_text(found: Logged, *, most: int) -> Iterator[str]:
+    """Yield one line per operation, newest first; an `x` marks an undone operation.
 
     Only the newest `most` operations are listed, or all of them if `most` is 0.
     """
-    lines = []
     for operation in reversed(found.operations[-most:] if most else found.operations):
         mark = "x" if operation.number in found.undone else " "
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(operation.at))
-        lines.append(f"{mark} {operation.number:5}  {at}  {clean(operation.command)}\n")
-    return "".join(lines) or "no operations yet\n"
+        yield f"{mark} {operation.number:5}  {at}  {clean(operation.command)}"
+    if not found.operations:
+        yield "no operations yet"
 
 
-def operation_text(operation: Operation) -> str:
-    """Return an operation of the log, with the files that it changed."""
+def operation_text(operation: Operation) -> Iterator[str]:
+    """Yield an operation of the log, with the files that it changed."""
     at = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(operation.at))
-    lines = [f"{operation.number}  {at}  {clean(operation.command)}"]
+    yield f"{operation.number}  {at}  {clean(operation.command)}"
     if operation.of:
         verb = "undoes" if operation.kind is OperationKind.UNDO else "redoes"
-        lines.append(f"  {verb} {', '.join(map(str, operation.of))}")
-    lines += [f"  {_sign(f.before, f.after)} {clean(f.path)}" for f in operation.files]
+        yield f"  {verb} {', '.join(map(str, operation.of))}"
+    yield from (f"  {_sign(f.before, f.after)} {clean(f.path)}" for f in operation.files)
     for target in operation.targets:
-        lines.append(f"  in {clean(target.root)}")
-        lines += [f"    {_sign(f.before, f.after)} {clean(f.path)}" for f in target.files]
-    return "\n".join(lines) + "\n"
+        yield f"  in {clean(target.root)}"
+        yield from (f"    {_sign(f.before, f.after)} {clean(f.path)}" for f in target.files)
 
 
 def _sign(before: object, after: object) -> str:
@@ -236,15 +235,14 @@ def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]
     return [{"path": f.path, "change": _sign(f.before, f.after)} for f in files]
 
 
-def turn_text(done: Turn, *, is_dry_run: bool) -> str:
-    """Return the result of `undo` or `redo`: each operation, with the files that changed."""
+def turn_text(done: Turn, *, is_dry_run: bool) -> Iterator[str]:
+    """Yield the result of `undo` or `redo`: each operation, with the files that changed."""
     verbs = {"redo": ("Would redo", "Redid")}
     verb = verbs.get(done.kind.value, ("Would undo", "Undid"))[not is_dry_run]
-    lines = [f"{verb} {o.number}: {clean(o.command)}" for o in done.operations]
+    yield from (f"{verb} {o.number}: {clean(o.command)}" for o in done.operations)
     counts = [(len(done.files), "the workspace")]
     counts += [(count, clean(root)) for root, count in done.targets]
-    lines += [f"  {counted(count, 'file')} in {where}" for count, where in counts if count]
-    return "\n".join(lines) + "\n"
+    yield from (f"  {counted(count, 'file')} in {where}" for count, where in counts if count)
 
 
 def turn_value(done: Turn, *, is_dry_run: bool) -> dict[str, Any]:

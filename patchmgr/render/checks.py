@@ -24,29 +24,29 @@ _FEW = 3
 _COLOURS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 
 
-def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
-    """Return each failed gate with its problems, then how many gates passed and failed.
+def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator[str]:
+    """Yield each failed gate with its problems, then how many gates passed and failed.
 
     If the view lists everything, gates that did not fail are included. At most `limit` lines of
     problems are listed for each gate, and the others are counted.
     """
     patches = counted(len(checked.patches), "patch")
     if view.is_line:
-        return f"{checked.series}: {patches}, {_gates(checked)}\n"
-    lines = [painted(f"{checked.series}  {patches}", "1", colour=view.colour)]
+        yield f"{checked.series}: {patches}, {_gates(checked)}"
+        return
+    yield painted(f"{checked.series}  {patches}", "1", colour=view.colour)
     if checked.head is not None:
-        lines.append(f"head {checked.head}")
+        yield f"head {checked.head}"
     shown = [g for g in checked.gates if view.is_all or g.standing is Standing.FAILED]
     wide = max((len(gate.name) for gate in shown), default=0)
     for gate in shown:
         word = painted(gate.standing.value.ljust(7), _COLOURS[gate.standing], colour=view.colour)
-        lines.append(f"  {word}  {clean(gate.name).ljust(wide)}  {_about(gate)}".rstrip())
+        yield f"  {word}  {clean(gate.name).ljust(wide)}  {_about(gate)}".rstrip()
         rows = list(_rows(gate.problems))
-        lines += [f"      {row}" for row in rows[:limit]]
+        yield from (f"      {row}" for row in rows[:limit])
         if len(rows) > limit:
-            lines.append(f"      {len(rows) - limit} more; to see all: --json")
-    lines.append(f"  {_gates(checked)}")
-    return "\n".join(lines) + "\n"
+            yield f"      {len(rows) - limit} more; to see all: --json"
+    yield f"  {_gates(checked)}"
 
 
 def _gates(checked: Checked) -> str:
@@ -181,20 +181,18 @@ def _attribute(text: str) -> str:
     return quoteattr(clean(text))
 
 
-def audited_text(results: Sequence[Audited], view: View) -> str:
-    """Return the findings of each audit, one per line, with certain findings first."""
-    lines: list[str] = []
+def audited_text(results: Sequence[Audited], view: View) -> Iterator[str]:
+    """Yield the findings of each audit, one per line, with certain findings first."""
     for audited in results:
         found = sorted(audited.findings, key=lambda told: not told[1].is_certain)
-        lines.append(f"{clean(audited.name)}  {counted(len(found), 'finding')}")
+        yield f"{clean(audited.name)}  {counted(len(found), 'finding')}"
         for patch, finding in () if view.is_line else found:
             word = "certain" if finding.is_certain else "likely"
             word = word if finding.accepted is None else "accepted"
             who = f"{clean(patch)}  " if patch else ""
-            lines.append(f"  {word:<8}  {who}{clean(finding.sentence())}")
+            yield f"  {word:<8}  {who}{clean(finding.sentence())}"
             if finding.proposal is not None:
-                lines.append(f"            instead: {clean(finding.proposal)}")
-    return "\n".join(lines) + "\n"
+                yield f"            instead: {clean(finding.proposal)}"
 
 
 def audited_value(audited: Audited) -> dict[str, Any]:
@@ -208,15 +206,13 @@ def audited_value(audited: Audited) -> dict[str, Any]:
 _HEALTH_COLOURS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
 
 
-def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
-    """Return the result of `doctor`: one line per check, grouped by area, with its hints."""
-    lines = []
+def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> Iterator[str]:
+    """Yield the result of `doctor`: one line per check, grouped by area, with its hints."""
     for area, members in groupby(found, key=lambda one: one.area):
-        lines.append(painted(area, "1", colour=colour))
+        yield painted(area, "1", colour=colour)
         for one in members:
             word = "ok" if one.health.value == "well" else one.health.value
             word = painted(word.ljust(6), _HEALTH_COLOURS[one.health.value], colour=colour)
             about = f": {clean(one.text)}" if one.text else ""
-            lines.append(f"  {word}  {clean(one.what)}{about}")
-            lines += [f"            {clean(hint)}" for hint in one.hints]
-    return "\n".join(lines) + "\n"
+            yield f"  {word}  {clean(one.what)}{about}"
+            yield from (f"            {clean(hint)}" for hint in one.hints)

@@ -85,29 +85,25 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
                 yield f"… {counted(len(lines) - MOST_LINES, 'more line')}"
 
 
-def conflicts_text(outcome: SeriesOutcome) -> str:
-    """Return each conflicting region of a series, with a few lines around it and its candidates.
+def conflicts_text(outcome: SeriesOutcome) -> Iterator[str]:
+    """Yield each conflicting region of a series, with a few lines around it and its candidates.
 
     For an absorbed patch that landed in a different form, both texts are included.
     """
-    shown: list[str] = []
     for patch in outcome.patches:
         if patch.verdict is Verdict.ABSORBED:
-            shown += _wordings(patch)
+            yield from _wordings(patch)
         for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
-            shown.append(f"--- {clean(patch.name)}  {clean(conflict.new_path)}")
+            yield f"--- {clean(patch.name)}  {clean(conflict.new_path)}"
             if conflict.marked is None:
-                shown.append(f"    {conflict.reason}")
+                yield f"    {conflict.reason}"
                 continue
             lines = marked_text(outcome, patch, conflict).split(b"\n")
             for start, end in _regions(lines):
-                shown.append(f"@@ line {start + 1} @@")
-                shown += [
-                    clean(line.decode("utf-8", "surrogateescape"), keep="\t")
-                    for line in lines[start:end]
-                ]
-            shown += _suggestions(conflict)
-    return "".join(f"{line}\n" for line in shown)
+                yield f"@@ line {start + 1} @@"
+                for line in lines[start:end]:
+                    yield clean(line.decode("utf-8", "surrogateescape"), keep="\t")
+            yield from _suggestions(conflict)
 
 
 def _wordings(patch: PatchOutcome) -> Iterator[str]:
@@ -135,36 +131,32 @@ def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def sources_text(sources: Sequence[Source]) -> str:
-    """Return one line for each source of pulled resolutions."""
-    return "".join(f"pulled from {clean(s.place)} at {s.commit[:12]}\n" for s in sources)
+def sources_text(sources: Sequence[Source]) -> Iterator[str]:
+    """Yield one line for each source of pulled resolutions."""
+    yield from (f"pulled from {clean(s.place)} at {s.commit[:12]}" for s in sources)
 
 
-def pulled_text(pulled: Pulled) -> str:
-    """Return the result of `conflicts pull`: which resolutions were taken, and which were not."""
+def pulled_text(pulled: Pulled) -> Iterator[str]:
+    """Yield the result of `conflicts pull`: which resolutions were taken, and which were not."""
     would = "Would pull" if pulled.is_dry_run else "Pulled"
     told = [f"{len(pulled.new)} new"] + [f"{len(pulled.gone)} gone"] * bool(pulled.gone)
-    lines = [
-        f"{would} {counted(len(pulled.taken), 'resolution')} ({', '.join(told)})"
-        f" from {clean(pulled.source)}"
-    ]
-    lines += _others(pulled.known, pulled.otherwise, "here")
-    lines += [f"  not taken: {one.id}  {clean(one.reason)}" for one in pulled.refused]
+    count = counted(len(pulled.taken), "resolution")
+    yield f"{would} {count} ({', '.join(told)}) from {clean(pulled.source)}"
+    yield from _others(pulled.known, pulled.otherwise, "here")
+    yield from (f"  not taken: {one.id}  {clean(one.reason)}" for one in pulled.refused)
     if pulled.taken and pulled.trusted_by:
-        lines.append(f"They count as your own for {clean(', '.join(pulled.trusted_by))}.")
+        yield f"They count as your own for {clean(', '.join(pulled.trusted_by))}."
     elif pulled.taken:
-        lines.append("They are proposals: each is shown with its conflict, for you to accept.")
-    return "".join(f"{line}\n" for line in lines)
+        yield "They are proposals: each is shown with its conflict, for you to accept."
 
 
-def pushed_text(pushed: Pushed) -> str:
-    """Return the result of `conflicts push`: which resolutions were pushed, and which were not."""
+def pushed_text(pushed: Pushed) -> Iterator[str]:
+    """Yield the result of `conflicts push`: which resolutions were pushed, and which were not."""
     would = "Would push" if pushed.is_dry_run else "Pushed"
     count = counted(len(pushed.pushed), "resolution")
     as_what = "" if pushed.commit is None else f" as {pushed.commit[:12]}"
-    lines = [f"{would} {count} to {clean(pushed.remote)} {clean(pushed.branch)}{as_what}"]
-    lines += _others(pushed.known, pushed.otherwise, "there")
-    return "".join(f"{line}\n" for line in lines)
+    yield f"{would} {count} to {clean(pushed.remote)} {clean(pushed.branch)}{as_what}"
+    yield from _others(pushed.known, pushed.otherwise, "there")
 
 
 def _others(known: Sequence[str], otherwise: Sequence[str], where: str) -> list[str]:

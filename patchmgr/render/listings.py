@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +29,14 @@ if TYPE_CHECKING:
     from patchmgr.services.targets import Verification
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells as aligned columns, two spaces apart, without trailing spaces."""
-    if not rows:
-        return ""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = (
-        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
-    return "".join(f"{line}\n" for line in lines)
+def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows of cells as aligned columns, two spaces apart, without trailing spaces."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
 
 
-def upstreams_text(upstreams: Sequence[Upstream]) -> str:
+def upstreams_text(upstreams: Sequence[Upstream]) -> Iterator[str]:
     """Return one line per upstream, with its git remote, package or archive, and what it tracks."""
     return table([*map(_upstream_row, upstreams)])
 
@@ -54,12 +50,12 @@ def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
     return upstream.name, f"tracks {upstream.track}", clean(", ".join(p for p in parts if p))
 
 
-def fetched_text(fetched: Sequence[Fetched]) -> str:
+def fetched_text(fetched: Sequence[Fetched]) -> Iterator[str]:
     """Return one line per fetched upstream."""
     return table([(f.name, f.commit) for f in fetched])
 
 
-def series_list_text(views: Sequence[SeriesView]) -> str:
+def series_list_text(views: Sequence[SeriesView]) -> Iterator[str]:
     """Return the result of `series list`: one line per series."""
     return table([_series_row(view) for view in views])
 
@@ -97,18 +93,19 @@ def _patch_value(patch: Patch) -> dict[str, Any]:
     }
 
 
-def series_text(view: SeriesView) -> str:
-    """Return the result of `series show`: the pin, and the header and paths of every patch."""
+def series_text(view: SeriesView) -> Iterator[str]:
+    """Yield the result of `series show`: the pin, and the header and paths of every patch."""
     pin = view.record.pin
     where = f"{view.record.upstream} {short_ref(pin.ref)}"
     head = f"{view.record.name}: {counted(len(view.patches), 'patch')} on {where}"
-    lines = [head, f"  commit {pin.commit}"]
+    yield head
+    yield f"  commit {pin.commit}"
     if pin.archive is not None:
-        lines.append(f"  archive {clean(pin.archive)}  sha256 {pin.sha256}")
+        yield f"  archive {clean(pin.archive)}  sha256 {pin.sha256}"
     guards = {line.name: " ".join(map(str, line.guards)) for line in view.file.lines}
     for patch in view.patches:
-        lines += ["", *_patch_lines(patch, guards.get(patch.name, ""))]
-    return "\n".join(lines) + "\n"
+        yield ""
+        yield from _patch_lines(patch, guards.get(patch.name, ""))
 
 
 def _patch_lines(patch: Patch, guards: str) -> list[str]:
@@ -124,8 +121,8 @@ def _patch_lines(patch: Patch, guards: str) -> list[str]:
 MOST_LISTED = 12  # lines of one kind in the result of `import`, unless the view shows all
 
 
-def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> str:
-    """Return the result of `import`: patches, risky files, and how merges were imported.
+def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> Iterator[str]:
+    """Yield the result of `import`: patches, risky files, and how merges were imported.
 
     A risky file is one that runs automatically, such as a build script. Long lists are cut, and
     many patches are only counted, unless the view shows all.
@@ -133,21 +130,22 @@ def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> st
     verb = "Would import" if is_dry_run else "Imported"
     head = f"{verb} {counted(len(done.patches), 'patch')} into {series}"
     if view.is_line:
-        return f"{head}\n"
-    lines = [f"{head}:"]
+        yield head
+        return
     if view.is_all or len(done.patches) <= MOST_LISTED:
+        yield f"{head}:"
         for name, subject in ((clean(i.patch.name), clean(i.patch.subject)) for i in done.patches):
             full = f"  {name}  {subject}"
-            lines.append(full if len(full) <= view.width else f"  {name}")
+            yield full if len(full) <= view.width else f"  {name}"
     else:
-        shows = "--verbose" if is_dry_run else f"patchmgr series show {series}"
-        lines = [f"{head}; to list them: {shows}"]
+        yield f"{head}; to list them: " + (
+            "--verbose" if is_dry_run else f"patchmgr series show {series}"
+        )
     risks = [(clean(item.patch.name), path) for item in done.patches for path in item.risks]
-    lines += _cut([f"  risk: {name}: {clean(path)}" for name, path in risks], view)
+    yield from _cut([f"  risk: {name}: {clean(path)}" for name, path in risks], view)
     if done.fork is not None:
         rests = [clean(item.patch.name) for item in done.patches if item.is_rest]
-        lines += _fork_lines(done.fork, rests, view)
-    return "\n".join(lines) + "\n"
+        yield from _fork_lines(done.fork, rests, view)
 
 
 def _cut(lines: Sequence[str], view: View) -> Sequence[str]:
@@ -158,23 +156,21 @@ def _cut(lines: Sequence[str], view: View) -> Sequence[str]:
     return [*lines[:MOST_LISTED], f"  and {left} more like the last; to list them: --verbose"]
 
 
-def started_text(done: Started, is_dry_run: bool, view: View) -> str:
-    """Return the result of `init --from-branch`: the workspace, then what was imported."""
+def started_text(done: Started, is_dry_run: bool, view: View) -> Iterator[str]:
+    """Yield the result of `init --from-branch`: the workspace, then what was imported."""
     fork_base = done.fork_base
     verb = "Would make" if is_dry_run else "Made"
     branch = f", branch {clean(done.upstream.branch)}" if done.upstream.branch else ""
-    lines = [
-        f"{verb} a workspace in {clean(str(done.folder))}",
-        f"Following {done.upstream.name}: {clean(str(done.upstream.git))}{branch}",
-        f"The branch is based on {fork_base.base[:12]}",
-    ]
+    yield f"{verb} a workspace in {clean(str(done.folder))}"
+    yield f"Following {done.upstream.name}: {clean(str(done.upstream.git))}{branch}"
+    based = f"The branch is based on {fork_base.base[:12]}"
     if fork_base.squashed:
         count = counted(fork_base.squashed, "ordinary commit")
-        lines[-1] += f"; {count} brought in upstream's content, judging by the trees"
+        based += f"; {count} brought in upstream's content, judging by the trees"
+    yield based
     if done.merges is not None:
-        lines.append(f"Merges were imported as with --{done.merges}")
-    text = imported_text(done.imported, done.series, is_dry_run, view)
-    return "".join(f"{line}\n" for line in lines) + text
+        yield f"Merges were imported as with --{done.merges}"
+    yield from imported_text(done.imported, done.series, is_dry_run, view)
 
 
 def started_value(done: Started) -> dict[str, Any]:
@@ -188,21 +184,18 @@ def started_value(done: Started) -> dict[str, Any]:
     }
 
 
-def _fork_lines(fork: Fork, rests: Sequence[str], view: View) -> list[str]:
-    """Return lines about an imported fork with merges, and what the user should review."""
+def _fork_lines(fork: Fork, rests: Sequence[str], view: View) -> Iterator[str]:
+    """Yield lines about an imported fork with merges, and what the user should review."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
+    last = f"The last patch gives exactly the tree of {fork.head[:12]}."
+    yield f"Made from {commits}, on {fork.base[:12]}. {last}"
+    yield from _cut([f"  {name}: changes made in a merge itself" for name in rests], view)
     gone = [f"  left out, because nothing of it remains: {clean(one)}" for one in fork.dropped]
-    lines = [
-        f"Made from {commits}, on {fork.base[:12]}."
-        f" The last patch gives exactly the tree of {fork.head[:12]}.",
-        *_cut([f"  {name}: changes made in a merge itself" for name in rests], view),
-        *_cut(gone, view),
-    ]
+    yield from _cut(gone, view)
     for how, count in Counter(remark.how for remark in fork.remarks).items():
-        lines.append(f"  {counted(count, 'conflict')} in merges: {how}")
+        yield f"  {counted(count, 'conflict')} in merges: {how}"
     if fork.learned:
-        lines.append(f"Learned {counted(fork.learned, 'resolution')} from the merges.")
-    return lines
+        yield f"Learned {counted(fork.learned, 'resolution')} from the merges."
 
 
 def imported_value(done: Import, series: str) -> dict[str, Any]:
@@ -228,42 +221,42 @@ def _fork_value(fork: Fork) -> dict[str, Any]:
     )
 
 
-def status_text(status: Status, view: View) -> str:
-    """Return the result of `status`: one line per series, then the rebase in progress.
+def status_text(status: Status, view: View) -> Iterator[str]:
+    """Yield the result of `status`: one line per series, then the rebase in progress.
 
     If the view lists everything, pins and applied files are included.
     """
     if view.is_line:
-        return f"{_status_summary(status)}\n"
+        yield _status_summary(status)
+        return
     rows = [_status_row(row) for row in status.series]
-    lines = [f"workspace {clean(str(status.root))}\n"]
-    for row, line in zip(status.series, table(rows).splitlines(), strict=True):
-        lines.append(f"{line}\n")
+    yield f"workspace {clean(str(status.root))}"
+    for row, line in zip(status.series, table(rows), strict=True):
+        yield line
         if view.is_all:
-            lines.append(f"  commit {row.pin.commit}\n")
+            yield f"  commit {row.pin.commit}"
         if row.last_sync is not None:
-            lines.append(f"  {_last_sync(row.last_sync)}\n")
+            yield f"  {_last_sync(row.last_sync)}"
         for one in row.follow_ups:
-            lines.append(f"  {clean(one.patch)}: {clean(one.sentence())}\n")
-            lines.append(f"    answer with: {clean(one.answers(row.name))}\n")
+            yield f"  {clean(one.patch)}: {clean(one.sentence())}"
+            yield f"    answer with: {clean(one.answers(row.name))}"
     if not rows:
         make = "patchmgr series new NAME --upstream U --base REF"
-        lines.append(f"no series yet; to make one: {make}\n")
+        yield f"no series yet; to make one: {make}"
     unknown = {row.upstream for row in status.series if row.distance.count is None}
     if unknown:
         named = " ".join(sorted(unknown))
-        lines.append(f"to see the distance, run: patchmgr upstream fetch {named}\n")
+        yield f"to see the distance, run: patchmgr upstream fetch {named}"
     for found in status.applied:
-        lines.append(f"{_applied_line(found)}\n")
+        yield _applied_line(found)
         if view.is_all:
-            lines += [f"  {s.value}  {clean(path)}\n" for path, s in found.files]
+            yield from (f"  {s.value}  {clean(path)}" for path, s in found.files)
     if status.in_progress is not None:
         what = "; files to resolve:" if status.waiting else "; no file is left to resolve"
-        lines.append(f"rebase of {_unfinished(status)} in progress{what}\n")
-        lines += [f"  {clean(item)}\n" for item in status.waiting]
-        lines += [f"  resolved: {clean(item)}\n" for item in status.resolved]
-        lines.append("continue with: patchmgr rebase --continue    (or --skip, --abort)\n")
-    return "".join(lines)
+        yield f"rebase of {_unfinished(status)} in progress{what}"
+        yield from (f"  {clean(item)}" for item in status.waiting)
+        yield from (f"  resolved: {clean(item)}" for item in status.resolved)
+        yield "continue with: patchmgr rebase --continue    (or --skip, --abort)"
 
 
 def _last_sync(found: LastSync) -> str:
@@ -339,28 +332,29 @@ def status_value(status: Status) -> dict[str, Any]:
     }
 
 
-def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> str:
-    """Return the result of `status --upstreaming`: each patch with its next step, and totals."""
+def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> Iterator[str]:
+    """Yield the result of `status --upstreaming`: each patch with its next step, and totals."""
     counts = Counter("landed" if row.verdict is Verdict.ABSORBED else row.stance for row in rows)
     told = ", ".join(f"{count} {getattr(key, 'value', key)}" for key, count in counts.items())
-    summary = f"{counted(len(rows), 'patch')}: {told}\n" if rows else "no patches yet\n"
+    summary = f"{counted(len(rows), 'patch')}: {told}" if rows else "no patches yet"
     if view.is_line:
-        return summary
-    lines = []
+        yield summary
+        return
     for series, group in groupby(rows, key=lambda row: row.series):
         shown = list(group)
         cells = [
             (r.stance.value, clean(r.patch), f"since {r.since}", clean(r.detail)) for r in shown
         ]
-        lines.append(f"{series}\n")
-        for row, line in zip(shown, table(cells).splitlines(), strict=True):
-            lines.append(f"  {line}\n")
-            lines += [f"    {clean(row.next)}\n"] if row.next else []
-    return "".join([*lines, summary])
+        yield series
+        for row, line in zip(shown, table(cells), strict=True):
+            yield f"  {line}"
+            if row.next:
+                yield f"    {clean(row.next)}"
+    yield summary
 
 
-def exported_text(done: Exported) -> str:
-    """Return the result of `export`: where it was written, and which patches were rewritten."""
+def exported_text(done: Exported) -> Iterator[str]:
+    """Yield the result of `export`: where it was written, and which patches were rewritten."""
     verb = "Would export" if done.is_dry_run else "Exported"
     what = f"{counted(len(done.patches), 'patch')} of {done.series} as {done.form}"
     write, delete = ("to write", "to delete") if done.is_dry_run else ("written", "deleted")
@@ -368,35 +362,31 @@ def exported_text(done: Exported) -> str:
     change = f"{counted(number, 'file')} {write}" if number else "nothing to write"
     if done.deleted:
         change += f", {len(done.deleted)} {delete}"
-    lines = [f"{verb} {what} to {clean(str(done.out))} ({change})"]
+    yield f"{verb} {what} to {clean(str(done.out))} ({change})"
     rewritten = [patch.name for patch in done.patches if not patch.kept]
     if len(rewritten) > 1 and len(rewritten) == len(done.patches):
-        lines.append("  rewritten  all of them")
+        yield "  rewritten  all of them"
     else:
-        lines += [f"  rewritten  {clean(name)}" for name in rewritten]
-    lines += [f"  left out   {clean(one.name)}: {clean(one.reason)}" for one in done.skipped]
-    return "\n".join(lines) + "\n"
+        yield from (f"  rewritten  {clean(name)}" for name in rewritten)
+    yield from (f"  left out   {clean(one.name)}: {clean(one.reason)}" for one in done.skipped)
 
 
-def graph_text(patches: Sequence[GraphPatch]) -> str:
-    """Return one line per patch, each followed by one line for every patch that it needs."""
-    lines: list[str] = []
+def graph_text(patches: Sequence[GraphPatch]) -> Iterator[str]:
+    """Yield one line per patch, each followed by one line for every patch that it needs."""
     for patch in patches:
-        lines.append(clean(patch.name))
-        lines += [f"  needs {clean(n.patch)}  ({clean(_why(n))})" for n in patch.needs]
-    return "".join(f"{line}\n" for line in lines)
+        yield clean(patch.name)
+        yield from (f"  needs {clean(n.patch)}  ({clean(_why(n))})" for n in patch.needs)
 
 
-def graph_mermaid(patches: Sequence[GraphPatch]) -> str:
-    """Return a flow chart in Mermaid, with an arrow from each patch to the patches it needs."""
+def graph_mermaid(patches: Sequence[GraphPatch]) -> Iterator[str]:
+    """Yield a flow chart in Mermaid, with an arrow from each patch to the patches it needs."""
     numbers = {patch.name: number for number, patch in enumerate(patches, 1)}
-    lines = ["flowchart BT"]
+    yield "flowchart BT"
     for patch in patches:
-        lines.append(f'  p{numbers[patch.name]}["{_label(patch.name)}"]')
+        yield f'  p{numbers[patch.name]}["{_label(patch.name)}"]'
         for need in patch.needs:
             ends = f'p{numbers[patch.name]} -->|"{_label(_why(need))}"|', numbers[need.patch]
-            lines.append(f"  {ends[0]} p{ends[1]}")
-    return "".join(f"{line}\n" for line in lines)
+            yield f"  {ends[0]} p{ends[1]}"
 
 
 def _why(need: Need) -> str:

@@ -20,10 +20,11 @@ _EXAMPLE = re.compile(r"Example: ")
 _IN_MAIN = {"exit-codes": "EXIT STATUS", "environment": "ENVIRONMENT"}
 
 
-def topics_text(topics: Sequence[Topic]) -> str:
-    """Return the list of topics, one per line, and the command that prints a topic."""
-    rows = table([(f"  {topic.name}", topic.about) for topic in topics])
-    return f"Topics:\n{rows}\nRead one with: patchmgr help TOPIC\n"
+def topics_text(topics: Sequence[Topic]) -> Iterator[str]:
+    """Yield the list of topics, one per line, and the command that prints a topic."""
+    yield "Topics:"
+    yield from table([(f"  {topic.name}", topic.about) for topic in topics])
+    yield from ("", "Read one with: patchmgr help TOPIC")
 
 
 def skill_text(topic: Topic) -> str:

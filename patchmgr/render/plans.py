@@ -22,21 +22,20 @@ from patchmgr.render.view import View
 _LEFT = (Verdict.CONFLICT, Verdict.BLOCKED)
 
 
-def plan_text(plan: Plan, view: View) -> str:
-    """Return a plan: a heading, the steps, and the rebases that were tried to find them."""
-    lines = [_heading(plan)]
+def plan_text(plan: Plan, view: View) -> Iterator[str]:
+    """Yield a plan: a heading, the steps, and the rebases that were tried to find them."""
+    yield _heading(plan)
     width = len(str(len(plan.steps)))
     indent = " " * (width + 4)
     for step in plan.steps if not view.is_line else ():
-        lines.append(f"  {step.number:>{width}}  {_title(plan, step)}")
+        yield f"  {step.number:>{width}}  {_title(plan, step)}"
         for line in _facts(step):
-            lines += view.folded(line, indent)
+            yield from view.folded(line, indent)
         for patch in step.patches:
             if patch.verdict in _LEFT or view.is_all:
-                lines += patch_lines(patch, view, indent)
+                yield from patch_lines(patch, view, indent)
     if not view.is_line:
-        lines += view.folded(_tried(plan), "  ")
-    return "".join(f"{line}\n" for line in lines)
+        yield from view.folded(_tried(plan), "  ")
 
 
 def after_plan(plan: Plan) -> str:
@@ -154,21 +153,20 @@ _COLOURS = {
 _WIDTH = max(len(effect.value) for effect in PullEffect)
 
 
-def forecast_text(found: Forecast, view: View) -> str:
-    """Return a forecast: a heading, then the pull requests that affect a patch."""
+def forecast_text(found: Forecast, view: View) -> Iterator[str]:
+    """Yield a forecast: a heading, then the pull requests that affect a patch."""
     effects = Counter(pull.effect for pull in found.pulls)
     counts = [f"{effects[effect]} {effect.value}" for effect in _COLOURS]
     told = f"{counted(found.open, 'open pull request')}: {', '.join(counts)}"
-    lines = [f"{clean(', '.join(found.series))} on {found.tip.commit[:12]}: {told}"]
+    yield f"{clean(', '.join(found.series))} on {found.tip.commit[:12]}: {told}"
     if not view.is_line:
         for line in assumed(found.assuming):
-            lines += view.folded(line, "  ")
+            yield from view.folded(line, "  ")
         for pull in found.pulls:
-            lines += _pull_lines(pull, view)
+            yield from _pull_lines(pull, view)
         days = f"it had a commit in the last {found.days} days"
         told = f"a pull request counts as open if the remote has a merge ref for it, or if {days}"
-        lines += view.folded(told, "  ")
-    return "".join(f"{line}\n" for line in lines)
+        yield from view.folded(told, "  ")
 
 
 def _pull_lines(pull: PullForecast, view: View) -> Iterator[str]:
@@ -187,19 +185,18 @@ _WORDS = {verdict: verdict.value for verdict in Verdict} | {Verdict.UNCHANGED: "
 _GAP = "  "
 
 
-def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str:
-    """Return a table of patches and targets for each series.
+def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> Iterator[str]:
+    """Yield a table of patches and targets for each series.
 
     `form` is "markdown" or "terminal". On a terminal, a table that is too wide is split, and the
     patches that are unchanged on every target are only counted, unless the view lists everything.
     """
-    if view.is_line:
-        return "".join(f"{_line(outcomes)}\n" for outcomes in _by_series(targets))
-    tables = []
-    for outcomes in _by_series(targets):
-        lines = _markdown(outcomes) if form == "markdown" else _terminal(outcomes, view)
-        tables.append("".join(f"{line}\n" for line in lines))
-    return "\n".join(tables)
+    for number, outcomes in enumerate(_by_series(targets)):
+        if view.is_line:
+            yield _line(outcomes)
+        else:
+            yield from [""] * bool(number)
+            yield from _markdown(outcomes) if form == "markdown" else _terminal(outcomes, view)
 
 
 def after_targets(targets: Sequence[TargetOutcome]) -> str:

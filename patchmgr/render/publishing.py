@@ -20,21 +20,23 @@ if TYPE_CHECKING:
 _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
 
 
-def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> str:
-    """Return the result of `diff`: one line per changed patch, then how many are unchanged.
+def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> Iterator[str]:
+    """Yield the result of `diff`: one line per changed patch, then how many are unchanged.
 
     `shows_lines` adds the lines in which patches differ.
     """
     heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
     summary = comparison_sums(found.patches)
     if view.is_line:
-        return f"{heading}: {summary}\n"
-    lines = [heading, *comparison_lines(found.patches, view, shows_lines=shows_lines), summary]
+        yield f"{heading}: {summary}"
+        return
+    yield heading
+    yield from comparison_lines(found.patches, view, shows_lines=shows_lines)
+    yield summary
     files = f"{counted(len(found.identical), 'file')} byte-identical"
-    lines.append(f"{files}, {len(found.different)} not")
-    lines += [f"  differs  {clean(path)}" for path in found.different]
-    lines += [f"  held     {clean(place)} {digest}" for place, digest in found.claims]
-    return "\n".join(lines) + "\n"
+    yield f"{files}, {len(found.different)} not"
+    yield from (f"  differs  {clean(path)}" for path in found.different)
+    yield from (f"  held     {clean(place)} {digest}" for place, digest in found.claims)
 
 
 def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
@@ -78,42 +80,43 @@ def compared_value(found: ComparedSeries) -> dict[str, Any]:
     )
 
 
-def origin_text(origin: LineOrigin) -> str:
-    """Return the result of `why`: the line, and the patch or upstream state that it comes from."""
+def origin_text(origin: LineOrigin) -> Iterator[str]:
+    """Yield the result of `why`: the line, and the patch or upstream state that it comes from."""
     symbol = f" in {clean(origin.symbol)}" if origin.symbol else ""
-    head = f"{clean(origin.path)}:{origin.line}{symbol}\n    {clean(origin.text)}\n"
+    yield f"{clean(origin.path)}:{origin.line}{symbol}"
+    yield f"    {clean(origin.text)}"
     if origin.patch is None:
-        return f"{head}upstream's own line\n"
-    reason = f"  {clean(origin.reason)}\n" if origin.reason else ""
-    return f"{head}{clean(origin.patch)}  {clean(origin.subject)}\n{reason}"
+        yield "upstream's own line"
+        return
+    yield f"{clean(origin.patch)}  {clean(origin.subject)}"
+    if origin.reason:
+        yield f"  {clean(origin.reason)}"
 
 
-def commit_text(found: CommitOrigin) -> str:
-    """Return the result of `status --of`: the series and the state that a commit was built from."""
-    lines = [f"commit {found.commit}"]
+def commit_text(found: CommitOrigin) -> Iterator[str]:
+    """Yield the result of `status --of`: the series and the state that a commit was built from."""
+    yield f"commit {found.commit}"
     if not found.patches:
-        return f"{lines[0]}\nnot a commit of a series\n"
+        yield "not a commit of a series"
+        return
     where = f"{clean(found.ref)} ({found.base})" if found.ref else found.base
-    lines.append(f"series {clean(found.series or 'unknown here')} on {where}")
+    yield f"series {clean(found.series or 'unknown here')} on {where}"
     if found.is_current:
-        lines.append("the branch of the series as it is now")
+        yield "the branch of the series as it is now"
     elif found.position is not None:
-        lines.append(f"the branch of the series as it is now, up to patch {found.position}")
+        yield f"the branch of the series as it is now, up to patch {found.position}"
     else:
-        lines.append("not the branch of the series as it is now")
+        yield "not the branch of the series as it is now"
     if found.version is not None:
-        lines.append(
-            f"built by patchmgr {clean(found.version)}, digest {clean(found.digest or '')}"
-        )
-    lines += [f"tag {clean(tag)}" for tag in found.tags]
-    lines.append(counted(len(found.patches), "patch"))
-    lines += [f"  {clean(subject)}" for subject in found.patches]
-    return "\n".join(lines) + "\n"
+        yield f"built by patchmgr {clean(found.version)}, digest {clean(found.digest or '')}"
+    yield from (f"tag {clean(tag)}" for tag in found.tags)
+    yield counted(len(found.patches), "patch")
+    yield from (f"  {clean(subject)}" for subject in found.patches)
 
 
-def build_text(told: BuildEnvironment) -> str:
-    """Return the result of `status --build-env`: lines `NAME=VALUE`, quoted for a shell."""
-    return "".join(f"{name}={shlex.quote(text)}\n" for name, text in told.variables.items())
+def build_text(told: BuildEnvironment) -> Iterator[str]:
+    """Yield the result of `status --build-env`: lines `NAME=VALUE`, quoted for a shell."""
+    yield from (f"{name}={shlex.quote(text)}" for name, text in told.variables.items())
 
 
 def commit_value(found: CommitOrigin) -> dict[str, Any]:

@@ -37,14 +37,16 @@ def painted(text: str, code: str, *, colour: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if colour else text
 
 
-def rebase_text(outcome: SeriesOutcome, view: View) -> str:
-    """Return the result of `rebase` for one series: a heading, its patches, and a summary."""
+def rebase_text(outcome: SeriesOutcome, view: View) -> Iterator[str]:
+    """Yield the result of `rebase` for one series: a heading, its patches, and a summary."""
     if view.is_line:
-        return f"{_heading(outcome)}: {_summary(outcome)}\n"
-    lines = [_heading(outcome), *listed(outcome.patches, view), f"  {_summary(outcome)}"]
+        yield f"{_heading(outcome)}: {_summary(outcome)}"
+        return
+    yield _heading(outcome)
+    yield from listed(outcome.patches, view)
+    yield f"  {_summary(outcome)}"
     if outcome.ledger is not None:
-        lines += view.folded(ledger_line(outcome.ledger), "  ")
-    return "\n".join(lines) + "\n"
+        yield from view.folded(ledger_line(outcome.ledger), "  ")
 
 
 def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:

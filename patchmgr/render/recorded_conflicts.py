@@ -42,11 +42,14 @@ def state_of(recorded: Recorded) -> str:
     return "deleted" if recorded.resolution.content is None else "solved"
 
 
-def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding], view: View) -> str:
-    """Return one line per recorded conflict, then one line per finding."""
-    lines = [*map(_line, listed), *map(_finding_line, findings)]
-    shown = (part for line in lines for part in view.folded(line, ""))
-    return "".join(f"{line}\n" for line in shown) or "No conflict is recorded.\n"
+def conflicts_text(
+    listed: Sequence[Listed], findings: Sequence[ListedFinding], view: View
+) -> Iterator[str]:
+    """Yield one line per recorded conflict, then one line per finding."""
+    for line in (*map(_line, listed), *map(_finding_line, findings)):
+        yield from view.folded(line, "")
+    if not listed and not findings:
+        yield "No conflict is recorded."
 
 
 def _finding_line(finding: ListedFinding) -> str:
@@ -56,12 +59,11 @@ def _finding_line(finding: ListedFinding) -> str:
     return f"{finding.id}  {state:<7}  {clean(finding.text)}  {place}{why}"
 
 
-def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
-    """Return one line per accepted finding."""
+def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> Iterator[str]:
+    """Yield one line per accepted finding."""
     word = "Would accept" if is_dry_run else "Accepted"
-    return "".join(
-        f"{word}: {one.id}  {clean(one.text)}  because: {clean(one.because)}\n" for one in accepted
-    )
+    for one in accepted:
+        yield f"{word}: {one.id}  {clean(one.text)}  because: {clean(one.because)}"
 
 
 def _line(listed: Listed) -> str:
@@ -84,18 +86,18 @@ def _about(recorded: Recorded) -> str:
 
 
 def conflict_text(
-    recorded: Sequence[Recorded],
-    patches: Sequence[Patch] = (),
-    edits: Sequence[SideEdits] = (),
-) -> str:
-    """Return a conflict and each of its parts, with git's markers and the resolution.
+    recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
+) -> Iterator[str]:
+    """Yield a conflict and each of its parts, with git's markers and the resolution.
 
     The text begins by saying why each of the `patches` in conflict exists, as its header says.
     `edits` says in words what the sides of the conflict and of each part changed.
     """
-    asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
-    told = zip_longest(recorded, edits[: len(recorded)])
-    return asking + "\n".join("".join(f"{line}\n" for line in _lines(*one)) for one in told)
+    for patch in patches:
+        yield from _asking(patch)
+    for number, told in enumerate(zip_longest(recorded, edits[: len(recorded)])):
+        yield from [""] * bool(number)
+        yield from _lines(*told)
 
 
 def _asking(patch: Patch) -> Iterator[str]:
@@ -161,24 +163,20 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
         yield from _cut(list(diff))
 
 
-def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
-    """Return the newly recorded resolutions, each with the side it equals or a diff from ours."""
+def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> Iterator[str]:
+    """Yield the newly recorded resolutions, each with the side it equals or a diff from ours."""
     word = "Would record" if is_dry_run else "Recorded"
-    lines: list[str] = []
     for one in solved:
-        lines.append(f"{word}: {one.id}  {_about(one)}")
-        lines += [f"  {line}" for line in resolution_lines(one)]
-    return "".join(f"{line}\n" for line in lines)
+        yield f"{word}: {one.id}  {_about(one)}"
+        yield from (f"  {line}" for line in resolution_lines(one))
 
 
-def replayed_text(replayed: Sequence[Recalled]) -> str:
-    """Return the resolutions that a rebase replayed, each with the patches that used it."""
-    lines: list[str] = []
+def replayed_text(replayed: Sequence[Recalled]) -> Iterator[str]:
+    """Yield the resolutions that a rebase replayed, each with the patches that used it."""
     for one in replayed:
-        lines.append(f"  recorded  {one.recorded.id}  {_about(one.recorded)}")
-        lines += [f"    in {clean(place)}" for place in one.places]
-        lines += [f"    {line}" for line in resolution_lines(one.recorded)]
-    return "".join(f"{line}\n" for line in lines)
+        yield f"  recorded  {one.recorded.id}  {_about(one.recorded)}"
+        yield from (f"    in {clean(place)}" for place in one.places)
+        yield from (f"    {line}" for line in resolution_lines(one.recorded))
 
 
 def after_memory(result: RebaseResult) -> Iterator[str]:
@@ -195,24 +193,22 @@ def after_memory(result: RebaseResult) -> Iterator[str]:
     yield from (clean(note) for note in result.notes)
 
 
-def forgotten_text(names: Sequence[str], *, is_dry_run: bool) -> str:
-    """Return one line per forgotten conflict."""
+def forgotten_text(names: Sequence[str], *, is_dry_run: bool) -> Iterator[str]:
+    """Yield one line per forgotten conflict."""
     word = "Would forget" if is_dry_run else "Forgot"
-    return "".join(f"{word}: {name}\n" for name in names)
+    yield from (f"{word}: {name}" for name in names)
 
 
-def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
-    """Return the result of `conflicts learn`: what was learned from each file, and totals."""
-    lines: list[str] = []
+def learned_text(learned: Learned, *, is_dry_run: bool) -> Iterator[str]:
+    """Yield the result of `conflicts learn`: what was learned from each file, and totals."""
     for file in learned.files:
         word = "learned" if file.learned else "nothing learned"
-        lines.append(f"{file.commit[:12]}  {clean(file.path)}  {word} {len(file.learned) or ''}")
-        lines += [f"  {clean(reason)}" for reason in file.missed]
+        yield f"{file.commit[:12]}  {clean(file.path)}  {word} {len(file.learned) or ''}".rstrip()
+        yield from (f"  {clean(reason)}" for reason in file.missed)
     number = len({one.id for file in learned.files for one in file.learned})
     would = "Would learn" if is_dry_run else "Learned"
     about = f"{counted(learned.merges, 'merge')}, {counted(len(learned.files), 'file')} in conflict"
-    lines.append(f"{would} {counted(number, 'resolution')} ({about}).")
-    return "".join(f"{line.rstrip()}\n" for line in lines)
+    yield f"{would} {counted(number, 'resolution')} ({about})."
 
 
 def rebase_document(result: RebaseResult, asked: Sequence[Asked]) -> RebaseDocument:
@@ -293,21 +289,21 @@ def whole_value(recorded: Recorded) -> dict[str, Any]:
     return {**recorded_value(recorded), **texts}
 
 
-def decisions_text(decisions: Sequence[Decision]) -> str:
-    """Return the result of `decide --list`: one line per decision."""
-    lines = [_decision_line(decision) for decision in decisions]
-    return "".join(f"{line}\n" for line in lines) or "No decisions are recorded.\n"
+def decisions_text(decisions: Sequence[Decision]) -> Iterator[str]:
+    """Yield the result of `decide --list`: one line per decision."""
+    yield from (_decision_line(decision) for decision in decisions)
+    if not decisions:
+        yield "No decisions are recorded."
 
 
 def decided_text(
     added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
-) -> str:
-    """Return the result of `decide`: the new decisions, and the removed decisions."""
+) -> Iterator[str]:
+    """Yield the result of `decide`: the new decisions, and the removed decisions."""
     would = "Would keep" if is_dry_run else "Kept"
-    lines = [f"{would}: {_decision_line(decision)}" for decision in added]
+    yield from (f"{would}: {_decision_line(decision)}" for decision in added)
     would = "Would forget" if is_dry_run else "Forgot"
-    lines += [f"{would}: {_decision_line(decision)}" for decision in removed]
-    return "".join(f"{line}\n" for line in lines)
+    yield from (f"{would}: {_decision_line(decision)}" for decision in removed)
 
 
 def _decision_line(decision: Decision) -> str:
@@ -370,20 +366,21 @@ def merged_value(merged: MergedFile) -> dict[str, Any]:
     )
 
 
-def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
-    """Return what installing or removing the merge driver changed in a clone."""
+def installation_text(driver: DriverChange, *, is_dry_run: bool) -> Iterator[str]:
+    """Yield what installing or removing the merge driver changed in a clone."""
     where = clean(str(driver.git_dir))
     if not driver.is_new:
         state = "is already" if driver.settings else "is not"
-        return f"The merge driver {state} installed in {where}.\n"
+        yield f"The merge driver {state} installed in {where}."
+        return
     if not driver.settings:
-        return f"{'Would remove' if is_dry_run else 'Removed'} the merge driver from {where}\n"
+        yield f"{'Would remove' if is_dry_run else 'Removed'} the merge driver from {where}"
+        return
     word = "Would write" if is_dry_run else "Wrote"
-    lines = [f"{word} to {where}/config"]
-    lines += [f"  {name} = {clean(value)}" for name, value in driver.settings]
-    lines.append(f"{word} to {where}/info/attributes")
-    lines += [f"  {line}" for line in driver.lines]
-    return "".join(f"{line}\n" for line in lines)
+    yield f"{word} to {where}/config"
+    yield from (f"  {name} = {clean(value)}" for name, value in driver.settings)
+    yield f"{word} to {where}/info/attributes"
+    yield from (f"  {line}" for line in driver.lines)
 
 
 def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:

@@ -112,15 +112,15 @@ def reports_text(
 _COUNTS = ("files", "added", "removed")
 
 
-def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
-    """Return how a series has changed since `base`, with the lines in which patches differ."""
-    lines = [f"{clean(found.series)}: {comparison_sums(found.patches)}, since {clean(base)}"]
+def compared_text(found: ComparedFootprint, base: str, view: View) -> Iterator[str]:
+    """Yield how a series has changed since `base`, with the lines in which patches differ."""
+    yield f"{clean(found.series)}: {comparison_sums(found.patches)}, since {clean(base)}"
     if not view.is_line:
-        lines += [f"  {when:<6}  {clean(told)}" for when, told in _sizes(found)]
-        lines += comparison_lines(found.patches, view, shows_lines=True)
+        yield from (f"  {when:<6}  {clean(told)}" for when, told in _sizes(found))
+        yield from comparison_lines(found.patches, view, shows_lines=True)
         for word, places in _places(found):
-            lines += [f"  {word:<17}  {clean(': '.join(filter(None, one)))}" for one in places]
-    return "\n".join(lines) + "\n"
+            for one in places:
+                yield f"  {word:<17}  {clean(': '.join(filter(None, one)))}"
 
 
 def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT) -> str:

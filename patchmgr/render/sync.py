@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from patchmgr.model.plan import PlannedState
@@ -56,26 +56,23 @@ def _state(state: PlannedState) -> str:
     return f"{named}{state.commit[:12]}"
 
 
-def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> str:
-    """Return the result of a sync, where it was pushed, and what a person has to resolve."""
-    lines = [sync_title(found.proposal)]
-    lines += plan_text(found.proposal.plan, view).splitlines()[1:-1]
-    lines += [f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders]
+def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> Iterator[str]:
+    """Yield the result of a sync, where it was pushed, and what a person has to resolve."""
+    yield sync_title(found.proposal)
+    yield from list(plan_text(found.proposal.plan, view))[1:-1]
+    yield from (f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders)
     would = "would be " if is_dry_run else ""
     words = {
         Standing.PUSHED: f"{would}pushed",
         Standing.SAME: "up to date",
         Standing.HELD: "not pushed, because others have pushed to it",
     }
-    lines += [f"  {clean(one.name)}  {words[one.standing]}" for one in found.branches]
+    yield from (f"  {clean(one.name)}  {words[one.standing]}" for one in found.branches)
     pull = found.pull_request
     if pull is not None:
         number = "" if pull.number is None else f" {pull.number}"
-        lines.append(
-            clean(f"  pull request{number}  {would}{pull.done}  {pull.url or pull.reason}")
-        )
-    lines += [f"  {clean(check_words(check))}" for check in found.checks]
-    return "".join(f"{line}\n" for line in lines)
+        yield clean(f"  pull request{number}  {would}{pull.done}  {pull.url or pull.reason}")
+    yield from (f"  {clean(check_words(check))}" for check in found.checks)
 
 
 def _where(order: WorkOrder) -> str:
@@ -138,7 +135,7 @@ def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
     lines = list[str]()
     for one in proposal.carried:
         if any(patch.is_other for patch in one.compared.patches):
-            lines += compared_text(one.compared, _PLAIN, shows_lines=True).splitlines()
+            lines += compared_text(one.compared, _PLAIN, shows_lines=True)
     kept = _fitting(lines, limit - _SENTENCES, "lines")
     return f"{fenced(chr(10).join(kept))}\n" if lines else ""
 
@@ -178,18 +175,16 @@ def check_words(check: PullCheck) -> str:
     return f"pull request {check.number} ({check.head[:12]}) {words}"
 
 
-def annotations_text(found: Sync) -> str:
-    """Return one line, in the form of a compiler's warning, for each warning and conflict.
+def annotations_text(found: Sync) -> Iterator[str]:
+    """Yield one line, in the form of a compiler's warning, for each warning and conflict.
 
     `.github/problem-matcher.json` turns these lines into annotations. Paths are relative to the
     workspace.
     """
-    told = [f"patchmgr: warning: {warning}" for warning in found.warnings]
-    told += [
-        f"series/{order.series}/{order.patch}:1: warning: conflict {order.id}: {_what(order)}"
-        for order in found.proposal.orders
-    ]
-    return "".join(f"{clean(one)}\n" for one in told)
+    yield from (clean(f"patchmgr: warning: {warning}") for warning in found.warnings)
+    for order in found.proposal.orders:
+        place = f"series/{order.series}/{order.patch}:1"
+        yield clean(f"{place}: warning: conflict {order.id}: {_what(order)}")
 
 
 _COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}

@@ -73,33 +73,37 @@ def order_markdown(order: WorkOrder) -> str:
     return "".join(_markdown(*section) for section in sections(order))
 
 
-def order_text(order: WorkOrder) -> str:
-    """Return a work order as text for a terminal, without the sides of the conflict."""
-    return "".join(_text(*section) for section in sections(order, has_sides=False))
+def order_text(order: WorkOrder) -> Iterator[str]:
+    """Yield a work order as text for a terminal, without the sides of the conflict."""
+    for title, blocks in sections(order, has_sides=False):
+        yield f"{clean(title)}:"
+        for block in blocks:
+            if isinstance(block, Line):
+                yield f"  {clean(block.text)}"
+            else:
+                shown = clean(block.text, keep="\n\t").rstrip("\n")
+                yield f"  {clean(block.title)}"
+                yield from (f"    {line}" for line in shown.split("\n"))
 
 
-def proposed_text(proposed: Proposed) -> str:
-    """Return the result of `conflicts propose`: whether the text passed, or the failed checks."""
+def proposed_text(proposed: Proposed) -> Iterator[str]:
+    """Yield the result of `conflicts propose`: whether the text passed, or the failed checks."""
     where = f"{proposed.id}  {clean(proposed.series)}/{clean(proposed.patch)}"
     state = "passes" if proposed.has_passed else "does not pass"
-    lines = [f"{where}  {clean(proposed.path)}  {state}  by {clean(proposed.by)}"]
-    lines += [f"  {one.check}: {clean(one.text)}" for one in proposed.failures]
+    yield f"{where}  {clean(proposed.path)}  {state}  by {clean(proposed.by)}"
+    yield from (f"  {one.check}: {clean(one.text)}" for one in proposed.failures)
     if proposed.has_passed:
-        lines.append(f"  accept it with: patchmgr conflicts accept {proposed.id} proposed")
-    return "".join(f"{line}\n" for line in lines)
+        yield f"  accept it with: patchmgr conflicts accept {proposed.id} proposed"
 
 
-def asked_text(asked: Sequence[Asked]) -> str:
-    """Return the result of `rebase --resolver`: which answers of the program were taken."""
-    lines = list[str]()
+def asked_text(asked: Sequence[Asked]) -> Iterator[str]:
+    """Yield the result of `rebase --resolver`: which answers of the program were taken."""
     for one in asked:
         state = "taken" if one.is_taken else one.error or "not taken"
-        lines.append(
-            f"  resolver  {one.id}  {clean(f'{one.series}/{one.patch}: {one.path}')}  {state}"
-        )
-        lines += [f"    {clean(one.message)}"] if one.message else []
-        lines += [f"    {each.check}: {clean(each.text)}" for each in one.failures]
-    return "".join(f"{line}\n" for line in lines)
+        yield f"  resolver  {one.id}  {clean(f'{one.series}/{one.patch}: {one.path}')}  {state}"
+        if one.message:
+            yield f"    {clean(one.message)}"
+        yield from (f"    {each.check}: {clean(each.text)}" for each in one.failures)
 
 
 def _markdown(title: str, blocks: list[Line | Code]) -> str:
@@ -110,17 +114,6 @@ def _markdown(title: str, blocks: list[Line | Code]) -> str:
         else:
             lines += [f"- {escaped(block.title)}", "", fenced(block.text), ""]
     return "\n".join((*lines, "", ""))
-
-
-def _text(title: str, blocks: list[Line | Code]) -> str:
-    lines = [f"{clean(title)}:"]
-    for block in blocks:
-        if isinstance(block, Line):
-            lines.append(f"  {clean(block.text)}")
-        else:
-            shown = clean(block.text, keep="\n\t").rstrip("\n")
-            lines += [f"  {clean(block.title)}", *(f"    {one}" for one in shown.split("\n"))]
-    return "".join(f"{line}\n" for line in lines)
 
 
 def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from patchmgr.cli.root import text_of
 from patchmgr.model.check import Checked, Problem, gate_of, skipped
 from patchmgr.render.checks import checked_text
 from patchmgr.render.view import Detail, View
@@ -9,7 +10,7 @@ from patchmgr.render.view import Detail, View
 
 def shown(*problems: Problem) -> list[str]:
     checked = Checked("s", None, ("a", "b", "c", "d"), (gate_of("header", 4, problems),))
-    return [line.strip() for line in checked_text(checked, View()).splitlines()[2:-1]]
+    return [line.strip() for line in text_of(checked_text(checked, View())).splitlines()[2:-1]]
 
 
 def test_what_is_said_of_many_patches_alike_is_said_once() -> None:
@@ -35,13 +36,13 @@ def test_more_than_the_limit_is_counted() -> None:
 def test_gates_that_were_passed_are_counted() -> None:
     gates = (gate_of("header", 4, ()), skipped("bytes", "no claims"))
     checked = Checked("s", None, ("a",), (*gates, gate_of("space", 1, (Problem("space", "tab"),))))
-    assert checked_text(checked, View()).splitlines() == [
+    assert text_of(checked_text(checked, View())).splitlines() == [
         "s  1 patch",
         "  failed   space  1 looked at, 1 problem",
         "      tab",
         "  3 gates: 1 passed, 1 failed, 1 skipped",
     ]
-    every = checked_text(checked, View(Detail.ALL)).splitlines()
+    every = text_of(checked_text(checked, View(Detail.ALL))).splitlines()
     assert every[1:3] == ["  passed   header  4 looked at", "  skipped  bytes   no claims"]
-    line = checked_text(checked, View(Detail.LINE))
+    line = text_of(checked_text(checked, View(Detail.LINE)))
     assert line == "s: 1 patch, 3 gates: 1 passed, 1 failed, 1 skipped\n"

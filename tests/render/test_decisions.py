@@ -6,6 +6,7 @@ from msgspec import to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
+from patchmgr.cli.root import text_of
 from patchmgr.model.decision import Decision, Passage, Ruling
 from patchmgr.model.outcome import (
     FileConflict,
@@ -31,17 +32,17 @@ BARE = Decision("s", "q.patch", Ruling.NEEDED, "c", PASSAGES)
 
 
 def test_a_decision_is_one_clean_line() -> None:
-    assert decisions_text([DECISION, BARE]) == (
+    assert text_of(decisions_text([DECISION, BARE])) == (
         "s/p\\u202e.patch  absorbed  by #7  in 111111111111 Fix \\u001b (#7)\ns/q.patch  needed\n"
     )
-    assert decisions_text([]) == "No decisions are recorded.\n"
+    assert text_of(decisions_text([])) == "No decisions are recorded.\n"
 
 
 @table(
     ("is_dry_run", "words"), [(True, ("Would keep", "Would forget")), (False, ("Kept", "Forgot"))]
 )
 def test_what_was_done_is_said(is_dry_run: bool, words: tuple[str, str]) -> None:
-    shown = decided_text([BARE], [BARE], is_dry_run=is_dry_run)
+    shown = text_of(decided_text([BARE], [BARE], is_dry_run=is_dry_run))
     assert shown == "".join(f"{word}: s/q.patch  needed\n" for word in words)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from patchmgr.cli.root import text_of
 from patchmgr.commands.status import CommitOrigin
 from patchmgr.commands.why import LineOrigin
 from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
@@ -34,7 +35,7 @@ COMPARED = ComparedSeries(
 
 
 def test_two_states_are_compared_patch_by_patch() -> None:
-    assert compared_text(COMPARED, View(), shows_lines=True) == (
+    assert text_of(compared_text(COMPARED, View(), shows_lines=True)) == (
         "s: one (aaaaaaaaaaaa) to two (bbbbbbbbbbbb)\n"
         "  changed         fix \\u001b[31m it\n"
         "      -old\n"
@@ -48,21 +49,21 @@ def test_two_states_are_compared_patch_by_patch() -> None:
 
 
 def test_lines_and_colours_are_shown_where_they_are_asked_for() -> None:
-    text = compared_text(COMPARED, View(colour=True), shows_lines=False)
+    text = text_of(compared_text(COMPARED, View(colour=True), shows_lines=False))
     assert "-old" not in text
     assert "\x1b[33mchanged" in text
     none = ComparedSeries("s", ("one", OLD), ("two", NEW), (), (), ())
-    assert "0 patches: none\n" in compared_text(none, View(), shows_lines=True)
+    assert "0 patches: none\n" in text_of(compared_text(none, View(), shows_lines=True))
 
 
 def test_patches_that_stayed_as_they_were_are_counted() -> None:
     same = ComparedPatch("keep it", Sameness.IDENTICAL, OLD, NEW)
     found = ComparedSeries("s", ("one", OLD), ("two", NEW), (same, *COMPARED.patches), (), ())
-    shown = compared_text(found, View(), shows_lines=False)
+    shown = text_of(compared_text(found, View(), shows_lines=False))
     assert "keep it" not in shown
     assert "3 patches: 1 byte-identical, 1 changed, 1 added\n" in shown
-    assert "keep it" in compared_text(found, View(Detail.ALL), shows_lines=False)
-    (line,) = compared_text(found, View(Detail.LINE), shows_lines=False).splitlines()
+    assert "keep it" in text_of(compared_text(found, View(Detail.ALL), shows_lines=False))
+    (line,) = text_of(compared_text(found, View(Detail.LINE), shows_lines=False)).splitlines()
     assert line.endswith(": 3 patches: 1 byte-identical, 1 changed, 1 added")
 
 
@@ -91,7 +92,7 @@ def test_a_comparison_is_a_document() -> None:
     },
 )
 def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
-    assert origin_text(origin) == text
+    assert text_of(origin_text(origin)) == text
     assert json.loads(document("why", origin))["patch"] == origin.patch
 
 
@@ -120,5 +121,5 @@ def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
     },
 )
 def test_a_commit_is_recognised(found: CommitOrigin, text: str) -> None:
-    assert commit_text(found) == text
+    assert text_of(commit_text(found)) == text
     assert commit_value(found)["series"] == found.series

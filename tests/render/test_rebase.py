@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from patchmgr.cli.root import text_of
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import (
     How,
@@ -120,7 +121,7 @@ def test_both_texts_of_another_wording_are_shown() -> None:
     pin = Pin("v1", "b" * 40, "d" * 40)
     patch = replace(PATCH, superseded=(WORDING,))
     series = SeriesOutcome("s", "up", pin, pin, 1, None, "d" * 40, (patch,), (None,))
-    assert conflicts_text(series).splitlines() == [
+    assert text_of(conflicts_text(series)).splitlines() == [
         "--- p.patch  f.py  (superseded)",
         "@@ upstream @@",
         "theirs = 1",
@@ -162,7 +163,7 @@ KEPT, MERGED = Verdict.UNCHANGED, Verdict.MODIFIED
     },
 )  # fmt: skip
 def test_what_changed_is_listed(outcome: SeriesOutcome, detail: Detail, shown: list[str]) -> None:
-    first, *rest = rebase_text(outcome, View(detail)).splitlines()
+    first, *rest = text_of(rebase_text(outcome, View(detail))).splitlines()
     assert first.startswith("s: v1 -> v2  (3 upstream commits)")
     assert rest == shown
     assert (": 2 patches: 1 unchanged, 1 modified" in first) is (detail is Detail.LINE)
@@ -170,17 +171,17 @@ def test_what_changed_is_listed(outcome: SeriesOutcome, detail: Detail, shown: l
 
 def test_a_branch_is_told_with_its_commits_before_and_after() -> None:
     pins = {"base": replace(PIN, ref="up/main"), "onto": replace(NEWER, ref="up/main")}
-    first = rebase_text(replace(verdicts(KEPT), **pins), View()).splitlines()[0]
+    first = text_of(rebase_text(replace(verdicts(KEPT), **pins), View())).splitlines()[0]
     assert first == f"s: up/main {'b' * 12} -> up/main {'c' * 12}  (3 upstream commits)"
 
 
 def test_a_narrow_terminal_gets_the_name_and_prose_in_several_lines() -> None:
     moved = HunkOutcome("a/" * 20 + "f.py", "b/" * 20 + "f.py", 1, None, MERGED, How.MOVED)
     outcome = verdicts(MERGED, hunks=(moved,), warnings=(" ".join(["word"] * 30),))
-    lines = rebase_text(outcome, View(width=80)).splitlines()
+    lines = text_of(rebase_text(outcome, View(width=80))).splitlines()
     assert lines[1] == "  modified   p1.patch  [moved]"
     assert max(map(len, lines)) <= 80
-    assert LONG in rebase_text(outcome, View(width=120))
+    assert LONG in text_of(rebase_text(outcome, View(width=120)))
 
 
 STOP = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from patchmgr.cli.root import text_of
 from patchmgr.commands.conflicts import Listed, SideEdits
 from patchmgr.model.recorded_conflict import Kind, Origin, Recalled, Recorded, Resolution
 from patchmgr.render.recorded_conflicts import (
@@ -32,7 +33,7 @@ def solved(content: bytes | None, recorded: Recorded = REGION) -> Recorded:
 
 
 def test_a_conflict_is_shown_in_markers_with_what_became_of_it() -> None:
-    assert conflict_text([solved(b"o\nx\n")]) == (
+    assert text_of(conflict_text([solved(b"o\nx\n")], (), ())) == (
         f"aaaaaaaaaaaa  solved  by learn {'0' * 40}\n"
         "<<<<<<< ours\no\n||||||| base\nb\n=======\nt\n>>>>>>> theirs\n"
         "--- ours\n+++ resolution\n@@ -1 +1,2 @@\n o\n+x\n"
@@ -58,7 +59,7 @@ def test_a_resolution_is_shown_as_a_diff(recorded: Recorded, expected: list[str]
 
 def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
     sides = (None, b"\0" * 9, b"x\n" * (LONGEST + 1))
-    lines = conflict_text([Recorded("a" * 12, Kind.FILE, *sides)]).splitlines()
+    lines = text_of(conflict_text([Recorded("a" * 12, Kind.FILE, *sides)], (), ())).splitlines()
     assert lines[1:5] == [
         "<<<<<<< ours",
         "(9 bytes, binary)",
@@ -70,7 +71,7 @@ def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
 
 def test_the_edits_of_both_sides_are_told_and_no_more_than_a_dozen() -> None:
     edits = SideEdits(("add `\x1b[2J`",), tuple(f"add `{n}`" for n in range(14)))
-    lines = conflict_text([REGION], (), [edits]).splitlines()
+    lines = text_of(conflict_text([REGION], (), [edits])).splitlines()
     assert lines[1:3] == ["  ours: add `\\u001b[2J`", "  theirs: add `0`"]
     assert lines[13:15] == ["  theirs: add `11`", "  theirs: 2 more edits"]
 
@@ -78,19 +79,19 @@ def test_the_edits_of_both_sides_are_told_and_no_more_than_a_dozen() -> None:
 def test_a_list_has_a_line_each() -> None:
     group = Recorded("b" * 12, Kind.GROUP, parts=("a" * 12,), path="\u202ef")
     listed = [Listed(one.id, one) for one in (REGION, group)] + [Listed("c" * 12, None, "is \x07")]
-    assert conflicts_text(listed, (), View()) == (
+    assert text_of(conflicts_text(listed, (), View())) == (
         "aaaaaaaaaaaa  open     f  seen in s/p.patch\n"
         "bbbbbbbbbbbb  parts    \\u202ef  aaaaaaaaaaaa\n"
         "cccccccccccc  broken   is \\u0007\n"
     )
-    narrow = conflicts_text(listed, (), View(width=30)).splitlines()
+    narrow = text_of(conflicts_text(listed, (), View(width=30))).splitlines()
     assert narrow[:2] == ["aaaaaaaaaaaa  open     f  seen", "  in s/p.patch"]
-    assert conflicts_text([], [], View()) == "No conflict is recorded.\n"
+    assert text_of(conflicts_text([], [], View())) == "No conflict is recorded.\n"
 
 
 def test_a_replay_names_the_patches_that_met_it() -> None:
     recalled = Recalled(solved(b"o\n"), ("s/one.patch", "s/two.patch"))
-    assert replayed_text([recalled]) == (
+    assert text_of(replayed_text([recalled])) == (
         f"  recorded  aaaaaaaaaaaa  by learn {'0' * 40}\n"
         "    in s/one.patch\n    in s/two.patch\n    resolution: as in ours\n"
     )
@@ -101,7 +102,7 @@ def test_what_was_learned_is_counted_once() -> None:
         LearnedFile("1" * 40, "a", (REGION, REGION)),
         LearnedFile("1" * 40, "b", (), ("it is binary",)),
     )
-    assert learned_text(Learned(1, files), is_dry_run=False) == (
+    assert text_of(learned_text(Learned(1, files), is_dry_run=False)) == (
         "111111111111  a  learned 2\n111111111111  b  nothing learned\n  it is binary\n"
         "Learned 1 resolution (1 merge, 2 files in conflict).\n"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from patchmgr.cli.root import text_of
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
@@ -76,33 +77,33 @@ MARKDOWN = """\
 
 
 def test_a_table_has_a_row_a_patch_and_a_column_a_target() -> None:
-    assert targets_text(TARGETS, "terminal", View(width=100)) == WIDE
+    assert text_of(targets_text(TARGETS, "terminal", View(width=100))) == WIDE
 
 
 @table("width", [1, 20])
 def test_what_is_too_wide_goes_on_below(width: int) -> None:
-    assert targets_text(TARGETS, "terminal", View(width=width)).startswith(NARROW)
+    assert text_of(targets_text(TARGETS, "terminal", View(width=width))).startswith(NARROW)
 
 
 def test_two_columns_fit_beside_each_other() -> None:
-    shown = targets_text(TARGETS, "terminal", View(width=40))
+    shown = text_of(targets_text(TARGETS, "terminal", View(width=40)))
     assert "  patch          v2        ffffffffffff\n" in shown
 
 
 def test_colours_are_for_terminals() -> None:
-    shown = targets_text(TARGETS, "terminal", View(width=100, colour=True))
+    shown = text_of(targets_text(TARGETS, "terminal", View(width=100, colour=True)))
     assert (
         "\x1b[32msame    \x1b[0m  \x1b[33mmodified    \x1b[0m  \x1b[1;31mconflict\x1b[0m\n" in shown
     )
-    assert "\x1b" not in targets_text(TARGETS, "markdown", View(width=100, colour=True))
+    assert "\x1b" not in text_of(targets_text(TARGETS, "markdown", View(width=100, colour=True)))
 
 
 def test_markdown_is_a_table_too() -> None:
-    assert targets_text(TARGETS, "markdown", View(width=10)).startswith(MARKDOWN)
+    assert text_of(targets_text(TARGETS, "markdown", View(width=10))).startswith(MARKDOWN)
 
 
 def test_no_targets_are_no_text() -> None:
-    assert targets_text((), "terminal", View(width=80)) == ""
+    assert text_of(targets_text((), "terminal", View(width=80))) == ""
 
 
 @table(
@@ -119,8 +120,8 @@ def test_what_is_left_is_said(targets: tuple[TargetOutcome, ...], said: str) -> 
 def test_what_stays_the_same_everywhere_is_counted() -> None:
     same = dict.fromkeys(("one.patch", "two.patch"), Verdict.UNCHANGED)
     found = (TargetOutcome("v2", (series("s", "v2", {**same, **LEFT}, None),)),)
-    shown = targets_text(found, "terminal", View())
+    shown = text_of(targets_text(found, "terminal", View()))
     assert "two.patch" not in shown and "  1 patch unchanged on every target\n" in shown
-    assert "  two.patch      same\n" in targets_text(found, "terminal", View(Detail.ALL))
+    assert "  two.patch      same\n" in text_of(targets_text(found, "terminal", View(Detail.ALL)))
     line = "s: v1 -> 1 target  (4 patches): v2 1 conflict, 1 blocked\n"
-    assert targets_text(found, "terminal", View(Detail.LINE)) == line
+    assert text_of(targets_text(found, "terminal", View(Detail.LINE))) == line
