@@ -272,7 +272,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _kind(name: str, mode: int) -> Kind:
-    """Return the kind of a zip member; refuse a member that is no file, directory or link."""
+    """Return the kind of a zip member; refuse a member that is not a file, directory or link."""
     if name.endswith("/"):
         return Kind.DIRECTORY
     if stat.S_ISLNK(mode):

@@ -1,4 +1,4 @@
-"""Patch headers that are no mail, but say what a mail says: of `git show`, of hg, below a text."""
+"""Convert headers to mails: those of `git show` and `hg export`, and mails below other text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _HG = b"# HG changeset patch"
 
 
 def as_mail(lines: Sequence[bytes]) -> list[bytes] | None:
-    """Return a header in another form as the lines of the mail that says the same, or None.
+    """Convert a header in another form to the lines of a mail; return None for an unknown form.
 
-    The lines have no newlines. What a mail has no place for is kept in the text of the mail.
+    The lines have no newlines. What fits in no field of the mail is kept in its message.
     """
     found = next((at for at, line in enumerate(lines) if not is_blank(line)), len(lines))
     lines = lines[found:]
@@ -31,7 +31,7 @@ def as_mail(lines: Sequence[bytes]) -> list[bytes] | None:
 
 
 def _below_a_text(lines: Sequence[bytes]) -> list[bytes] | None:
-    """Put the text above the "From " line of a mail into the mail, as the first lines of it."""
+    """Move the text above the "From " line of a mail into the mail, as the start of its message."""
     at = next((n for n, line in enumerate(lines) if _ENVELOPE.fullmatch(line)), 0)
     above, mail = list(lines[:at]), lines[at + 1 :]
     while above and (is_blank(above[-1]) or above[-1].rstrip() in (b"--", b"---")):
@@ -43,7 +43,7 @@ def _below_a_text(lines: Sequence[bytes]) -> list[bytes] | None:
 
 
 def _shown_commit(lines: Sequence[bytes]) -> list[bytes] | None:
-    """Read what `git show` and `git log -p` print: fields, and the message indented by four."""
+    """Convert the output of `git show` or `git log -p`: fields, and a message indented by four."""
     end = next((n for n, line in enumerate(lines) if is_blank(line)), len(lines))
     fields = {
         name.strip().lower(): value.strip()
@@ -65,7 +65,7 @@ def _indented(lines: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
 
 
 def _hg_changeset(lines: Sequence[bytes]) -> list[bytes] | None:
-    """Read what `hg export` prints: comments, and the message below them."""
+    """Convert the output of `hg export`: comments, and the message below them."""
     end = next((n for n, line in enumerate(lines) if line[:1] != b"#"), len(lines))
     users = [line[7:] for line in lines[:end] if line.startswith(b"# User ")]
     dates = [re.fullmatch(rb"# Date (\d{1,10}) (-?\d{1,5})\s*", line) for line in lines[:end]]

@@ -222,9 +222,10 @@ def overlay_files(
 ) -> dict[str, bytes]:
     """Map the path of each file of an overlay to its content, in the order of writing.
 
-    `patched` maps an installed path to the sha256 of the installed file (None if there is none)
-    and the content of the patched copy. The copies are in a folder whose name contains a
-    digest of them all, so that writing the table replaces an older overlay in one step.
+    `patched` maps an installed path to the sha256 of the installed file (None if there is none) and
+    the content of the patched copy. The name of the folder with the copies contains a digest of all
+    of them. An older overlay is replaced in one step, when the table that names the folder is
+    written.
     """
     rows = sorted(patched.items())
     whole = hashlib.sha256()

@@ -122,7 +122,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _readable_header(lines: Sequence[bytes], name: str, notes: list[str]) -> Sequence[bytes]:
-    """Return a header, with other dates if it cannot be read; the old ones are `Original-Date`."""
+    """Return a header with unreadable dates replaced; the old dates are kept as `Original-Date`."""
     try:
         read_header(b"".join(lines), name=name)
     except PatchmgrError:
@@ -163,7 +163,7 @@ def _starts(lines: Sequence[bytes], at: int) -> Iterator[int]:
 
 
 def _skipped(reader: PatchReader) -> Iterator[str]:
-    """Skip text up to the next section; yield its line numbers, without a signature at the end.
+    """Skip text up to the next section; yield its line numbers, except for a signature at the end.
 
     Raises PatchmgrError if the text could be a part of a change.
     """
@@ -251,7 +251,7 @@ def _rewritten(
 def _path(
     names: Sequence[bytes], strip: int, exists: Callable[[str], bool], fault: PatchmgrError
 ) -> str:
-    """Return the path that is changed: the one that is there, or else as `git apply` chooses."""
+    """Return the path that a section changes: the one that exists, or the one of `git apply`."""
     stripped = (re.sub(rb"/+", b"/", name).split(b"/", strip) for name in names)
     paths = [decode_path(parts[strip]) for parts in stripped if len(parts) > strip]
     found = [re.sub(r"^(\./)+", "", path) for path in paths]

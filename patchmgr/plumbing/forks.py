@@ -379,7 +379,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return a map for each pair of trees: from each path that differs to its old and new entry.
+    """Map, for each pair of trees, each path that differs to its old and its new entry.
 
     A single git process is used, and contents are not read.
     """

@@ -49,7 +49,7 @@ class Installation(Target):
         self.distribution = distribution
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold a lock on the package in the `with` block; its empty folders are then removed."""
+        """Hold a lock on the package during the `with` block; then delete empty private folders."""
         return held_briefly(self._folder, what=str(self.root))
 
     def seen(self, path: str) -> WorkFile | None:
@@ -84,7 +84,7 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Return whether the wheel's file has this content; None if RECORD has no digest of it."""
+        """Return whether this is the wheel's content of a file; None if RECORD has no digest."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 

@@ -119,7 +119,7 @@ class ReadAhead(Closing):
         return content if len(content) == size else None
 
     def _advance(self) -> bool:
-        """Find the next blob in the file; return False if it is not there yet."""
+        """Find the next blob in git's output file; return False if it is not there yet."""
         head, is_there, _ = os.pread(self._file.fileno(), _HEAD, self._at).partition(b"\n")
         if not is_there or self._at > _MOST_BYTES:
             return False

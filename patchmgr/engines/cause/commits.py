@@ -549,7 +549,7 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 
 
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, Likeness] | None:
-    """Return the first version that seems to have a hunk (commit, text and likeness), or None.
+    """Return (commit, text, likeness) of the first version that seems to have a hunk, or None.
 
     Such a version exists if upstream landed the hunk in a different form and rewrote it later, so
     that the target no longer resembles the hunk. `since` is the commit that broke the hunk. Up to

@@ -57,7 +57,7 @@ def node_likeness(one: Node, other: Node) -> float:
 def _patience(
     a: Sequence[str], b: Sequence[str], like: Callable[[int, int], float]
 ) -> Iterator[Pair]:
-    """Match common ends, then nodes that are unique on both sides, then similar nodes."""
+    """Match equal ends, then nodes that are unique on both sides, then similar nodes."""
     todo = [(0, len(a), 0, len(b))]
     while todo:
         a0, a1, b0, b1 = todo.pop()
@@ -84,7 +84,7 @@ def _best(
     box: tuple[int, int, int, int],
     like: Callable[[int, int], float],
 ) -> Iterator[Pair]:
-    """Return the pairs, in order, whose total likeness is greatest."""
+    """Return the pairs, in order, that have the greatest total likeness."""
     a0, a1, b0, b1 = box
     rows, columns = a1 - a0, b1 - b0
     weight = [
@@ -108,12 +108,12 @@ def _best(
 
 
 def _weight(node: Node) -> int:
-    """Return the number of words in a node, and a few more for the contents of brackets."""
+    """Return the number of words in a node; a list or block counts for a few more."""
     return node.said.count(" ") + (8 if node.kind in ("list", "block") else 1)
 
 
 def _significant(pairs: list[Pair], one: Nodes, other: Nodes) -> list[Pair]:
-    """Leave out runs of pairs that weigh less than the edits on both sides of the run."""
+    """Drop runs of matched pairs that weigh less than the edits before and after the run."""
     weights = [[0, *accumulate(map(_weight, side))] for side in (one, other)]
     runs: list[list[Pair]] = []
     for pair in pairs:

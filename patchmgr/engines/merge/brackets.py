@@ -11,7 +11,10 @@ from patchmgr.engines.merge.languages import CLOSERS, Token
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 Held = Callable[[Sequence[Node], Sequence[Node]], Node]
-"""Makes one node of the content of brackets, given the nodes up to the opening bracket, too."""
+"""A function that turns the content of brackets into one node.
+
+Its arguments are the nodes up to the opening bracket, and the nodes in the brackets.
+"""
 
 
 def grouped(tokens: Sequence[Token], held: Held) -> list[Node]:
@@ -94,7 +97,7 @@ def listed(nodes: Sequence[Node], bracket: str) -> Node:
 
 
 def _item(nodes: Sequence[Node], tail: str, bracket: str) -> Node:
-    """Make an item; comments before it become its lead, those after it its tail."""
+    """Make an item. Comments before it go into its lead, and comments after it into its tail."""
     first = 0
     while first < len(nodes) - 1 and nodes[first].kind == "comment":
         first += 1

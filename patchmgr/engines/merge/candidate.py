@@ -15,7 +15,7 @@ class Candidate(Struct, frozen=True):
 
     `features` describe the region, the candidate and its verification, each by a word from a fixed
     vocabulary. `asks` is the reason why a person must confirm the candidate, however likely it is
-    right, or empty.
+    right, or "" if nobody must.
     """
 
     text: str
@@ -25,7 +25,7 @@ class Candidate(Struct, frozen=True):
 
 
 Candidates = tuple[Candidate, ...]
-"""The candidates of one region in the order they were made, no two with the same text."""
+"""The candidates of one region in the order in which they were made, each with a different text."""
 
 
 class FileCandidates(Struct, frozen=True):
@@ -45,7 +45,7 @@ class FileCandidates(Struct, frozen=True):
 
 
 class Resolved(Struct, frozen=True):
-    """The text of a structural merge, or None if a person must resolve a conflict region.
+    """The result of a structural merge. `text` is None if a person must resolve a conflict region.
 
     `reliability` lists the measured reliability of each text that was used. If a person must
     resolve a region, `suggestions` lists the candidates for each region, the likeliest first.

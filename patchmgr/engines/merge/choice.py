@@ -66,7 +66,7 @@ class Ranked(Struct, frozen=True):
 class Choice(Struct, frozen=True):
     """The candidate resolutions of one conflict region, the best first.
 
-    `taken` is the first candidate that no person must confirm, if it is likely enough, or None.
+    `taken` is the best one that no person must confirm, or None if it is not likely enough.
     """
 
     ranked: tuple[Ranked, ...]
@@ -109,10 +109,10 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 
 
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
-    """Return the number of measured candidates with at least this likelihood, and of right ones.
+    """Return how many measured candidates were at least this likely, and how many were right.
 
-    `steps` has these numbers at some likelihoods; between two of them they are interpolated.
-    Returns None if the likelihood is lower than at any step.
+    `steps` has these numbers for some likelihoods; between two of them they are interpolated.
+    Returns None if the likelihood is lower than that of every step.
     """
     below = [step for step in steps if step.likelihood <= likelihood]
     above = [step for step in steps if step.likelihood > likelihood]

@@ -100,7 +100,7 @@ def _parts(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]
 def _came_and_went(
     parent: Node, old: Sequence[Node], new: Sequence[Node], symbol: str, within: str
 ) -> Iterator[Edit]:
-    """Yield the edits for parts that only one of the trees has."""
+    """Yield the edits that remove the nodes `old` and add the nodes `new`."""
     old, new = ([node for node in nodes if node.said] for nodes in (old, new))
     is_list = parent.kind == "list"
     if len(old) == len(new) == 1 and old[0].kind == new[0].kind and (is_list or not old[0].key):
@@ -140,7 +140,10 @@ def _text(nodes: Sequence[Node]) -> str:
 
 
 def _owner(parts: Sequence[Node], at: int) -> str:
-    """Return what a list belongs to: the name in front of its bracket, or its target."""
+    """Return the name before the bracket of a list, or the target to which the list is assigned.
+
+    Returns "" if there is no such name.
+    """
     words = (node.text for node in reversed(parts[:at]) if node.kind in ("word", "sign"))
     name = next((word for word in words if word not in _BEFORE_LISTS), "")
     if name == "]" and len(parts) > 1 and parts[1].text == ":":
@@ -165,7 +168,7 @@ def _name(node: Node) -> str:
 
 
 def _rewritten(old: Node, new: Node) -> str:
-    """Describe how a text was rewritten, from shortly before the first difference."""
+    """Describe the replacement of one text by another, from shortly before the first difference."""
     one, other = (" ".join(node.text.split()) for node in (old, new))
     same = next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),

@@ -29,15 +29,15 @@ _NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # a level of relative imports i
 
 
 def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
-    """Return the name of the range, such as "4-10", that contains a number."""
+    """Return the name of the range that contains a number, such as "4-10"."""
     limits, names = buckets
     return names[bisect_left(limits, value)]
 
 
 class Subject(Struct, frozen=True):
-    """What is known about a conflict region to judge candidates: its sides' words, and features.
+    """The words and features of a conflict region, for judging its candidates.
 
-    `names` counts the names, and the dots of relative imports, in each side.
+    `names` counts the names, and the leading dots of relative imports, in each side.
     """
 
     base: Words
@@ -56,7 +56,7 @@ class Subject(Struct, frozen=True):
 def subject_of(
     region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]
 ) -> Subject:
-    """Return what is known about a conflict region, by which its candidates are judged.
+    """Return the words and features of a conflict region, for judging its candidates.
 
     `sides` are the region's sides as syntax trees, and `flat` are the same sides as tokens.
     """
@@ -75,7 +75,10 @@ def subject_of(
 
 
 def _what(sides: Sequence[Node]) -> str:
-    """Return the kind of the statements that a side changes."""
+    """Return the kind of statement that the sides change.
+
+    Returns "mixed" for several kinds, and "comment" if only comments or blank lines change.
+    """
     known = {part.said for part in sides[0].parts}
     changed = [p for side in sides[1:] for p in side.parts if p.said not in known]
     changed += [p for p in sides[0].parts if all(p.said not in _said(s) for s in sides[1:])]
@@ -86,7 +89,7 @@ def _what(sides: Sequence[Node]) -> str:
 
 
 def _geometry(flat: Sequence[Node]) -> dict[str, str]:
-    """Return the kind of each side's edit, its number of tokens, and the edits' distance."""
+    """Return, as features, what each side's edits do, how large they are, and how far apart."""
     changes = [token_edits(flat[0], side) for side in flat[1:]]
     sizes = [sum(max(e.end - e.start, e.last - e.first) for e in edits) for edits in changes]
     return {
@@ -107,13 +110,13 @@ def _does(edits: Sequence[NodeEdit]) -> str:
 
 
 def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
-    """Return how many tokens are between the nearest edits of both sides; -1 if they meet."""
+    """Return the number of tokens between the nearest edits of both sides; -1 if two overlap."""
     gaps = [max(a.start - b.end, b.start - a.end) for a in ours for b in theirs]
     return max(-1, min(gaps, default=1000))
 
 
 class FileWords(Struct, frozen=True):
-    """How often each name occurs in the base, ours and theirs of a file."""
+    """How often each name occurs in a file: in base, in ours and in theirs."""
 
     base: Words
     ours: Words
@@ -122,7 +125,8 @@ class FileWords(Struct, frozen=True):
     def stale(self, region: Subject) -> str:
         """Return whether one side adds names in the region that the other side removes in the file.
 
-        Returns "no", "gone" if no occurrence of such a name remains, or "fewer" if some remain.
+        Returns "gone" if one of these names no longer occurs, "fewer" if all still occur, or "no"
+        if there are no such names.
         """
         names = region.names
         added = ((names.theirs - names.base, self.ours), (names.ours - names.base, self.theirs))
@@ -133,12 +137,12 @@ class FileWords(Struct, frozen=True):
 
 
 def words_in(base: str, ours: str, theirs: str) -> FileWords:
-    """Return how often each name occurs in base, in ours and in theirs."""
+    """Count how often each name occurs in base, in ours and in theirs."""
     return FileWords(*(Counter(_NAME.findall(text)) for text in (base, ours, theirs)))
 
 
 def _shared(ours: Words, theirs: Words) -> str:
-    """Return, as a word, how much of what both sides add is the same."""
+    """Return, as a word, the share of the added words that both sides add."""
     least = min(ours.total(), theirs.total())
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 
@@ -192,7 +196,7 @@ def _rank(how: str) -> int:
 
 
 def _share(needed: Words, words: Words) -> str:
-    """Return, as a word, how many of the needed words are among others."""
+    """Return, as a word, the share of the needed words that `words` contains."""
     if not needed:
         return "nothing"
     return bucket((needed & words).total() / needed.total(), _SHARES)

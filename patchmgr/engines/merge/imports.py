@@ -20,7 +20,7 @@ _PART = re.compile(r"^\.+|[^.]+")
 
 
 class FileImports(Struct, frozen=True):
-    """The sides of a Python file in conflict, and `clean`, its text outside the conflict."""
+    """The sides of a Python file in conflict. `clean` is the text outside the conflict regions."""
 
     base: str
     ours: str
@@ -30,8 +30,8 @@ class FileImports(Struct, frozen=True):
     def fault(self, candidate: str) -> str:
         """Return the fault in the imports of a candidate resolution, or "" if there is none.
 
-        "imported twice": it imports a name more often than either side. "removed": it imports a
-        name that a side stopped importing. "moved": it adds an import from a module that a side
+        "imported twice": it imports a name more often than either side does. "removed": it imports
+        a name that a side stopped importing. "moved": it adds an import from a module that a side
         replaced.
         """
         base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
@@ -51,7 +51,8 @@ class FileImports(Struct, frozen=True):
 def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:
     """Return whether new imports are from a module that a side no longer imports from.
 
-    If `a` is `tests.a` now, `b` may be `tests.b`, so an import from beside `a` counts, too.
+    If a side now imports `tests.a` instead of `a`, then `b` may have become `tests.b` as well. So a
+    new import from a package that the side does not import from counts, too.
     """
     if _left(base, side) & {place for one in new for place in _places(*one)}:
         return True
@@ -65,14 +66,14 @@ def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> boo
 
 
 def _left(base: _Imports, side: _Imports) -> set[str]:
-    """Return the modules and packages whose names a side now imports from elsewhere."""
+    """Return the modules and packages whose names a side now imports from other modules."""
     names = {name for _, name in side}
     moved = {place for module, name in base - side if name in names for place in _places(module)}
     return moved - {place for module, _ in side for place in _places(module)}
 
 
 def _places(module: str, *name: str) -> Iterator[str]:
-    """Yield the packages of a module (outermost first), the module, and a name in it."""
+    """Yield the packages that contain a module (outermost first), the module, and a name in it."""
     words = [*_PART.findall(module), *name]
     yield from ("/".join(words[: n + 1]) for n in range(len(words)))
 

@@ -98,7 +98,7 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Split a text into tokens; joined with the white space before each, they give the text again.
+    """Split a text into tokens. Joined, the tokens and the white space before them give the text.
 
     A line feed outside brackets is a token of its own, `eol`. The last token is empty.
     """
@@ -126,7 +126,7 @@ def lex(text: str, language: Language) -> Iterator[Token]:
 
 @lru_cache(maxsize=8)
 def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
-    """Return all tokens of a text, as `lex` yields them; one text is asked about several times."""
+    """Return all tokens of a text, as `lex` yields them. The result is cached."""
     return tuple(lex(text, language))
 
 
@@ -150,7 +150,7 @@ _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 def framed(lines: Sequence[str], language: Language) -> str:
     """Return the lines as one text; in C-like languages, the last line feed is moved to its start.
 
-    There it is white space before the first token, and so belongs to the first statement.
+    At the start, it is white space before the first token, so it belongs to the first statement.
     """
     text = "".join(lines)
     if language.layout != "signs" or not text:
@@ -160,7 +160,7 @@ def framed(lines: Sequence[str], language: Language) -> str:
 
 
 def unframed(text: str, language: Language) -> str:
-    """Return the text that `framed` was given, with the line end at its end again."""
+    """Undo `framed`: move the line feed at the start of the text back to its end."""
     if language.layout != "signs" or not text:
         return text
     end = _BEFORE.match(text)

@@ -74,7 +74,7 @@ def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
 
 
 def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int]]:
-    """Yield for each edit the range of base in which it could stand."""
+    """Yield, for each insertion or deletion, the range of base within which it can be shifted."""
     old = [p.said for p in base]
     for edit in edits:
         if edit.start < edit.end and edit.first < edit.last:
@@ -112,7 +112,7 @@ def clusters(ours: list[NodeEdit], theirs: list[NodeEdit]) -> list[_Cluster]:
 
 
 def _meet(one: NodeEdit, other: NodeEdit) -> bool:
-    """Return whether two edits overlap, or insert at the same place."""
+    """Return whether two edits overlap, or insert at the same position."""
     if one.start == one.end == other.start == other.end:
         return True
     return max(one.start, other.start) < min(one.end, other.end) or (
@@ -124,7 +124,7 @@ def _meet(one: NodeEdit, other: NodeEdit) -> bool:
 def nodes_between(
     side: Nodes, of: dict[int, int], edits: list[NodeEdit], start: int, end: int
 ) -> Nodes:
-    """Return the nodes that one side has in place of the nodes `start` to `end` of base.
+    """Return the nodes of one side that correspond to the nodes `start` to `end` of base.
 
     `edits` are that side's edits in this range.
     """

@@ -1,4 +1,4 @@
-"""Find the order of two insertions at one place, and the reasons why a person must choose it."""
+"""Find the order of two insertions at the same position, or why a person must choose the order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Chunk(Struct, frozen=True):
 
 
 def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
-    """Return why a person must choose the order of both sides' insertions, or "" for no reason."""
+    """Return why a person must choose the order of both sides' insertions, or "" if nobody must."""
     if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
         return "" if all(map(_is_named, later)) else "order"
     if any(p.text.startswith("!") for p in (*earlier, *later)):
@@ -54,11 +54,11 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 
 
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
-    """Return why a person must look at two changes that meet in base, or "" for no reason.
+    """Return why a person must look at two changes that are adjacent in base, or "" if nobody must.
 
-    There is a reason if an operator changes next to its operand within one statement or, in a list
-    ordered by position, if one side adds or removes an item. `merged` are the merged nodes before
-    the place.
+    A person must look if an operator changes next to its operand within one statement. In a list
+    ordered by position, the same is true if one side adds or removes an item. `merged` are the
+    merged nodes before the changes.
     """
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
     if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):
@@ -75,7 +75,7 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
 
 
 def _is_operator(before: Node | None, node: Node | None) -> bool:
-    """Return whether a sign forms an expression with its neighbours, unlike a decorator's."""
+    """Return whether a sign is an operator in an expression. The `@` of a decorator is not."""
     if node is None or node.kind != "sign" or node.text in _NO_OPERATORS:
         return False
     return node.text != "@" or (before is not None and before.kind != "eol")
@@ -84,7 +84,7 @@ def _is_operator(before: Node | None, node: Node | None) -> bool:
 _NO_OPERATORS = ".,:;=()[]{}"
 _ENDS = (";", "{", "}")
 _IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
-"""Keys of brackets in which the order of items without a name matters."""
+"""The keys of brackets in which the order of unnamed items matters."""
 _WHOLE = ("#define", "#include", "#undef", "#pragma")
 _CASES = (("case",), ("default",))
 _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "yield"))
@@ -125,9 +125,9 @@ def _order(node: Node) -> tuple[bool, str]:
 
 
 def _share_names(one: Nodes, other: Nodes) -> bool:
-    """Return whether one run of statements may change what the other one names.
+    """Return whether either run of statements may change something that the other run names.
 
-    An assignment may change its target alone, any other statement all that it names.
+    An assignment may change only its target; any other statement may change all that it names.
     """
     return any(
         not _names_in(a, of_targets=True).isdisjoint(_names_in(b, of_targets=False))
@@ -150,7 +150,7 @@ _KEYWORDS = frozenset((*keyword.kwlist, "self", "cls"))
 
 
 def _uses(one: Nodes, other: Nodes) -> bool:
-    """Return whether a run of statements has names that only the other one binds."""
+    """Return whether the statements `one` contain a name that only the statements `other` bind."""
     if all(node.kind in ("import", "blank") for node in (*one, *other)):
         return False
     mine, bound = ({word for p in run for word in p.key.split()[-1:]} for run in (one, other))
@@ -158,10 +158,10 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
-    """Return two insertions in order, with the blank lines that end one of them put in between.
+    """Return two insertions in order. Blank lines at the end of either of them are put in between.
 
-    An insertion with `if __name__ == ...` comes last. Lines that are indented more come first, as
-    they belong to the line above.
+    An insertion with `if __name__ == ...` comes last. Lines that are indented more come first,
+    because they belong to the line above.
     """
     is_last = any(map(_is_main, first)) and not any(map(_is_main, second))
     if is_last or _depth(first) < _depth(second):
@@ -175,7 +175,7 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
 
 
 def _depth(run: Nodes) -> int:
-    """Return the indentation of an insertion, or 0 if its nodes are not lines."""
+    """Return the indentation of inserted lines, or 0 for inserted nodes of another kind."""
     text = next((node.text for node in run if node.kind != "blank"), "")
     return len(text) - len(text.lstrip(" \t"))
 

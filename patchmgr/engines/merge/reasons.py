@@ -1,8 +1,8 @@
 """Find the reasons why a person must confirm a candidate resolution, however likely it is right.
 
 Both sides' changes may merge as text but be wrong together. Of 1,300 files of C and C++, 658 were
-resolved without these reasons, and 62 of these differed from the person's merge. The reasons leave
-14 of the 62 to a person, and about 18 of the others.
+resolved without these reasons, and 62 of these differed from the person's merge. With the reasons,
+14 of the 62 are left to a person, and so are about 18 of the other files.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ _Side = TypeVar("_Side")
 
 
 class Made(Struct, frozen=True):
-    """A text that may resolve a region, the rule that made it, where the sides met, its features.
+    """A candidate resolution that is not judged yet, and the rule that made it.
 
-    `asks` are the reasons that the replay found.
+    `places` are the places that both sides changed. `asks` are the reasons why a person must
+    confirm the text that were found while the sides were merged.
     """
 
     rule: str
@@ -66,11 +67,11 @@ class Made(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """A conflict region and its file: what all candidate resolutions of the region have in common.
+    """What all candidate resolutions of a conflict region have in common: the region and its file.
 
-    `flat` are the region's sides as tokens. `lines` counts the lines of base, ours and theirs of
-    the file, whatever their indentation. `imports` is None if the language is not Python.
-    `has_one_answer` is true if what the sides do can be replayed in one way only.
+    `flat` are the region's sides as tokens. `lines` counts the lines of the whole file in base,
+    ours and theirs, without their indentation. `imports` is None if the language is not Python.
+    `has_one_answer` is true if the changes of both sides can be merged in only one way.
     """
 
     region: Region
@@ -87,9 +88,9 @@ _Reason = Callable[[Conflict, Made], bool]
 
 
 def reason(conflict: Conflict, made: Made) -> str:
-    """Return why a person must confirm a candidate resolution, or "" for no reason.
+    """Return why a person must confirm a candidate resolution, or "" if nobody must.
 
-    That is a fault that the sides do not have, what the replay found, or an entry of `REASONS`.
+    The reason is a fault that neither side has, the first of `made.asks`, or a key of `REASONS`.
     """
     fault = made.features["fails"] if made.features["fails"] not in ("no", "depends") else ""
     fault = fault or ("" if conflict.imports is None else conflict.imports.fault(made.text))
@@ -101,7 +102,7 @@ def reason(conflict: Conflict, made: Made) -> str:
 
 
 def _is_indented(conflict: Conflict, _: Made) -> bool:
-    """Return whether sides of Python with the same words are not the same code."""
+    """Return whether two sides have the same words but, in Python, are not the same code."""
     base, ours, theirs = map("".join, conflict.region.sides)
     pairs = {"both": (ours, theirs), "ours": (base, ours), "theirs": (base, theirs)}
     pair = pairs.get(conflict.subject.features["layout"])
@@ -111,9 +112,9 @@ def _is_indented(conflict: Conflict, _: Made) -> bool:
 def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:
     """Return whether one side moves or copies a line that the other side changes.
 
-    Where it is now, the change would be lost: a patch of redis moved two calls into a new function,
-    and upstream took an argument out of them (c348269baf30). A patch of llama.cpp wrote a statement
-    into three branches, and upstream added a cast to it (fcd5847b7e78).
+    The change would be missing at the new position: a patch of redis moved two calls into a new
+    function, and upstream removed an argument from them (c348269baf30). A patch of llama.cpp wrote
+    a statement into three branches, and upstream added a cast to it (fcd5847b7e78).
     """
     base, *sides = map(_counted, conflict.region.sides)
     there, merged = conflict.lines[0], _counted(lines_of(made.text))
@@ -133,10 +134,10 @@ def _is_reworded(line: str, new: Iterable[str]) -> bool:
 
 
 def _is_renamed(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side has no occurrence left of a word in the other side's new lines.
+    """Return whether one side removes all uses of a word of which the other side adds more.
 
-    Upstream takes the column `true` out of every row of a table, and the patch adds two rows of the
-    old shape; or it renames what new lines call.
+    Upstream removes the column `true` from every row of a table, and the patch adds two rows that
+    have it; or upstream renames a function, and the patch adds calls of it.
     """
     base = conflict.subject.base
     return any(
@@ -150,8 +151,8 @@ def _is_renamed(conflict: Conflict, _: Made) -> bool:
 def _is_at_two_places(conflict: Conflict, _: Made) -> bool:
     """Return whether the tokens around one side's edit also occur in the other side's new text.
 
-    Upstream adds `override` after `)`, and the patch has added a function there: `) ;` are its
-    last tokens, too.
+    Upstream adds `override` between `)` and `;`, and the patch adds a function next to it that also
+    ends in `);`.
     """
     base, *sides = conflict.flat
     return any(_is_around(base, *two) for two in _ways(sides))
@@ -172,7 +173,7 @@ def _is_around(base: Node, one: Node, other: Node) -> bool:
 
 
 def _is_run_on(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side removes a comma, and the other side adds an item after it."""
+    """Return whether one side removes a comma after which the other side adds an item."""
     base, *sides = conflict.flat
     edits = [token_edits(base, side) for side in sides]
     return any(
@@ -186,17 +187,17 @@ def _is_run_on(conflict: Conflict, _: Made) -> bool:
 
 
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side inserts a section, and the other lines that belong to one of both."""
+    """Return whether both sides insert lines, and only one side's lines have a heading."""
     old, *both = conflict.region.changed
     heads = {any(map(_HEADING.match, side)) for side in both}
     return not old and all(both) and len(heads) > 1
 
 
 def _is_left_behind(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side indents a line that the other side changes.
+    """Return whether one side changes the indentation of a line that the other side changes.
 
-    Upstream of pytest writes another link, and the patch makes a comment of the lines around it. In
-    a text of which one side changes the indentation alone, nothing is around it.
+    Upstream of pytest changes a link, and the patch turns the lines around it into a comment. In
+    plain text, a side that changes only the indentation of the region does not count.
     """
     base, *sides = conflict.region.changed
     is_layout = conflict.around.language is TEXT and conflict.subject.features["layout"] != "no"
@@ -209,7 +210,7 @@ def _is_left_behind(conflict: Conflict, _: Made) -> bool:
 
 
 def _has_one_number(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides give the next number, or bit, in the file to different things.
+    """Return whether both sides give the next free number, or bit, in the file to different things.
 
     Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
     `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5).
@@ -233,9 +234,9 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
 
 
 def _numbered(line: str) -> tuple[str, int, str]:
-    """Return the shape of a line whose last word is a number, the number, and what is before it.
+    """Return (shape, number, text before the number) for a line whose last word is a number.
 
-    Returns an empty shape for another line.
+    For any other line, the shape is empty.
     """
     found = _LAST_NUMBER.fullmatch(" ".join(line.split()))
     if found is None:
@@ -246,7 +247,7 @@ def _numbered(line: str) -> tuple[str, int, str]:
 
 
 def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side of a region uses a name as only base does.
+    """Return whether one side adds a use of a name in a form that the other side replaced.
 
     Upstream of mpv gives `mp_input_queue_cmd` another argument in each call, and the patch adds a
     call with the old ones (9e990e9031db); or `ai[i]` is `ctx->ai[i]` now (e6faec5fb781).
@@ -269,7 +270,7 @@ def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
 
 @lru_cache(maxsize=64)
 def _forms(text: str, names: str = _WORD.pattern) -> Counter[_Form]:
-    """Count the forms in which a text uses each of the names, which are given as a pattern."""
+    """Count the forms in which a text uses each name. `names` is a regular expression."""
     found = Counter[_Form]()
     for at in (name.start() for name in re.finditer(names, text)):
         use = _USE.match(text, at)
@@ -295,7 +296,7 @@ def _arguments(text: str, at: int) -> str:
 
 
 def _loses(_: Conflict, made: Made) -> bool:
-    """Return whether words that a side adds are not there.
+    """Return whether the candidate lacks words that a side adds.
 
     One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
     """
@@ -305,9 +306,10 @@ def _loses(_: Conflict, made: Made) -> bool:
 
 
 def _is_one_side(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side is taken though both can be had, or its imports are lost.
+    """Return whether the candidate is only one side's text, although it may need the other's.
 
-    In Python, the checks of names tell what a side lacks.
+    Python code is checked for names that one side alone would lack. So if the changes cannot be
+    merged in just one way, one side's text needs a person only if it lacks an added import.
     """
     if made.rule not in _SIDES:
         return False
@@ -317,21 +319,25 @@ def _is_one_side(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_command(_: Conflict, made: Made) -> bool:
-    """Return whether both sides insert commands, or items without a key, at one place."""
+    """Return whether both sides insert commands, or items without a key, at the same position."""
     inserted = (place.kind for place in made.places if place.how.startswith("insert"))
     return any(kind in ("line", "list") for kind in inserted)
 
 
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
-    """Return whether lines that go one after the other begin alike, as versions of one text do."""
+    """Return whether the candidate has both sides' lines although they begin alike.
+
+    They may be two versions of one text.
+    """
     return made.rule in BY_LINES and any(map(_tells, conflict.region.head))
 
 
 def _is_emptied(conflict: Conflict, made: Made) -> bool:
     """Return whether one side deletes all lines of a region, and the other wraps or changes them.
 
-    What is left then is of no use: two includes around which git's git-compat-util.h got an `#if`
-    (73a0d5e2578b). Lines before or after the deleted ones are kept.
+    What would be left is useless: in git's git-compat-util.h, two includes were deleted around
+    which the other side had put an `#if` (73a0d5e2578b). If the other side only adds lines before
+    or after the deleted ones, its lines are kept.
     """
     old, *both = ([x.strip() for x in side] for side in conflict.region.changed)
     left = next((side for side in both if any(side)), [])
@@ -340,10 +346,10 @@ def _is_emptied(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
-    """Return whether a word is lost that both sides keep, or there is one more than they add.
+    """Return whether a word that both sides keep is lost, or a word occurs too often.
 
-    Where one side moves words and the other removes those around their place, both can happen.
-    Python has its imports, which are merged as sets, and its checks of names.
+    Both can happen if one side moves words, and the other side removes the text around them. Python
+    is not checked, because its imports are merged as sets, and its names are checked anyway.
     """
     known, merged = conflict.subject, Counter(words_of(said_of(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
@@ -353,24 +359,24 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
 
 
 def _stammered(text: str, language: Language) -> set[str]:
-    """Return the words that follow themselves in a statement, as in `unsigned unsigned i`."""
+    """Return the words that occur twice in a row in a statement, as in `unsigned unsigned i`."""
     lines = [text] if language.layout == "signs" else text.split("\n")
     pairs = (pair for line in lines for pair in pairwise(words_of(said_of(line))))
     return {a for a, b in pairs if a == b and a.isidentifier()}
 
 
 def _joined(text: str, language: Language) -> set[str]:
-    """Return the pairs of strings between which nothing is, which makes them one string.
+    """Return the pairs of adjacent strings, which the language joins into one string.
 
-    Both sides of torchao add a call, and the lines between them are common to both: the strings of
-    the two came into one call (7ca78ec6dc2a).
+    Both sides of torchao add a call, and share the lines in the middle: the strings of both ended
+    up in one call (7ca78ec6dc2a).
     """
     tokens = (t for t in tokens_of(text, language) if t.kind != "comment")
     return {f"{a.text}\0{b.text}" for a, b in pairwise(tokens) if a.kind == b.kind == "string"}
 
 
 def _loses_a_condition(conflict: Conflict, made: Made) -> bool:
-    """Return whether a condition of the preprocessor is lost that a side adds."""
+    """Return whether the candidate lacks a preprocessor condition that a side adds."""
     merged, base, *sides = map(_conditions, (lines_of(made.text), *conflict.region.sides))
     return any(side - base - merged for side in sides)
 
@@ -381,7 +387,7 @@ def _conditions(lines: Iterable[str]) -> Words:
 
 
 def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
-    """Return whether both sides declare one thing, alike or, as with other parameters, nearly."""
+    """Return whether the candidate has both sides' equal or similar declarations of one thing."""
     merged = Counter(lines_of(made.text))
     there = {line.strip() for line in merged} - {""}
     old, *both = conflict.region.changed
@@ -396,7 +402,7 @@ def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
 
 
 def _declared_again(text: str, _: Language) -> set[str]:
-    """Return the variables and fields that a block declares twice."""
+    """Return the variables and fields that are declared twice in the same block."""
     seen, found = [set[str]()], set[str]()
     for line in lines_of(text):
         if (declared := _DECLARES.match(line)) is not None:
@@ -411,7 +417,7 @@ def _declared_again(text: str, _: Language) -> set[str]:
 
 
 def _outside(lines: Iterable[str], language: Language) -> Iterator[str]:
-    """Yield the lines that begin outside of all brackets."""
+    """Yield the lines that begin outside all brackets."""
     depth = 0
     for line in lines:
         if depth == 0:
@@ -430,10 +436,11 @@ def _is_nearly(one: str, other: str) -> bool:
 
 
 def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
-    """Return whether what one side adds to a declaration or call is not there in the result.
+    """Return whether a declaration or call has only the changes of one of the sides that change it.
 
-    Upstream of redis took a parameter out of one and added another function; the parameter that the
-    patch adds came into that one's list (3414221791c7). A line may be wrapped into two.
+    Upstream of redis removed a parameter from a function and added another function; the parameter
+    that the patch adds ended up in the new function (3414221791c7). A side that only wraps the line
+    does not count as changing it.
     """
     base, *sides, merged = map(_heads, (*conflict.region.sides, lines_of(made.text)))
 
@@ -450,7 +457,7 @@ def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
 
 
 def _heads(lines: Iterable[str]) -> dict[str, str]:
-    """Map what is before the first bracket of a line to the line, if no other line begins so."""
+    """Map the text before a line's first bracket to the line, if no other line begins so."""
     said = [said_of(line) for line in lines if "(" in line]
     heads = [line.partition("(")[0] for line in said]
     count = Counter(heads)
@@ -458,9 +465,9 @@ def _heads(lines: Iterable[str]) -> dict[str, str]:
 
 
 def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side's insertion follows the other's, which closes the block around.
+    """Return whether one side's insertion follows the other's, which closes the surrounding block.
 
-    Upstream adds a statement to a function, the patch ends that function and begins another.
+    Upstream adds a statement to a function; the patch ends that function and begins another.
     """
     _, *sides = ("".join(side).strip() for side in conflict.region.changed)
     for closing, other in _ways(sides):
@@ -470,7 +477,7 @@ def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
 
 
 def _ways(two: Sequence[_Side]) -> tuple[Sequence[_Side], Sequence[_Side]]:
-    """Return what two sides have, and the same the other way round."""
+    """Return a pair in both orders."""
     return two, two[::-1]
 
 
@@ -479,7 +486,7 @@ def _counted(lines: Iterable[str]) -> Words:
 
 
 def _adds(found_in: Callable[[str, Language], set[str]]) -> _Reason:
-    """Return a reason to ask: a candidate contains what no text of the region contains."""
+    """Return a test whether `found_in` finds in a candidate what it finds in none of the sides."""
 
     def is_new(conflict: Conflict, made: Made) -> bool:
         texts = (made.text, *map("".join, conflict.region.sides))
@@ -490,7 +497,7 @@ def _adds(found_in: Callable[[str, Language], set[str]]) -> _Reason:
 
 
 def _tells(line: str) -> bool:
-    """Return whether a line says something that few other lines say."""
+    """Return whether a line is distinctive, so that its text is unlikely to occur by chance."""
     return is_telling(bare(line.encode("utf-8", "surrogateescape")))
 
 
@@ -523,4 +530,4 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "elsewhere": ("c", _is_changed_elsewhere),
     "closes": ("c", _is_behind_a_closed_one),
 }
-"""Why a person must confirm a candidate, and the families of languages in which it is looked at."""
+"""For each reason to ask a person: the families of languages it applies to, and its test."""

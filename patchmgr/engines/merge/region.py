@@ -40,7 +40,7 @@ class Region(Struct, frozen=True):
 
     @property
     def changed(self) -> tuple[Lines, Lines, Lines]:
-        """Return the same without the lines before and after that are not in conflict."""
+        """Return the sides without the lines before and after that are not in conflict."""
         base, ours, theirs = (side[self.before : len(side) - self.after] for side in self.sides)
         return base, ours, theirs
 
@@ -71,7 +71,7 @@ def _lines(text: bytes) -> Lines:
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
-    """Put back into the conflicts the lines that both sides add and that zdiff3 left out.
+    """Put lines that both sides add, and that zdiff3 left out of the conflicts, back into them.
 
     zdiff3 leaves out such lines at the start (`head`) and at the end (`tail`) of a region.
     """
@@ -94,7 +94,7 @@ def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
 
 
 def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
-    """Return which lines of the base that the pieces make up are in the real base."""
+    """Return the indices of the pieces' lines, as in base, that are also in the text `base`."""
     virtual = [x for p in pieces for x in (p.base if isinstance(p, Region) else p)]
     old, new = (
         [x.encode("utf-8", "surrogateescape") for x in s] for s in (virtual, lines_of(base))
@@ -140,7 +140,7 @@ def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
 
 
 def _apply(found: list[Piece], at: int, wide: tuple[int, int]) -> int:
-    """Move lines before and after into a region, or join it with the next one that it reaches."""
+    """Move the lines that a region lacks into it, or join it with the next region they reach."""
     before, region, after = found[at - 1], found[at], found[at + 1]
     assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
     if wide[0] > len(before) and at > 1:
@@ -165,7 +165,7 @@ def _joined(found: list[Piece], at: int) -> int:
 
 
 def _widened(found: list[Piece], at: int, language: Language) -> tuple[int, int] | None:
-    """Return how many lines a region needs before and after it to be whole, or None for none."""
+    """Return how many lines a region lacks before and after it, or None if it is whole."""
     if language.layout == "lines" and language.family in ("text", "shell"):
         return None
     region = found[at]
@@ -194,7 +194,7 @@ _ANCHORS = re.compile(r"\s*(?:async def|def|class|import|from|@)\b|[A-Za-z_#@]")
 
 
 def _anchor(lines: Sequence[str], language: Language) -> int:
-    """Return the last line that certainly begins a statement."""
+    """Return the index of the last line that certainly begins a statement."""
     starts = _ANCHORS if language is PYTHON else re.compile(r"[A-Za-z_#]")
     for n in range(len(lines) - 1, -1, -1):
         if starts.match(lines[n]) and not lines[n].lstrip().startswith("#"):
@@ -203,7 +203,7 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 
 
 def _starts(text: str, lines: int, language: Language) -> int:
-    """Return the line that begins the statement or bracket still open after the first lines."""
+    """Return the line that begins what is still open, such as a bracket, after `lines` lines."""
     at, opened = 0, list[int]()
     for token in lex(text, language):
         start = at + token.lead.count("\n")
@@ -218,7 +218,7 @@ def _starts(text: str, lines: int, language: Language) -> int:
 
 
 def _opened(opened: list[int], sign: str, line: int, language: Language) -> list[int]:
-    """Return the lines of the brackets open after a sign; blocks of C are not counted."""
+    """Return the lines of the brackets that are open after a sign. Blocks of C do not count."""
     brackets = "([" if language.layout == "signs" and language.family == "c" else "([{"
     closing = ")]" if len(brackets) == 2 else ")]}"
     if sign in brackets:
@@ -227,7 +227,7 @@ def _opened(opened: list[int], sign: str, line: int, language: Language) -> list
 
 
 def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
-    """Return after how many more lines, beyond the first `lines`, nothing is open."""
+    """Return after how many lines beyond the first `lines` no statement or bracket is open."""
     found: set[int] = set()
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):

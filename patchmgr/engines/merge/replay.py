@@ -49,8 +49,8 @@ class Replay:
     """A merge of syntax trees, which prefers one side where both sides changed a node.
 
     `places` are the nodes that both sides changed. `asks` are the reasons why a person must confirm
-    the result however likely it is right: one insertion uses a name that the other binds, the order
-    of two insertions matters, or code after one of them is never reached.
+    the result, however likely it is right: one insertion uses a name that the other binds, the
+    order of two insertions matters, or code after one of them is never reached.
     """
 
     def __init__(self, *, is_theirs: bool, is_python: bool = False) -> None:
@@ -96,7 +96,7 @@ class Replay:
         return self._leaf(base, ours, theirs)
 
     def _leaf(self, base: Node, ours: Node, theirs: Node) -> Node:
-        """Merge texts without parts: strings and comments, by lines and words."""
+        """Merge nodes without parts. Strings and comments are merged by lines or by words."""
         texts = (base.text, ours.text, theirs.text)
         if base.kind == "line" or (base.kind in ("string", "comment") and " " in ours.text):
             is_long = base.kind != "line" and all("\n" in text for text in texts)
@@ -158,7 +158,7 @@ class Replay:
         return merged
 
     def _note_doubled(self, kind: str, merged: Nodes, ours: Nodes, theirs: Nodes) -> None:
-        """Record nodes that occur more often than on either side."""
+        """Ask a person if a node occurs more often in the result than on either side."""
         if kind not in ("list", "block"):
             return
         counts = [Counter(p.said for p in side if p.said) for side in (merged, ours, theirs)]
@@ -218,7 +218,7 @@ class Replay:
         return theirs if self.is_theirs else ours
 
     def join(self, chunk: Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Return what both sides insert at one place; a node that both insert is kept once."""
+        """Return what both sides insert at one position. A node that both insert is kept once."""
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)
@@ -252,10 +252,10 @@ class Replay:
         return one_after_the_other(first, second)
 
     def _join_tokens(self, kind: str, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Return both sides' insertions into a statement, or the one that has the other at an end.
+        """Return both insertions into a statement, or one if it begins or ends with the other.
 
-        A sign that both insert is not kept once: the commas of two enumerators of curl (62fefb0a00)
-        became one.
+        A token that both insert is kept twice. Otherwise two enumerators of curl would have had
+        only one comma (62fefb0a00).
         """
         short, long = sorted((ours, theirs), key=len)
         few, said = ([p.said for p in side] for side in (short, long))
@@ -268,9 +268,10 @@ class Replay:
     def _join_around(
         self, chunk: Chunk, ours: Nodes, theirs: Nodes, shared: Sequence[Pair]
     ) -> Nodes:
-        """Return two insertions that share statements, as versions of one text.
+        """Merge two insertions that share statements, as two versions of one text.
 
-        Between two shared statements a person must choose, unless what is there has the same names.
+        A person must choose between what the two have between two shared statements, unless both
+        name the same thing there.
         """
         merged: list[Node] = []
         at = to = 0
@@ -319,7 +320,7 @@ def _chosen(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None:
-    """Put the edited content of one side into the layout of the other, if that is certain."""
+    """Return one side's edited content in the other side's layout, or None if that is uncertain."""
     if not (base.parts and ours.parts and theirs.parts):
         return None
     trial = Replay(is_theirs=False)
@@ -341,7 +342,11 @@ _Merge = Callable[[Node, Node, Node], Node]
 
 
 def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | None:
-    """Merge imports as sets of names per module, or return None if a statement is no import."""
+    """Merge imports as sets of names per module.
+
+    Returns None if a statement is not an import, or if both sides add imports but from no common
+    module.
+    """
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)
@@ -369,7 +374,7 @@ def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | 
 def _merged_import(
     base: Node | None, ours: Node, theirs: Node | None, merge: _Merge
 ) -> Node | None:
-    """Merge the imports from one module that ours imports from."""
+    """Merge the imports from one module that ours imports from; return None if no name is left."""
     if theirs is None:
         return ours if base is None else _named(ours, base)
     nothing = _named(theirs, theirs, has_names=True) or ours
@@ -380,7 +385,7 @@ def _merged_import(
 
 
 def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
-    """Return an import without the names of another one, or None if no name is left."""
+    """Return an import without the names that another import has, or None if no name is left."""
     if side.said == without.said and not has_names:
         return None
     code, other = side.parts[0], without.parts[0]
@@ -399,5 +404,5 @@ def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
 
 
 def _names_of(imports: Nodes) -> set[str]:
-    """Return the words after `import` in some imports."""
+    """Return the words after `import` in the given imports."""
     return {word for p in imports for word in words_of(p.said.partition("import ")[2])} - {*"(,)"}

@@ -129,7 +129,10 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
 
 
 def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
-    """Return whether the lines of a region are in the sides, as a line may look like a marker."""
+    """Return whether both sides contain the lines of a region.
+
+    They do not if a line of the file that looks like a conflict marker was taken for one.
+    """
     if not isinstance(piece, Region):
         return True
     pairs = zip((piece.ours, piece.theirs), (ours, theirs), strict=True)
@@ -165,20 +168,20 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
 
 
 def _also(rule: str, rules: Sequence[str]) -> str:
-    """Return the names of the other rules that gave the same text."""
+    """Return the first other rule that gave the same text, or "none"."""
     others = [other for other in rules if other.partition(",")[0] != rule.partition(",")[0]]
     return _in_turn(others[0], "insert") if others else "none"
 
 
 def _in_turn(rule: str, how: str) -> str:
-    """Return a rule without which side's insertion is first, as that is a matter of taste."""
+    """Return a rule without the side that comes first, because the order is a matter of taste."""
     if rule in BY_LINES or how.startswith("insert"):
         return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
     return rule
 
 
 class _Known(Struct, frozen=True):
-    """What the regions of a file have in common."""
+    """What is known about a file in conflict, the same for all its regions."""
 
     words: FileWords
     texts: Texts
@@ -188,10 +191,10 @@ class _Known(Struct, frozen=True):
 
 
 def _plain(region: Region) -> Iterator[Made]:
-    """Yield each side, and both of them one after the other, by lines.
+    """Yield the lines of each side alone, and of both sides in either order.
 
-    Two functions whose last statement is the same return have a tail each, and what continues the
-    function around the region does not come after a new function.
+    If both sides add a function, and both functions end with the same statement, each keeps its own
+    copy of it. Lines that continue the function around the region never follow a new function.
     """
     yield Made("ours", "".join(region.ours))
     yield Made("theirs", "".join(region.theirs))
@@ -206,13 +209,13 @@ def _plain(region: Region) -> Iterator[Made]:
 
 
 def _is_in_block_of(lines: Sequence[str], following: Sequence[str]) -> bool:
-    """Return whether lines would be in a block that the lines before them open."""
+    """Return whether the lines `following` would be in a block that `lines` open."""
     depth = next(_depths(following), 0)
     return depth > min(_depths(lines), default=depth)
 
 
 def _depths(lines: Sequence[str]) -> Iterator[int]:
-    """Yield the indentation of each line, without empty ones, comments and directives."""
+    """Yield the indentation of each line, except empty lines, comments and directives."""
     return (len(x) - len(x.lstrip()) for x in lines if x.strip() and x.lstrip()[0] != "#")
 
 
@@ -226,7 +229,7 @@ def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -
 
 
 def _in_both_orders(rule: str, sides: Sequence[Node], *, is_python: bool = False) -> Iterator[Made]:
-    """Yield one replay if only one result is possible, otherwise one that prefers each side."""
+    """Yield the only possible merge, or else one that prefers theirs and one that prefers ours."""
     for side in ("theirs", "ours"):
         replay = Replay(is_theirs=side == "theirs", is_python=is_python)
         try:

@@ -49,7 +49,7 @@ def separated(parts: Nodes, host: Nodes) -> list[Node]:
 
 
 def _lead_in(host: Nodes, part: Node, at: int) -> str:
-    """Return the white space before an item, as in the list that now contains it."""
+    """Return the white space before an item, as it is in the list that now contains the item."""
     if at == 0:
         return host[0].lead
     leads = {p.lead for p in host[1:] or host if not p.lead.strip()}

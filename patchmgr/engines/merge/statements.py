@@ -55,7 +55,7 @@ def _lines(tokens: Sequence[Token]) -> list[_Line]:
 
 
 def _nested(lines: Sequence[_Line], language: Language) -> Node:
-    """Make statements of lines; lines indented further are the block of the line before."""
+    """Make statements of lines. Lines indented further are the block of the line before them."""
     if language.layout == "lines":
         return tree("block", [_simple(line, language) for line in lines])
     statements: list[Node] = []
@@ -135,7 +135,7 @@ def _what(words: Sequence[str], tokens: Sequence[Token], language: Language) -> 
 
 
 def _assigned(tokens: Sequence[Token]) -> str:
-    """Return the target of an assignment, or "" for another statement."""
+    """Return the target of an assignment, or "" if the statement is not an assignment."""
     target = ""
     for n, token in enumerate(tokens):
         if (

@@ -33,10 +33,7 @@ class Node(Struct, frozen=True, eq=False):
 
     @property
     def whole(self) -> str:
-        """Return the exact text of the syntax node, with what comes directly before and after.
-
-        That is its lead, its text and its tail.
-        """
+        """Return the exact text of the syntax node: its lead, its text and its tail."""
         return self.lead + self.text + self.tail
 
 

@@ -55,8 +55,8 @@ def surroundings(
 ) -> Surroundings:
     """Return the lines of the Python function or class around a conflict region.
 
-    Returns the lines of the whole file if not both sides parse in the function or class, as a side
-    may be a decorator or a part of a docstring.
+    Returns the lines of the whole file if either side does not parse in the function or class,
+    because a side may be a decorator or a part of a docstring.
     """
     region = pieces[at]
     assert isinstance(region, Region)
@@ -82,7 +82,7 @@ def surroundings(
 
 
 def _within(before: list[str], region: Region, after: list[str]) -> tuple[list[str], list[str]]:
-    """Narrow to the function that contains the whole region, or the statements that it touches."""
+    """Return only the lines of the function around the region, or of the statements it touches."""
     lines = [x for side in region.sides for x in side if x.strip()]
     least = min(map(_indent, lines), default=0)
     start = len(before)
@@ -144,7 +144,11 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate resolution adds, such as "syntax", or "no" for none."""
+    """Return the fault that a candidate resolution adds, such as "syntax", or "no" for none.
+
+    In Python, the result is "depends" if only another conflict region binds a name that is used,
+    and "not read" if neither the candidate nor one of the sides parses.
+    """
     language = around.language
     if language is PYTHON:
         return _fails_python(candidate, around)
@@ -191,7 +195,7 @@ def _parses(text: str, language: Language) -> bool:
 
 @lru_cache(maxsize=64)
 def _balance(text: str, language: Language) -> tuple[int, ...]:
-    """Count what a text leaves open: brackets, conditions, groups of Doxygen, quotes of scripts."""
+    """Count what a text leaves open: brackets, preprocessor conditions, Doxygen groups, quotes."""
     tokens = tokens_of(text, language)
     signs = [t.text for t in tokens if t.kind == "sign"]
     if language.family == "shell":
@@ -204,9 +208,9 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
 
 
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
-    """Return whether a candidate closes as many blocks around the region as the sides make it.
+    """Return whether a candidate closes as many surrounding blocks as both sides together require.
 
-    If one side starts another function, the lines of the other side stay in the one before.
+    If one side starts another function, the lines of the other side stay in the function before it.
     """
     texts = candidate, around.base, *around.sides
     closed, base, ours, theirs = (closed_in(text, around.language) for text in texts)
@@ -225,7 +229,7 @@ def closed_in(text: str, language: Language) -> int:
 
 @lru_cache(maxsize=64)
 def _repeated(text: str, language: Language) -> Counter[str]:
-    """Count repeated keys of an object, and repeated conditions in a chain of `if`."""
+    """Count the keys that an object repeats, and the conditions that a chain of `if` repeats."""
     tokens = [t.text for t in tokens_of(text, language) if t.kind != "comment"]
     repeated, seen = Counter[str](), [set[str]()]  # what is in each open bracket
     for n, token in enumerate(tokens):

@@ -203,7 +203,7 @@ def _after(result: FileResult, path: str, before: Entry | None) -> Entry | None:
 
 
 def _edits(before: Entry, after: Entry | None, blobs: Blobs) -> list[tuple[list[bytes], ...]]:
-    """Return each change to a file: context before, old lines, context after, new lines."""
+    """Return (context before, old lines, context after, new lines) for each change to a file."""
     if after is None or before.blob == after.blob:
         return []
     old, new = (split_lines(blobs.read(entry.blob)) for entry in (before, after))

@@ -173,7 +173,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether the merge uses a name in a form that `other` gave up while keeping it."""
+    """Return whether the merge uses a name in a form that `other` gave up, keeping the name."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False
@@ -185,7 +185,7 @@ def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -
 
 
 def _uses(text: str, name: str = "") -> Iterator[Use]:
-    """Yield the uses of a name in a text, or of all names."""
+    """Yield the uses in a text of one name, or of all names if `name` is empty."""
     # The search for a name is fast because its pattern begins with the name itself.
     plain = re.escape(name)
     pattern = rf"({plain})(?<![\w.]{plain})" if name else rf"(?<![\w.])({_NAME})"

@@ -260,7 +260,10 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether text merges suffice to show that an earlier conflict blocks a change."""
+    """Return whether an earlier conflict blocks a change, as far as text merges alone can show.
+
+    Records which conflicts do.
+    """
     path = run.side.home(step.change.path)
     ours = run.side.files.entry(path)
     near = [left for left in run.left.values() if left.theirs is not None and left.path == path]

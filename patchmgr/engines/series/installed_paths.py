@@ -153,7 +153,7 @@ class InstalledPaths:
         return path not in origins and any(_shared(one, place) >= depth for one in origins)
 
     def _beside(self, path: str) -> str | None:
-        """Return the installed file with the name of `path` next to the files of its folder."""
+        """Return the installed file named as `path` is, next to the other files of its folder."""
         folder, name = _split(path)
         home = self._home(folder)
         place = None if home is None else _join(home, name)
@@ -212,7 +212,7 @@ class InstalledPaths:
                 yield place[: -len(rest) - 1]
 
     def _folder_named(self, folder: str) -> str | None:
-        """Return where to install a new folder: its path from the name of a package on."""
+        """Return where to install a new folder: its path, from the name of a package to the end."""
         parts = folder.split("/")
         for start, part in enumerate(parts):
             if part in self._tops:
@@ -221,7 +221,7 @@ class InstalledPaths:
 
 
 def _is_apart(path: str) -> bool:
-    """Return whether a path in RECORD is that of metadata, or is outside the folder of packages."""
+    """Return whether a path in RECORD belongs to metadata, or is outside the folder of packages."""
     top, _, rest = path.partition("/")
     if ".." in path.split("/") or path.startswith("/"):
         return True

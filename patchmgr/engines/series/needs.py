@@ -75,7 +75,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
-    """Map the name of each patch that an upstream state does not need to the reason."""
+    """Return why an upstream state does not need certain patches: reasons keyed by patch name."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -165,7 +165,7 @@ def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
 def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
     """Compute the changes of a patch that only the target needs.
 
-    It is applied to the base, or else to the versions that its diff names.
+    It is applied to the base or, if it does not apply there, to the versions that its diff names.
     """
     try:
         return replace(item, steps=step_patch(Overlay(old), item.patch, blobs))

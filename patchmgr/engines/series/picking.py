@@ -67,7 +67,7 @@ def matching_ids(given: str, ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def file_name(given: str) -> str:
-    """Return the file name of a new patch; `.patch` is added unless it has a patch's suffix."""
+    """Return the file name of a new patch; `.patch` is added unless `given` has a patch suffix."""
     return given if given.endswith((SUFFIX, ".diff")) else given + SUFFIX
 
 

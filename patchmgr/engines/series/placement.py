@@ -108,10 +108,11 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
 
 
 def nearest_places(content: bytes, hunks: Sequence[Hunk]) -> tuple[int, ...] | None:
-    """Return the lines (from 0) at which both `git apply` and `patch` put the hunks, or None.
+    """Return the lines (from 0) where both `git apply` and `patch` put the hunks, or None.
 
-    Both take the nearest place of several. git starts at the line in the new text that the hunk
-    states; `patch` at the line in the old text, moved as far as the hunk before it was.
+    Both choose the position that is nearest to a certain line. For git, this is the line in the new
+    text that the hunk states; for `patch`, it is the stated line in the old text, shifted as far as
+    the hunk before was. Returns None if they choose differently, or if a position is not certain.
     """
     lines = split_lines(content)
     of_git = _nearest(lines, hunks, is_git=True)
@@ -180,7 +181,7 @@ def places_of(content: bytes, hunk: Hunk) -> list[int]:
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
-    """Return whether hunks, in order, at any lines, without fuzz, turn `content` into `result`."""
+    """Return whether the hunks, applied in order without fuzz, at any lines, can give `result`."""
     old, new = _kept_lines(content), _kept_lines(result)
     done, drift = [0], 0
     for hunk in hunks:

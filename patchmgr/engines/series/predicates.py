@@ -102,7 +102,7 @@ def failure(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def _written(ref: WrittenRef, own: State) -> str:
-    """Return the ref that a file names in the lines that match; they must name the same ref."""
+    """Return the ref that the matching lines of a file name; all of them must name the same ref."""
     text = _text(ref.path, own)
     wanted = f"which should name a ref in a line that matches {_quoted(ref.regex)}"
     if text is None:
@@ -172,7 +172,7 @@ def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
 
 
 def _may_define(symbol: str, path: str, lines: Sequence[str]) -> bool:
-    """Return whether a line outside of symbols may define a symbol after all."""
+    """Return whether a line outside of all known symbols may define the symbol after all."""
     name = re.escape(re.split(r"[.]|::", symbol)[-1])
     before = r"\b(?:class|def)\s+" if language(path) == "Python" else r"\b"
     word = re.compile(rf"{before}{name}\b")
