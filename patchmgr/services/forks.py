@@ -459,6 +459,7 @@ def _run(
                 want = graph.files(step.commit)
                 line.settle(step.commit, changes, want, is_rest=step.is_rest)
             session.progress.advance(1)
+        line.finish(graph.head, graph.files(graph.head))
     finally:
         session.progress.done()
     return line

@@ -9,6 +9,7 @@ from msgspec import Struct
 from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.engines.conflicts.memory import Resolutions, learn, replay
 from patchmgr.engines.text.marked import split_marked
+from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Blobs, TextMerge, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -43,6 +44,10 @@ class Line:
 
     The parameter `want` is the fork's tree after a commit. Conflicts are resolved as in that tree,
     and what still differs from it becomes a patch of its own.
+
+    Where a merge of the fork is what a text merge gives, the patches of a file keep their base
+    (`_bases`) until the fork changes that file again. A file that 50 patches change is then merged
+    once for each merge of the fork, not 50 times (namecoin-core: 754 patches, 818 merges).
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
@@ -55,10 +60,12 @@ class Line:
         self._recall = recall
         self._top: dict[str, Entry | None] = {}
         self._homes: dict[str, str] = {}
+        # The base, the file after the last patch on it, and the last merge, by path.
+        self._bases: dict[str, tuple[Entry | None, Entry | None, str]] = {}
 
     def paths(self) -> set[str]:
         """Return all paths that the patches of the series change."""
-        return {path for piece in self.pieces for path in piece.after}
+        return set(self._top)
 
     def entry(self, path: str) -> Entry | None:
         """Return the file at a path after the last patch, or None if there is no file."""
@@ -70,6 +77,7 @@ class Line:
         for path, (old, new) in changes.items():
             is_lost = old is not None and self.entry(path) is None
             home = self._homes.get(path, path) if is_lost else path
+            self._catch_up(home)
             ours = self.entry(home)
             made = self._merged((old, ours, new), want.entry(home), (commit, home, merge))
             if made != ours:
@@ -96,21 +104,13 @@ class Line:
             home = path if home in touched else home
             if home != path:
                 self._homes[path] = home
-            before, ours = old_tree.entry(path), tree.entry(home)
-            for piece in self.pieces:
-                if path not in piece.after:
-                    continue
-                theirs = piece.after.pop(path)
-                where = (piece.commit, home, merge)
-                made = self._merged((before, ours, theirs), want.entry(home), where)
-                if made != ours:
-                    piece.after[home] = made
-                before, ours = theirs, made
-        self.dropped += [p.commit for p in self.pieces if not p.after and not p.is_rest]
-        self.pieces = [piece for piece in self.pieces if piece.after]
-        self._top = {}
-        for piece in self.pieces:
-            self._top.update(piece.after)
+            base, theirs, _ = self._bases.pop(path, (old_tree.entry(path), self._top[path], ""))
+            wanted = want.entry(home)
+            if home == path and self._is_plain((base, tree.entry(path), theirs), wanted):
+                self._bases[path] = (base, theirs, merge)
+                self._top[path] = wanted
+            else:
+                self._carry(path, home, base, wanted, merge)
 
     def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:
         """Append a patch with the remaining differences from the fork's tree, if there are any.
@@ -121,10 +121,56 @@ class Line:
         for path in sorted({*differing, *self._top}):
             wanted = want.entry(path)
             if self.entry(path) != wanted:
+                self._catch_up(path)
+            if self.entry(path) != wanted:
                 rest[path] = wanted
         if rest:
             self._top.update(rest)
             self.pieces.append(Piece(commit, rest, is_rest))
+
+    def finish(self, commit: str, want: Tree) -> None:
+        """Rebase all that has an older base, and settle what then differs from the fork's tree."""
+        for path in tuple(self._bases):
+            self._catch_up(path)
+        self.settle(commit, (), want, is_rest=True)
+
+    def _catch_up(self, path: str) -> None:
+        """Rebase the patches of a file onto the tree, if their base is older."""
+        if path in self._bases:
+            base, _, merge = self._bases.pop(path)
+            self._carry(path, path, base, self._top[path], merge)
+
+    def _carry(
+        self, path: str, home: str, before: Entry | None, want: Entry | None, merge: str
+    ) -> None:
+        """Rebase the patches of a file, one by one, from `before` onto the tree's file `home`."""
+        ours = self._tree.entry(home)
+        pieces = [piece for piece in self.pieces if path in piece.after]
+        for piece in pieces:
+            theirs = piece.after.pop(path)
+            made = self._merged((before, ours, theirs), want, (piece.commit, home, merge))
+            if made != ours:
+                piece.after[home] = made
+            before, ours = theirs, made
+        del self._top[path]
+        if any(home in piece.after for piece in pieces):
+            self._top[home] = ours
+        self.dropped += [p.commit for p in pieces if not p.after and not p.is_rest]
+        if not all(piece.after for piece in pieces):
+            self.pieces = [piece for piece in self.pieces if piece.after]
+
+    def _is_plain(
+        self, sides: tuple[Entry | None, Entry | None, Entry | None], want: Entry | None
+    ) -> bool:
+        """Return whether a text merge of base, ours and theirs gives the fork's file."""
+        if want is None or want.mode not in FILE_MODES or sides[1] in (sides[0], sides[2]):
+            return False
+        files = [entry for entry in sides if entry is not None and entry.mode == want.mode]
+        if len(files) < len(sides):
+            return False
+        base, ours, theirs = (self._blobs.read(file.blob) for file in files)
+        merge = self._text.merge(base, ours, theirs)
+        return isinstance(merge, Clean) and blob_id(merge.content) == want.blob
 
     def _merged(
         self,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from patchmgr.engines.series.linear import Changes, Line, closest
+from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.tables import table
@@ -82,6 +85,57 @@ def test_a_commit_over_a_merge(
         later = MemoryTree(blobs, {"f": text(l25=b"later\n")})
         line.move(later, {"f"}, {}, later, "again")
         assert line.entry("f") == later.entry("f")
+
+
+class CountedMerge(PlainMerge):
+    """Counts the merges, and whether one was in conflict."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.is_clean = True
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        made = super().merge(base, ours, theirs)
+        self.done += 1
+        self.is_clean = self.is_clean and isinstance(made, Clean)
+        return made
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_patches_keep_their_base_over_plain_merges_and_come_out_the_same(seed: int) -> None:
+    random, blobs = Random(seed), MemoryBlobs()
+    upstream, fork = list(LINES), list(LINES)
+
+    def tree(lines: list[bytes]) -> MemoryTree:
+        return MemoryTree(blobs, {"f": b"".join(lines)})
+
+    counted = [CountedMerge(), CountedMerge()]
+    late, early = (Line(tree(LINES), blobs, merge, Nothing()) for merge in counted)
+    for step in range(30):
+        old, name = tree(fork), f"c{step}"
+        edit = f"{step}\n".encode()
+        if random.random() < 0.3:
+            fork[random.randrange(0, 30, 4)] = edit
+            for line in (late, early):
+                line.pick(name, between(old, tree(fork), {"f"}), tree(fork))
+            continue
+        where = random.randrange(0 if seed % 2 else 2, 30, 4)
+        if fork[where] == upstream[where]:  # else the merge keeps the fork's line
+            fork[where] = edit
+        upstream[where] = edit
+        if seed % 2 and random.random() < 0.1:
+            fork[random.randrange(30)] = b"evil\n"
+        for line in (late, early):
+            line.move(tree(upstream), {"f"}, {}, tree(fork), name)
+            line.settle(name, {"f"}, tree(fork), is_rest=True)
+        early.finish(name, tree(fork))
+    late.finish("end", tree(fork))
+    assert late.entry("f") == early.entry("f") == tree(fork).entry("f")
+    if counted[1].is_clean:
+        assert late.pieces == early.pieces
+        assert late.dropped == early.dropped
+    assert counted[1].is_clean is (seed % 2 == 0)
+    assert counted[0].done < counted[1].done
 
 
 STEPS = [{"a": b"1", "b": b"1"}, {"b": b"2", "c": b"2"}, {"a": b"3"}, {"d": b"4"}]
