@@ -23,12 +23,12 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path, parents_of
 from patchmgr.model.operation import Commit
 from patchmgr.plumbing.durable import (
+    all_synced,
     make_folders,
     remove_empty,
     synced,
     uninterrupted,
     unwritable,
-    write_synced,
 )
 from patchmgr.plumbing.plain_files import read_json, refuse_links
 
@@ -159,14 +159,14 @@ class Journal:
                 if (self._root / path).is_dir():
                     raise IsADirectoryError(EISDIR, f"{path} is a folder")
                 make_folders((self._root / path).parent, made)
-                write_synced(self._root / staged, content)
+                (self._root / staged).write_bytes(content)
             entries.append((path, staged))
         steps = tuple((os.fsdecode(step.place), token) for token, step in ready.items())
         plan = _Plan(tuple(entries), tuple(change.refs), tuple(change.spent), steps)
         beside = staging / "journal.json"
-        write_synced(beside, json.dumps(msgspec.to_builtins(plan)).encode())
-        for folder in {staging, *(folder.parent for folder in made)}:
-            synced(folder)
+        beside.write_bytes(json.dumps(msgspec.to_builtins(plan)).encode())
+        written = [self._root / staged for _, staged in entries if staged is not None]
+        all_synced([*written, beside, *{staging, *(folder.parent for folder in made)}])
         beside.replace(self._root / _JOURNAL)
         synced(self._root / PRIVATE)
 
@@ -211,9 +211,9 @@ class Journal:
             for path in journal.spent:
                 (self._root / path).unlink(missing_ok=True)
             paths = (*(path for path, _ in journal.files), *journal.spent)
-            for folder in {"", *(folder for path in paths for folder in parents_of(path))}:
-                if (self._root / folder).is_dir():
-                    synced(self._root / folder)
+            changed = {"", *(folder for path in paths for folder in parents_of(path))}
+            folders = [self._root / folder for folder in changed]
+            all_synced([folder for folder in folders if folder.is_dir()])
             (self._root / _JOURNAL).unlink()
         except OSError as fault:
             left = "some files were written; the next patchmgr command here finishes the change"

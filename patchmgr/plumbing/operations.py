@@ -28,7 +28,7 @@ from patchmgr.model.operation import (
     TurnedTarget,
 )
 from patchmgr.plumbing.applied import record_document
-from patchmgr.plumbing.durable import replace_file
+from patchmgr.plumbing.durable import BESIDE, all_synced
 from patchmgr.plumbing.journal import PRIVATE, Change
 from patchmgr.plumbing.plain_files import folder_names, read_plain, refuse_links
 from patchmgr.plumbing.work_tree import permissions_for
@@ -79,20 +79,29 @@ class Contents:
     def __init__(self, root: Path, path: str) -> None:
         self._root, self._path = root, path
         self._folder = root / path
+        self._new: dict[str, Path] = {}
 
     def keep(self, content: bytes) -> str:
-        """Save content, and return its sha256 (64 hex digits)."""
+        """Write content, to be saved by `save`, and return its sha256 (64 hex digits)."""
         name = hashlib.sha256(content).hexdigest()
-        place = self._place(name)
-        if not place.exists():
+        if not self.has(name):
+            place = self._place(name)
             refuse_links(self._root, f"{self._path}/{name[:2]}")
             place.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(place, zlib.compress(content, _LEVEL))
+            self._new[name] = place.with_name(place.name + BESIDE)
+            self._new[name].write_bytes(zlib.compress(content, _LEVEL))
         return name
 
+    def save(self) -> None:
+        """Save what was written: after a crash, a content is there as a whole or not at all."""
+        all_synced([*self._new.values()])
+        for name, beside in self._new.items():
+            beside.replace(self._place(name))
+        self._new.clear()
+
     def has(self, name: str) -> bool:
-        """Return whether content with this sha256 is saved."""
-        return self._place(name).exists()
+        """Return whether content with this sha256 is written."""
+        return name in self._new or self._place(name).exists()
 
     def read(self, name: str) -> bytes:
         """Return the content with this sha256.
@@ -189,6 +198,7 @@ class OperationLog:
         number = max(self.numbers(), default=0) + 1
         now = int(time.time())
         edited = tuple(self._edited_targets(change))
+        self.contents.save()
         if edited:
             edits = Operation(number, now, BY_HAND, OperationKind.DONE, (), (), edited)
             change.files[_path(number)] = write_operation(edits)
