@@ -175,7 +175,7 @@ class Workspace:
         """Raise PatchmgrError "usage" if a new patch of a series would replace a file."""
         if not self.is_free(series, name):
             place = self.root / f"series/{series}/{name}"
-            hint = f"move {shown(str(place))} away, or choose another name"
+            hint = f"move {shown(str(place))} aside, or choose another name"
             raise UsageError(f"the file {shown(name)} already exists", hint)
 
     def patches(self, name: str) -> tuple[Patch, ...]:

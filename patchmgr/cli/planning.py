@@ -120,7 +120,7 @@ def sync(
     ] = "none",
     base: Annotated[
         str | None,
-        option("--base BRANCH", "The pull request's target; default: the current branch."),
+        option("--base BRANCH", "The branch to merge into; default: the current branch."),
     ] = None,
     push_branch: Annotated[
         str | None,

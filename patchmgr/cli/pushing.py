@@ -112,7 +112,7 @@ def pop(
 
 def _refuse_both(patch: str | None, all_: bool) -> None:
     if patch is not None and all_:
-        raise UsageError("name a patch, or give --all")
+        raise UsageError("name a patch or give --all, not both")
 
 
 def goto(

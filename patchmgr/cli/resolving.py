@@ -51,7 +51,7 @@ def _full_screen() -> Callable[[Resolver], None] | None:
     try:
         from patchmgr.cli.resolver_app import run_app
     except ModuleNotFoundError:
-        say("You are asked line by line, because Textual is missing (pip install 'textual>=6').")
+        say("Using a plain prompt, because Textual is missing (pip install 'textual>=6').")
         return None
     return run_app
 

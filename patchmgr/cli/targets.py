@@ -51,7 +51,7 @@ PackageName = Annotated[
     str | None, option("--package NAME", "The package; needed if upstream.lock does not name it.")
 ]
 Breaks = Annotated[
-    bool, option("--break-system-packages", "Change even an environment that the system manages.")
+    bool, option("--break-system-packages", "Change the environment even if the system manages it.")
 ]
 
 Warns = Annotated[
@@ -274,7 +274,7 @@ def branch(
         bool, option("--force", "Replace a branch or tag that patchmgr did not make.")
     ] = False,
     without: Annotated[
-        list[str], option("--without NAME", "Leave a patch or group out; repeatable.")
+        list[str], option("--without NAME", "Leave out a patch or group; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     only: Annotated[
         list[str],

@@ -209,7 +209,7 @@ def status(
         bool, option("--gh", "With --upstreaming: ask gh which pull requests are closed.")
     ] = False,
     build_env: Annotated[
-        bool, option("--build-env", "Print the pins as variables for a build.")
+        bool, option("--build-env", "Print the pins as environment variables for a build.")
     ] = False,
     verbose: Verbose = False,
     quiet: Quiet = False,

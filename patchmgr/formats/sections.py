@@ -73,7 +73,7 @@ def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None =
             check_path(part or path, what=what)
     stripped = _stripped(name, strip)
     if stripped is None:
-        hint = "write -pN after the name in the series file, where N directories are to be stripped"
+        hint = "write -pN after the name in the series file; N is how many directories to strip"
         raise reader.fault(f"a path has too few directories for -p{strip}", hint, at=at)
     return check_path(decode_path(stripped), what=what)
 

@@ -136,7 +136,7 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
     where = f"{shown(move.path)} in {checkout.root}"
     if move.old is None:
         message = f"{where} is in the way: a patch creates a file there"
-        raise PatchmgrError("edited", message, "move that file away, then run the command again")
+        raise PatchmgrError("edited", message, "move that file aside, then run the command again")
     if move.old == move.below:
         message = f"{where} differs from the pin"
         hint = "make a patch of that edit: patchmgr new NAME, then patchmgr refresh"

@@ -79,7 +79,7 @@ def create_store(path: Path) -> Path:
         raise PatchmgrError(
             "cache",
             f"the store {path} cannot be made: {reason}",
-            "set XDG_CACHE_HOME to a folder that can be written",
+            "set XDG_CACHE_HOME to a writable folder",
         ) from fault
     return path
 

@@ -227,7 +227,7 @@ class Target:
         what = f"the change that an interrupted command had begun in {self.root}"
         if journal["phase"] != "staging" and self._is_put_back(journal["files"]):
             self._drop(journal)
-            return f"Dropped {what}: its files were put back since"
+            return f"Dropped {what}: its files have been put back"
         if journal["phase"] == "waiting" and is_decided(journal["decider"], journal["token"]):
             self._finish(self._without_edited(journal), is_fresh=False)
             return f"Finished {what}"

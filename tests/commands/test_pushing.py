@@ -83,7 +83,7 @@ def test_push_and_pop_take_counts_and_goto_places(
         (("goto", "nine"), 2, "there is no patch nine"),
         (("goto", "9"), 2, "there is no patch number 9: the series has 3"),
         (("goto", "t"), 2, "t is ambiguous: several names start with it"),
-        (("push", "one", "-a"), 2, "name a patch, or give --all"),
+        (("push", "one", "-a"), 2, "name a patch or give --all, not both"),
         (("push", "\u00b2"), 2, "there is no patch \u00b2"),
         (("prev", "one"), 1, "there is no patch before the first one"),
         (("next", "three"), 1, "there is no patch after the last one"),

@@ -70,7 +70,7 @@ def test_what_fails_a_check_is_not_accepted_and_stays_chosen(
     before = picture(scene.root)
     answer = typed(scene, "a t a c x", monkeypatch, code=3)
     assert "nothing is chosen yet\n" in answer.err
-    assert "it fails a check:\nledger: it has nothing of what upstream does here\n" in answer.err
+    assert "it fails a check:\nledger: it has none of upstream's changes here\n" in answer.err
     assert "c has no effect here\n" in answer.err and "x has no effect here\n" in answer.err
     assert answer.err.endswith(
         "1 conflict left; your choices are saved\ncontinue with: patchmgr resolve\n"

@@ -95,7 +95,7 @@ def test_a_rebase_is_gone_through_and_every_key_has_its_hint(
 
     sizes = (WIDE, (60, 16), NARROW, (300, 100))
     answer = driven(scene, monkeypatch, "t a u x 1 a c", look, sizes=sizes)
-    assert told[1].startswith("it fails a check:\nledger: it has nothing of what upstream does")
+    assert told[1].startswith("it fails a check:\nledger: it has none of upstream's changes")
     assert told[3] == "x has no effect here"
     assert told[5] == "a.py passes every check; no conflict is left: c continues the rebase"
     assert "modified   fork-change-1.patch" in answer.out

@@ -126,7 +126,7 @@ def given_up(
     for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):
-            yield Failure("ledger", f"it has nothing of what {who} does {where}")
+            yield Failure("ledger", f"it has none of {who}'s changes {where}")
 
 
 def _has_nothing(

@@ -140,4 +140,4 @@ def test_a_failure_names_the_region_where_there_are_several() -> None:
     found = fit(two, both + b"run(x, mine)\n" + TAIL, "", lambda base, ours, theirs: None)
     assert isinstance(found, Fitted)
     told = [failure.text for failure in text_failures(two, found)]
-    assert told == ["it has nothing of what upstream does in region 2"]
+    assert told == ["it has none of upstream's changes in region 2"]
