@@ -62,7 +62,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
-    """Return, by hunk, the lines that commit `landed` brought, with their fate after `number`."""
+    """Return the lines that commit `landed` brought, by hunk, with their fate after `number`."""
     found = dict[HunkId, Sequence[tuple[bool, Fate]]]()
     for hunk in series.hunks(patch):
         then, now = (series.fates(hunk, n) for n in (landed, number))
@@ -76,7 +76,7 @@ def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
-    """Return whether a commit undoes what commit `landed` did, and little else."""
+    """Return whether commit `number` undoes what commit `landed` did, and little else."""
     added, removed = (series.news(landed, adds=adds) for adds in (True, False))
     back, away = (series.news(number, adds=adds) for adds in (True, False))
     undone = len(added & away) + len(removed & back)
@@ -172,7 +172,7 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
 
 
 def _candidates(series: Series) -> list[int]:
-    """Return the numbers of the upstream commits that may have landed a patch, in order."""
+    """Return the numbers of the upstream commits that may have landed any patch, in order."""
     found = {
         number
         for patch, steps in enumerate(series.traffic[0])
@@ -216,7 +216,7 @@ def _landings(series: Series) -> Landings:
 
 
 def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
-    """Return whether a patch is there after commit `at`, if commit `number` landed it."""
+    """Return whether upstream has a patch after commit `at`, if commit `number` landed it."""
     count = series.count_patch(patch, at)
     if count.adds and not count.came:
         return False  # upstream lacks what the patch removes: it may have deleted all of that code
@@ -229,7 +229,7 @@ def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
 def _along(
     mute: Set[int], landed: Set[int], related: Mapping[int, set[int]], size: int
 ) -> set[int]:
-    """Return those of the `mute` patches that landed together with the `landed` ones."""
+    """Return the `mute` patches, which leave no trace, that landed with the `landed` ones."""
     while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
         mute -= out
     found = set[int]()
@@ -245,7 +245,11 @@ def _along(
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
-    """Return the first landing of a patch that was not reverted, and None."""
+    """Return the number of the first landing that was not reverted, and None.
+
+    If all were reverted, the result is the last landing and the number of the commit that reverted
+    it.
+    """
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = (1 - MOST_OPEN) * max(found.values())
     landed, back = landings[patch][0], None
@@ -262,7 +266,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
 
 def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
-    """Return what upstream has of a patch that landed, or None if it has no hunk of the patch."""
+    """Return what upstream has of a patch that landed, or None if it has none of the hunks."""
     steps = series.way.steps
     landed, back = _last_landing(series, patch, landings)
     if back is not None:
@@ -293,12 +297,12 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 
 def _never_took_header(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether upstream, at the landing and now, lacks a patch's mode, or its move."""
+    """Return whether upstream lacks a patch's new mode or path, both at the landing and now."""
     return all(series.lacks_header(hunk, number) for number in (landed, series.way.end))
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
-    """Return the other files that have landed lines of a hunk, and a line that was beside them."""
+    """Return the other files that gained the lines of a landed hunk next to its context lines."""
     for hunk in series.hunks(patch):
         step, number = series.steps[hunk]
         lines = step.change.hunks[number].lines if step.change.hunks else ()
@@ -312,7 +316,7 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a hunk landed with its patch, perhaps reworded or with few lines left out."""
+    """Return whether a hunk landed with its patch, perhaps reworded or without a few lines."""
     path = series.path(hunk)
     before, after = (series.version(path, number) for number in (landed - 1, landed))
     if not series.count(hunk, landed).open:
@@ -328,13 +332,13 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _all_there(series: Series, hunks: Iterable[HunkId], number: int) -> set[HunkId]:
-    """Return the given hunks whose lines are all present after a commit."""
+    """Return those of the hunks whose lines upstream has completely after a commit."""
     counts = {hunk: series.count(hunk, number) for hunk in hunks}
     return {hunk for hunk, count in counts.items() if count.found == count.total > 0}
 
 
 def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
-    """Yield upstream's text and the patch's for each place that did not land word for word."""
+    """Yield upstream's text and the patch's text wherever a hunk did not land word for word."""
     count, path = series.count(hunk, landed), series.path(hunk)
     if hunk in series.wholes or not (count.open or count.taken):
         return
@@ -366,7 +370,10 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
 
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
-    """Return the absorption of a patch without a landing, if the target has whole hunks of it."""
+    """Return what the target has of a patch that no commit is known to have landed.
+
+    Returns None if the target does not have any hunk as a whole.
+    """
     touching, every = series.touching(patch), series.hunks(patch)
     # Any other hunk is as much there in the base as it is in the target.
     touched = [hunk for hunk in every if series.is_touched(hunk)] if touching else []

@@ -60,7 +60,7 @@ def key_of(line: bytes) -> bytes:
 
 
 class Text(Struct, frozen=True, dict=True):
-    """The lines of a text, and where each is in it. Lines are counted from 0."""
+    """The lines of a text (from 0), and the blocks, comments and strings that they are in."""
 
     content: bytes
 
@@ -71,17 +71,17 @@ class Text(Struct, frozen=True, dict=True):
 
     @cached_property
     def keys(self) -> list[bytes]:
-        """The lines without white space, for comparisons. A line with no word becomes empty."""
+        """The lines without white space, for comparison. A line without a word becomes empty."""
         return [*map(key_of, self.lines)]
 
     @cached_property
     def counts(self) -> Counter[bytes]:
-        """How often each line with a word, without its white space, occurs."""
+        """How often each line with a word occurs, keyed by the line without white space."""
         return Counter(filter(None, self.keys))
 
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:
-        """The lines that begin within a comment or a long string, and the mark that ends it."""
+        """The ending mark of the comment or long string that a line begins in, keyed by line."""
         found, ending = dict[int, bytes](), b""
         for number, line in enumerate(self.lines):
             if ending:
@@ -104,7 +104,7 @@ class Text(Struct, frozen=True, dict=True):
                 yield key
 
     def decorated(self, line: int) -> bytes:
-        """Return the name of the definition that a decorator is written above, if it is one."""
+        """Return the name of the definition below a decorator, or b"" for any other line."""
         is_decorator = _ATTRIBUTE.match(self.lines[line])
         named = (_DEFINED.match(below) for below in self.lines[line:] if is_decorator)
         return next((name[1] for name in named if name), b"")
@@ -114,14 +114,14 @@ text_of = lru_cache(maxsize=16)(Text)
 
 
 class Needed(Struct, frozen=True):
-    """Why a hunk must be kept, and whether upstream's text is nevertheless what it produces."""
+    """Why a hunk must be kept. `is_done` says whether applying it gives upstream's text anyway."""
 
     why: str
     is_done: bool = False
 
 
 class Spot(Struct, frozen=True):
-    """A run of changed lines, and what is around it up to lines that both texts have."""
+    """A run of changed lines, with the lines around it up to the next lines that upstream kept."""
 
     run: Run
     added: range
@@ -143,7 +143,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def is_there(self) -> bool:
-        """Whether the hunk adds lines, and upstream has its text as it is."""
+        """Whether the hunk adds lines, and upstream's file contains its new text unchanged."""
         return self.hunk.added() > 0 and (self.is_state or b"".join(self.hunk.new()) in self.ours)
 
     @cached_property
@@ -163,7 +163,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def spots(self) -> tuple[Spot, ...]:
-        """The runs with what is in their places."""
+        """The runs of changed lines, each with upstream's lines at the same position."""
         kept = _kept(self.base, self.ours)
         gone = {n for run in self.runs for n in range(run.start, run.end)}
         found, shift, ends = list[Spot](), 0, (len(self.mine.lines), len(self.there.lines))
@@ -182,7 +182,7 @@ class Drop(Struct, frozen=True, dict=True):
         return tuple(found)
 
     def _both(self, kept: _Kept, at: int, ends: tuple[int, int]) -> tuple[int, int]:
-        """Return the numbers of a kept line in the patched text and in upstream's."""
+        """Return the numbers that a kept line has in the patched text and in upstream's text."""
         if not 0 <= at < len(kept.old):
             return ends if at >= 0 else (-1, -1)
         line = kept.old[at]
@@ -201,7 +201,7 @@ class Drop(Struct, frozen=True, dict=True):
         return after > before or key in _kept(self.base, self.ours).added
 
     def is_same_block(self, line: int, place: int) -> bool:
-        """Return whether no other block is around a place, as far as lines are unique."""
+        """Return whether two lines are in the same block, judged by lines unique in both texts."""
         if language(self.path) in ("Text", OTHER):
             return True
         old, new = [*self.mine.around(line)], [*self.there.around(place)]
@@ -211,7 +211,7 @@ class Drop(Struct, frozen=True, dict=True):
 
 
 class _Kept(Struct, frozen=True):
-    """The numbers of equal lines of two texts, in order, and the lines that only the second has."""
+    """The numbers of the equal lines of two texts, in order, and the lines that the second adds."""
 
     old: Sequence[int]
     new: Sequence[int]
@@ -259,7 +259,7 @@ def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
 
 
 def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
-    """Return whether upstream has all removed lines as often as base, where one is unique."""
+    """Return whether upstream still has all removed lines, one of which is unique in the base."""
     base, ours = text_of(drop.base).counts, drop.there.counts
     removed = [bare(line) for line in lines]
     is_kept = all(ours[line] >= base[line] for line in removed)
@@ -267,7 +267,7 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return why a hunk is needed if upstream has only a changed number in common with it."""
+    """Return why a hunk is needed if upstream has only one of its lines, with a changed number."""
     counted = dict(pair for run in drop.runs for pair in _counted(run))
     if not counted:
         return None
@@ -284,7 +284,7 @@ def coincidence(drop: Drop) -> Needed | None:
 
 
 def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each added line that differs from a removed line only in numbers, and that line."""
+    """Yield (added line, removed line) for each pair that differs only in numbers."""
     old = {_NUMBER.sub(b"0", bare(line)): line for line in run.removed}
     for line in run.added:
         before = old.get(_NUMBER.sub(b"0", bare(line)))
@@ -293,13 +293,13 @@ def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _uncounted(runs: Iterable[Run]) -> list[bytes]:
-    """Return the added lines that differ from the removed ones in more than numbers."""
+    """Return the added lines that differ from every removed line in more than numbers."""
     sides = ((run.added, dict(_counted(run))) for run in runs)
     return [x for added, counted in sides for x in added if key_of(x) and x not in counted]
 
 
 def other_place(drop: Drop) -> Needed | None:
-    """Return why a hunk is needed if upstream has its lines elsewhere or spaced otherwise."""
+    """Return why a hunk is needed if upstream has its lines elsewhere or with other white space."""
     for spot in drop.spots:
         mine, there = spot.mine.start, spot.there.start
         for line in spot.added:
@@ -318,7 +318,7 @@ def other_place(drop: Drop) -> Needed | None:
 def _difference(
     drop: Drop, line: int, place: int, own: tuple[Sequence[bytes], Sequence[bytes]]
 ) -> str | None:
-    """Return in what upstream's line differs from the patch's, if its meaning does."""
+    """Return how upstream's line differs from the patch's in meaning, or None if it does not."""
     texts = drop.mine.lines[line], drop.there.lines[place]
     quoted = drop.mine.quoted.get(line), drop.there.quoted.get(place)
     is_literal = quoted[0] not in (None, b"*/")
@@ -340,7 +340,7 @@ def _difference(
 
 
 def _is_unordered(drop: Drop, line: int) -> bool:
-    """Return whether a line is an import, a keyword argument of Python, or the like."""
+    """Return whether the position of a line among its neighbours has no meaning, as for imports."""
     text, around = drop.mine.lines[line], next(drop.mine.around(line), b"")
     if is_import(text) or language(drop.path) != "Python":
         return is_import(text)
@@ -351,7 +351,7 @@ def _is_unordered(drop: Drop, line: int) -> bool:
 
 
 def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
-    """Return how many lines are indented less than a level, and how many blocks others begin."""
+    """Return how many lines are indented less than `level`, and how many blocks the others open."""
     said = [line for line in lines if line.strip()]
     rest = [line for line in said if indentation(line) >= level or line[:1] == b"#"]
     opened = sum(bool(_OPENS.match(line)) - bool(_CLOSES.match(line)) for line in rest)
@@ -359,7 +359,7 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
 
 
 def copied(drop: Drop) -> Needed | None:
-    """Return why a hunk is needed if upstream has its very text, but only in another block."""
+    """Return why a hunk is needed if upstream has exactly its text, but only in another block."""
     old, new = b"".join(drop.hunk.old()), [*drop.hunk.new()]
     if drop.base.count(old) == 1 and old not in drop.ours:  # then that block is no copy
         return None
@@ -394,7 +394,7 @@ def why_needed(drop: Drop) -> Needed | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return a merge in which the hunks that are proved to be needed are conflicts, or carried."""
+    """Return the merge after the proofs: a hunk that is still needed is in conflict or carried."""
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None
     if texts is None:
@@ -426,6 +426,6 @@ def checked(
 
 
 def _block(drop: Drop) -> Block:
-    """Return the lines of base that a hunk changes, and upstream's lines in the same place."""
+    """Return the lines of base that a hunk changes, and upstream's lines at the same position."""
     first, last = drop.spots[0], drop.spots[-1]
     return Block(first.run.start, last.run.end, first.there.start, last.there.stop)

@@ -111,7 +111,7 @@ class Wanted(Struct, frozen=True, dict=True):
 
 
 class _Guard(Struct, frozen=True):
-    """An `if` whose body only leaves: its lines (end exclusive), its exit and its condition."""
+    """An `if` whose body only leaves: its lines (end exclusive), the way out, and its condition."""
 
     start: int
     end: int
@@ -196,7 +196,7 @@ class Comparison:
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
-        """Return the ranges that upstream changed in the same symbols as the given changes."""
+        """Return upstream's changed ranges that are in the same symbols as the given changes."""
         around = [(run, self._symbol_around(run)) for run in runs]
 
         def is_here(block: Block) -> bool:
@@ -299,7 +299,7 @@ def _encoded(word: str) -> bytes:
 
 
 def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:
-    """Return whether upstream's lines are a later wording of what runs add."""
+    """Return whether upstream's lines are the lines that the runs add, written in another way."""
     sides = [line for run in runs for line in run.added], comparison.ours[found.start : found.end]
     added, ours = (b"".join(lines).decode("utf-8", "surrogateescape") for lines in sides)
     words, there = (all_words(lines, comparison.language) for lines in sides)
@@ -318,7 +318,7 @@ def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found
 def _doubled_guard(
     comparison: Comparison, runs: Sequence[Run], changed: Sequence[Block], wanted: Wanted
 ) -> Likeness | None:
-    """Return upstream's guard with the cause and the exit of one in the patch, or None."""
+    """Return upstream's guard that has the cause and exit of a guard in the patch, or None."""
     mine = [guard for run in runs for guard in comparison.guards(run.added)]
     new = {word for word in wanted.words if not comparison.count(word)}
     parts = {part for word in new for part in parts_of(word)}

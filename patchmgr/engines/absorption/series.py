@@ -28,7 +28,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
-"""Return the other files in a path's language that gained some lines next to some context."""
+"""A function that returns the other files of a path's language with new lines next to context."""
 
 FileLine = tuple[str, bytes]
 """A path of the series, and a line of the file without white space."""
@@ -51,7 +51,7 @@ class Folded(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """Upstream's files at base and target, those that moved (`homes`), and the commits between."""
+    """Upstream's files at base and target, the paths of moved files, and the commits in between."""
 
     start: Versions
     target: Versions
@@ -177,7 +177,10 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether upstream's file, after a commit, is what the series makes of it."""
+        """Return whether upstream's file after a commit equals the file that some patch produces.
+
+        Patches before `patch` do not count.
+        """
         entry = self.version(path, number)
         return entry not in (None, self.way.start.get(path)) and any(
             by[0] >= patch and step.theirs == entry and step.change.path == path
@@ -199,7 +202,7 @@ class Series:
         return self._effect(path, self.version(path, number))
 
     def _count(self, hunk: HunkId, number: int) -> Count:
-        """Count the lines of a hunk by fate. A whole file, or a mode, counts as one line."""
+        """Count the lines of a hunk by fate. A whole file, or a new mode, counts as one line."""
         path = self.path(hunk)
         if hunk in self.wholes:
             count = self._count_whole(hunk, self.version(path, number))
@@ -208,7 +211,7 @@ class Series:
         return count + Count(open=1) if self.lacks_header(hunk, number) else count
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
-        """Return whether upstream, after a commit, lacks a patch's change of mode, or its move."""
+        """Return whether upstream, after a commit, lacks a patch's new mode, or its rename."""
         step = self.steps[hunk][0]
         entry, theirs = self.version(step.change.path, number), step.theirs
         changes_mode = step.base and theirs and step.base.mode != theirs.mode
@@ -279,7 +282,7 @@ class Series:
         return normal_lines(self.text(self.version(path, number)) or b"")
 
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the distinctive lines that a commit adds to the series' files, or removes."""
+        """Return the distinctive lines of the series' files that a commit adds (or removes)."""
         found = set[FileLine]()
         for path in (path for path in self.paths if number in self._versions[path]):
             old, new = (set(self._lines(path, n)) for n in (number - 1, number))
@@ -322,7 +325,10 @@ class Series:
         return found
 
     def is_own(self, patch: int, number: int) -> bool:
-        """Return whether most lines that a commit adds to a patch's files are the series'."""
+        """Return whether the series makes most of a commit's changes to the files of a patch.
+
+        The changes are the lines that the commit adds or, if it adds none, removes.
+        """
         paths = {self.path(hunk) for hunk in self.hunks(patch)}
         for adds in (True, False):
             if brought := {line for line in self.news(number, adds=adds) if line[0] in paths}:

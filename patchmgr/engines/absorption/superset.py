@@ -1,4 +1,4 @@
-"""Recognise that upstream added what a hunk adds, in the same place, and more."""
+"""Recognize that upstream added what a hunk adds, and more, at the same position."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
 
 
 def _members(text: bytes) -> tuple[list[bytes], list[list[bytes]]]:
-    """Return the brackets of a text, and the members that are between each two of them."""
+    """Return the brackets of a text, and the members between each bracket and the next one."""
     brackets, groups = list[bytes](), [[b""]]
     for piece in PIECE.findall(text):
         if piece in (b"(", b")", b"[", b"]", b"{", b"}"):
@@ -62,6 +62,6 @@ def _members(text: bytes) -> tuple[list[bytes], list[list[bytes]]]:
 
 
 def _is_among(less: Sequence[bytes], more: Sequence[bytes]) -> bool:
-    """Return whether some members occur among others in the same order."""
+    """Return whether `more` has all members in `less`, in the same order."""
     rest = iter(more)
     return all(one in rest for one in less)

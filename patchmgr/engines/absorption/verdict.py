@@ -36,7 +36,7 @@ class Absorption(Struct, frozen=True):
     now_in: str | None = None
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
-        """Return this value without the hunks that remove lines which the given patches add."""
+        """Return this value without the hunks that remove lines added by the given patches."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
         if held.isdisjoint(self.hunks):
             return self
@@ -46,7 +46,10 @@ class Absorption(Struct, frozen=True):
 def absorbed_before(
     kept: Kept, about: str | bytes, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
-    """Return what upstream has of each patch, from the cache of an `about`, or else by `find`."""
+    """Return what upstream has of each patch, from the cache if possible, or else from `find`.
+
+    `about` is the question under which the answer is cached.
+    """
     question = ("absorbed", about)
     known = kept.get(question)
     if known is not None:

@@ -1,6 +1,6 @@
 """A weave, as in SCCS: the lines that a file has in any state of a series, in one common order.
 
-One comparison of it with an upstream file shows which lines of every patch that file has.
+A single comparison of a weave with upstream's file shows which lines of every patch the file has.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Node(Struct):
         return is_there
 
     def puts_in(self, number: int) -> bool:
-        """Return whether the hunk at an index of `events` adds the line rather than removes it."""
+        """Return whether the hunk `events[number]` adds the line, rather than removes it."""
         return self.is_base == (number % 2 == 1)
 
 
@@ -154,7 +154,7 @@ class Weave:
 
     @cached_property
     def replacements(self) -> Set[tuple[int, HunkId]]:
-        """Each patch whose change of a line a later hunk undoes, paired with that hunk."""
+        """Pairs of a patch and a later hunk that undoes the patch's change of a line."""
         return {
             (by[0], after)
             for node in self.nodes
@@ -184,7 +184,7 @@ def _keyed(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 class Fate(IntEnum):
-    """What an upstream version of a file shows of one line that a hunk adds or removes."""
+    """What an upstream version of a file shows about one line that a hunk adds or removes."""
 
     FOUND = 0
     OPEN = 1  # the place is as the series finds it: the hunk would still change it
@@ -213,7 +213,7 @@ class Count(Struct, frozen=True):
 
 
 class Effect(Struct, frozen=True):
-    """Shows for each line that a series adds or removes whether an upstream file has the change."""
+    """Which of the lines that a series adds or removes an upstream file has."""
 
     fates: Mapping[Change, Fate]
     counts: Mapping[HunkId, Count]
@@ -224,7 +224,10 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
-    """Compare a weave with upstream's file (None: deleted), which patch `known` makes as it is."""
+    """Compare a weave with upstream's file, which is None if it was deleted.
+
+    If the file is known to equal the state after a patch, `known` is the index of that patch.
+    """
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
     alive = [] if known is None else weave.alive(known)
@@ -265,7 +268,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
 
 
 def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
-    """Pair nodes of the weave with equal lines of upstream's file."""
+    """Map nodes of the weave to the equal lines of upstream's file."""
     nodes = weave.nodes
     runs = [[*matched_runs(there, keys)] for _, there in weave.ends]
     after, before = (sum(size for _, _, size in found) for found in runs)
@@ -344,7 +347,7 @@ def _fates_in_other_words(
 def _without_replaced(
     weave: Weave, run: Run, fates: Mapping[Change, Fate]
 ) -> Iterator[tuple[Change, Fate]]:
-    """Yield the removals of a patch in a run where later patches replaced all that it adds."""
+    """Yield the removals of each patch whose added lines in a run later patches all replaced."""
     # Without it B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     here = [(at, n) for at in range(run.start, run.end) for n in range(len(weave.nodes[at].events))]
     for patch in run.patches:

@@ -264,13 +264,13 @@ class _Declarations(Scan):
             self._note(names, "variable", line, type=kind, is_constant=is_constant)
 
     def cut(self, pending: Sequence[Token]) -> None:
-        """Add the function whose head is the end of an `#if` branch."""
+        """Add the function whose head an `#if` branch ends with."""
         statement = statement_of(pending)
         function = function_of(statement.texts, self.scope.owners)
         self._function(statement, function, is_definition=True)
 
     def doubt(self, line: int, first: State) -> None:
-        """Go on after the first branch, as the matching of brackets does."""
+        """Continue in the state at the end of the first branch, as `match_brackets` does."""
         self.restore(first)
 
     def _function(
@@ -465,7 +465,7 @@ def _call(file: CxxFile, number: int) -> int | None:
 
 
 def _is_local(file: CxxFile, number: int) -> bool:
-    """Return whether a type before a name shows a declaration, as in `int n` and `; T* n`."""
+    """Return whether the type before a name shows that it is declared here, as in `int n`."""
     texts = [file.tokens[n].text for n in range(max(0, number - 3), number)]
     if not texts or texts[-1] in _LEADS:
         return False

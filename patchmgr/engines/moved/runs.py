@@ -96,7 +96,7 @@ def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None
 
 
 def _slid(base: Outline, run: Run) -> Iterator[Run]:
-    """Yield an insertion at each line where inserting it gives the same text."""
+    """Yield the insertion at every position where it gives the same text."""
     yield run
     lines = base.lines
     up = run
@@ -110,7 +110,7 @@ def _slid(base: Outline, run: Run) -> Iterator[Run]:
 
 
 def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
-    """Return the outermost units in added lines, or none unless all lines belong to such units."""
+    """Return the outermost units of the added lines, or () if any line is outside these units."""
     found: list[Unit] = []
     for unit in theirs.units:
         is_inside = found and found[-1].has(unit.start, unit.end)

@@ -1,9 +1,9 @@
 """Find what a person should check in a merge of Python that git made without a conflict.
 
-Of 2,878 files of 16 public repositories that git merged cleanly, people corrected five of those
-reported here. Checks of mismatched calls, of arguments that change their parameter, of unused
-imports and of repeated statements were tried, too: they reported three files, which people took
-unchanged.
+Of 2,878 files of 16 public repositories that git merged cleanly, these checks report five that
+people corrected. Checks of mismatched calls, of arguments that change their parameter, of unused
+imports and of repeated statements were tried, too: they reported three files, all of which people
+left as git had merged them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAMED = (
 
 
 class Facts(Struct, frozen=True):
-    """What a Python text does with each name: how often it defines, imports, binds, assigns it.
+    """What a Python text does with each name: how often it defines, imports, binds and assigns it.
 
     `names` holds all names that the text uses.
     """
@@ -84,7 +84,7 @@ def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, .
 
 
 def _wiped(sides: _Sides) -> Iterator[tuple[str, str]]:
-    """Yield each name that one side newly uses and the other no longer does, with that side."""
+    """Yield each name of the merge that one side no longer uses or defines, and that side."""
     for who, side, other in (
         ("upstream", sides.upstream, sides.fork),
         ("the patch", sides.fork, sides.upstream),
@@ -105,7 +105,7 @@ def _doubled(sides: _Sides) -> Iterator[str]:
 
 
 def _assigned_twice(sides: _Sides) -> Iterator[str]:
-    """Yield local variables that both sides introduce differently, so that one undoes the other."""
+    """Yield a sentence for each new local variable that both sides assign differently."""
     b, u, f, m = (s.assigned for s in (sides.base, sides.upstream, sides.fork, sides.merged))
     for key in m:
         if not b[key] and min(u[key], f[key]) and m[key] > max(u[key], f[key]):

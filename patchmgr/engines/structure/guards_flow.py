@@ -95,7 +95,10 @@ def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
 def _dead_branches(
     statement: ast.If, led_out: Mapping[str, frozenset[str] | None]
 ) -> Iterator[str]:
-    """Yield branches whose condition has already left the block, or is that of an earlier one."""
+    """Yield a sentence for each branch whose condition an earlier `if` has already dealt with.
+
+    That `if` is an earlier branch, or one of `led_out`, whose bodies leave the block.
+    """
     above: set[str] = set()
     branch: ast.stmt | None = statement
     while isinstance(branch, ast.If):
@@ -141,7 +144,7 @@ def newly_dead(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
 def doubled_statements(base: Flow, upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
     """Return the statements that a function or class has more often than on either side.
 
-    Only statements whose number neither side changed, or that are in the same block, count.
+    A statement counts only if neither side changed how often it occurs, or if one block repeats it.
     """
     return tuple(
         place[1]

@@ -102,7 +102,7 @@ def _split(text: str) -> list[bytes]:
 
 
 def _words(growth: Mapping[str, int]) -> Counter[bytes]:
-    """Return how many more of each word there are in some lines."""
+    """Return how many more copies of each word the given lines add up to."""
     found: Counter[bytes] = Counter()
     for line, count in growth.items():
         for word in _split(line):
@@ -126,7 +126,7 @@ def _is_word_suspect(base: str, counted: Growths) -> bool:
 
 
 def _is_condition_twice(counted: Growths) -> bool:
-    """Return whether both sides add the same condition, of which all words may be old."""
+    """Return whether both sides add the same condition, even if it has no new word."""
     ours, theirs = (
         {match[1] for line, n in side.items() if n > 0 and (match := _CONDITION.match(line))}
         for side in (counted.upstream, counted.fork)

@@ -31,7 +31,7 @@ def parse_anew(text: str) -> ast.Module | None:
 
 
 def walk(*nodes: ast.AST) -> list[ast.AST]:
-    """Return some nodes and all nodes inside them, in the order of `ast.walk`, in half its time.
+    """Return the given nodes and all nodes inside them, as `ast.walk` does, in half its time.
 
     Nodes without fields, such as `ast.Load`, are left out.
     """

@@ -46,7 +46,7 @@ class Run(Struct, frozen=True):
 
     @property
     def says_something(self) -> bool:
-        """Whether any added line is neither blank nor an import."""
+        """Whether any added line is more than a blank line or an import."""
         return any(not is_blank(line) and not is_import(line) for line in self.added)
 
 
