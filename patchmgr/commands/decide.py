@@ -185,7 +185,7 @@ def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str,
 def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
     """Return (commit, subject, `number`) for a pull request.
 
-    If upstream has only releases, the commit is the item's.
+    If upstream has only releases, the commit and subject are those that the rebase found.
     """
     record = session.workspace.series_record(item.series)
     upstream = session.upstream_of(record)

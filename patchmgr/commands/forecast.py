@@ -75,7 +75,7 @@ def _not_closed(
     for one in pulls:
         state = pull_state(url, one.number)
         if state.startswith("unknown"):
-            session.say(f"pull request {one.number} may be closed: {state}")
+            session.say(f"pull request {one.number} may be closed; its state is {state}")
         if state not in ("CLOSED", "MERGED"):
             yield one
 

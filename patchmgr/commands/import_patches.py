@@ -163,7 +163,7 @@ class _Place(Struct, frozen=True):
 
 
 class _Without:
-    """The names of the patches to leave out; each must be the name of one."""
+    """The names of the patches to leave out; each must match a patch."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names, self._unused = frozenset(names), set(names)
@@ -175,7 +175,7 @@ class _Without:
         return bool(found)
 
     def check(self) -> None:
-        """Raise PatchmgrError "usage" if a name was not the name of a patch."""
+        """Raise PatchmgrError "usage" if a name did not match any patch."""
         if self._unused:
             unknown = shown(", ".join(sorted(self._unused)))
             raise UsageError(f"--without: the named sources have no patch {unknown}")
@@ -229,7 +229,7 @@ def _named(
 
 
 def _note_files(files: Overlay, patch: Patch) -> None:
-    """Note which files there are after a patch, not what is in them."""
+    """Record which files exist after a patch, but not their contents."""
     for change in patch.files:
         if change.old_path is not None and change.old_path != change.new_path:
             files.set(change.old_path, files.entry(change.old_path) if change.is_copy else None)
@@ -371,7 +371,10 @@ def _applied(
 
 
 def _placed(patch: Patch, line: SeriesLine, side: Overlay, blobs: Blobs) -> Patch | None:
-    """Return a patch with other lines for hunks that fit at several places, or None."""
+    """Return a patch whose hunks state the lines that `git apply` and `patch` would choose.
+
+    Returns None if no hunk fits at several positions, or if the two would choose differently.
+    """
     places: dict[int, Sequence[int]] = {}
     for index, change in enumerate(patch.files):
         entry = side.entry(change.old_path) if change.old_path is not None else None

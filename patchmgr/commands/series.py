@@ -107,7 +107,7 @@ def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
 
 
 class Guarded(Struct, frozen=True):
-    """Lines of a series file; each has the guards of its patch, and its groups that are off."""
+    """The lines of a series file whose patch has a guard or is in a group that is off."""
 
     series: str
     lines: tuple[SeriesLine, ...]

@@ -294,8 +294,8 @@ def timeline(review: Review) -> Chart | None:
         shown = _fitting(f"{row + 1} {clean(name).removesuffix('.patch')}", left - 10)
         shapes.append(Shape((Label(4, top + row * 17 + 12, shown, ""),)))
     return Chart(
-        "Timeline of need",
-        "Need over time",
+        "Timeline of verdicts",
+        "Verdicts over time",
         "What became of each patch in each recorded rebase, and after how many upstream steps.",
         [(colour, f"{letter} {word}") for word, (colour, letter) in _VERDICTS.items()],
         shapes,

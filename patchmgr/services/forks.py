@@ -146,7 +146,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
 
 
 def _tracked(upstream: OpenUpstream, scratch: Scratch, head: str) -> str | None:
-    """Return upstream's tip in the store, or None if the tip is unknown or contains the fork."""
+    """Return upstream's tip in the store, or None if it is unknown or already contains the fork."""
     tip = upstream.tip()
     return None if tip is not None and is_ancestor(scratch.git_dir, head, tip) else tip
 

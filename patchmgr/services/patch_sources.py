@@ -156,7 +156,7 @@ class Reading(Struct, frozen=True):
             _check_one_package(place, [p for p in packages if p is not None])
             files = sorted(files, key=_number_of)
         folders = sorted(path for path in place.iterdir() if _patch_files(path))
-        self._say_left_out("Left out folders with patches", [path.name for path in folders])
+        self._say_left_out("Left out folders that contain patches", [path.name for path in folders])
         for path in files:
             if not self._is_empty(path):
                 yield from self.read(path)
@@ -251,7 +251,7 @@ _BY_HAND = "if patch applies it to a checkout of the pin: import what git diff -
 
 
 class _Read(Struct, frozen=True):
-    """A patch that could be read, in parts, and what was changed for that."""
+    """A patch as it can be read, perhaps in parts, and what was changed to make it readable."""
 
     parts: tuple[tuple[SourcePatch, Patch], ...]
     strip: int
@@ -259,14 +259,14 @@ class _Read(Struct, frozen=True):
 
     @property
     def has_old(self) -> bool:
-        """Whether the patch changes a file that is there before."""
+        """Whether the patch changes a file that already existed."""
         return any(file.old_path for _, patch in self.parts for file in patch.files)
 
 
 def readable(
     item: SourcePatch, exists: Callable[[str], bool], notes: list[str]
 ) -> Sequence[tuple[SourcePatch, Patch]]:
-    """Return a patch as it can be read: as it is, with another -pN, or rewritten, in parts.
+    """Return the parts of a patch, usually one, with another -pN or rewritten if needed.
 
     `exists` says whether a path is a file in the state that the patch is for. What was changed is
     added to `notes`. Raises PatchmgrError if the patch cannot be read.
@@ -294,10 +294,10 @@ def readable(
 
 
 def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Read | PatchmgrError]:
-    """Yield the ways to read a patch, the plainest first, and why the usual ones fail.
+    """Yield the ways to read a patch, the plainest first. A way that fails is an error.
 
-    More than one folder is stripped only if the names of a file differ in less. What has an unsafe
-    path is not read with another -pN.
+    Another -pN is not tried for a patch with an unsafe path, and -p2 or -p3 only if the usual -pN
+    fails.
     """
     usual = 1 if item.strip is None else item.strip
     plain = _reading(item, usual)

@@ -27,8 +27,8 @@ def keep_syncs(
     """Save and return the results of a rebase, one for each series.
 
     They replace the results of an earlier rebase between the same states. `old_heads` maps each
-    series to its previous head, and `known` lists the conflicts with a resolution. A failed write
-    is ignored, because the results can be computed again.
+    series to its previous head, and `known` lists the conflicts that have a resolution. A failed
+    write is ignored, because the results can be computed again.
     """
     found: list[SyncDocument] = []
     for outcome in outcomes:

@@ -70,7 +70,7 @@ def test_what_gh_says_is_closed_is_left_out(pulls: Scene, monkeypatch: pytest.Mo
     monkeypatch.setattr(commands.forecast, "pull_state", lambda url, number: states[number])
     found = pulls.call("forecast", "s", "--gh", "--json")
     assert [pull["number"] for pull in found.json["pulls"]] == [2, 3]
-    assert "pull request 3 may be closed: unknown: gh says nothing" in found.err
+    assert "pull request 3 may be closed; its state is unknown: gh says nothing" in found.err
 
 
 def test_the_newest_so_many_are_looked_at(pulls: Scene) -> None:

@@ -477,7 +477,7 @@ def test_patches_that_are_left_out_of_a_folder_are_named(empty: Stage) -> None:
     put(empty, "q/old/b.patch", EDIT_B)
     put(empty, "q/README", "text")
     folder = put(empty, "q/docs/text", "text").parents[1]
-    assert take(empty, "--dry-run", folder).err == "Left out folders with patches: old\n"
+    assert take(empty, "--dry-run", folder).err == "Left out folders that contain patches: old\n"
     put(empty, "q/c.diff", EDIT_B)
     put(empty, "q/series", "a.patch\n# old/b.patch\n")
     unlisted = "Left out patches that the series file does not name: c.diff\n"

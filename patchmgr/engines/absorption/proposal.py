@@ -99,7 +99,7 @@ class Wanted(Struct, frozen=True, dict=True):
         return not self.counts - Counter(word for _, word in there)
 
     def most(self, there: Sequence[Brought]) -> float:
-        """Return an upper bound of `share`, quick to compute as the order of words is ignored."""
+        """Return an upper bound of `share`. It is quick because the order of words is ignored."""
         found = Counter(word for _, word in there if word in self.weights)
         said = (self.weights[word] * min(n, self.counts[word]) for word, n in found.items())
         return fsum(said) / (self.telling or 1)

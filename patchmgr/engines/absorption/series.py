@@ -261,7 +261,10 @@ class Series:
         return {change: fates[change] for change in changes}
 
     def _wanted(self, path: str) -> Mapping[bool, Mapping[bytes, set[int]]]:
-        """Return the telling lines of a file that patches add (True) or remove, and the patches."""
+        """Map True to the distinctive lines that patches add, and False to those that they remove.
+
+        Each line is mapped to the patches.
+        """
         found: dict[bool, dict[bytes, set[int]]] = {True: {}, False: {}}
         weave = self.weave(path)
         for (patch, hunk), changes in weave.telling.items():

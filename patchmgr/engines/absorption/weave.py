@@ -69,7 +69,7 @@ class Weave:
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
-        """Record what a patch does to the file, by the index in the patch of the first hunk."""
+        """Record a patch's change of the file. `first` is the index of the first hunk."""
         alive = [-1, *self.alive(patch - 1)]
         for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
             self._apply_hunk(alive[position] + 1, hunk, (patch, first + number))

@@ -167,7 +167,7 @@ class Search:
         return self._outlines[path]
 
     def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
-        """Yield the units of a file that `unit` may be now, unless the old file had it as well."""
+        """Yield the units of a file that `unit` may be now, unless the file had such a unit."""
         homes = tuple(_homes(self._base, unit, file))
         before = self._elsewhere.before(file.path) if homes else None
         if before is not None:
