@@ -93,7 +93,7 @@ def move(
     after: Annotated[str | None, option("--after PATCH", "Move the patch after this one.")] = None,
     into: Annotated[
         str | None,
-        option("--into SERIES", "Move the patch to this series, directly above or below."),
+        option("--into SERIES", "Move the patch to this series, which is directly above or below."),
     ] = None,
     to: To = None,
     series: OfSeries = None,
@@ -205,7 +205,7 @@ def show_(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print a patch file, by default that of the top.
+    """Print a patch file; default: the top patch's.
 
     Example: patchmgr show fix-allow-list --header
     """

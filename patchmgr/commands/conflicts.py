@@ -94,7 +94,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches that have a conflict, or one of its regions, in the rebase in progress."""
+    """Return the patches of the rebase in progress that have this conflict, or a region of it."""
     items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(

@@ -83,7 +83,7 @@ def edit(
 def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
     """Return the patch with a new header.
 
-    If the header is not valid, raises PatchmgrError "bad-patch", and saves its text for the user.
+    If the header is not valid, saves its text for the user and raises PatchmgrError "bad-patch".
     """
     if header and not header.endswith(b"\n"):
         header += b"\n"

@@ -240,7 +240,7 @@ class Delivery(Target):
     def deliver(
         self, files: Mapping[str, bytes], *, is_forced: bool, is_dry_run: bool
     ) -> Delivered:
-        """Write files, and delete files of the last export that are obsolete.
+        """Write files, and delete those files of the last export that are no longer part of it.
 
         `files` maps paths to contents. Raises PatchmgrError "in-the-way" if a file that patchmgr
         did not write has one of the paths, unless `is_forced`.

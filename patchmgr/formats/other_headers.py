@@ -84,7 +84,7 @@ def _hg_changeset(lines: Sequence[bytes]) -> list[bytes] | None:
 def _mail(
     person: bytes, date: str, message: Sequence[bytes], told: Sequence[bytes]
 ) -> list[bytes] | None:
-    """Return the lines of a mail; `told` is put below the message."""
+    """Return the lines of a mail with this message and, below it, the lines in `told`."""
     start = next((n for n, line in enumerate(message) if not is_blank(line)), len(message))
     end = next((n for n in range(start, len(message)) if is_blank(message[n])), len(message))
     subject = squeezed(b" ".join(message[start:end]).decode("latin-1")).encode("latin-1")

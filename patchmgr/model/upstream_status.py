@@ -49,7 +49,7 @@ class FollowUp(Struct, frozen=True):
         return f"upstream {verb} {self.of} in {self.commit[:12]} {self.subject}"
 
     def answers(self, series: str) -> str:
-        """Return the commands to choose from, which import the commit or mark it as known."""
+        """Return the commands that a user can choose: import the commit, or mark it as known."""
         short, where = self.commit[:12], f"--series {series}"
         taken = f"patchmgr import --commit {short} {where}, or " if self.kind != "brings" else ""
         return f"{taken}patchmgr decide {self.patch} needed --by {short} {where}"

@@ -198,9 +198,9 @@ class LinkedWorktree:
         return self.changes(stand.left, self.snapshot())
 
     def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:
-        """Map each path at which `now` differs from all trees in `known` to its known entry.
+        """Map each path at which `now` differs from every tree in `known` to its old entry.
 
-        The known entry is the one in the first of these trees.
+        The old entry is the one in the first of these trees.
         """
         first, *others = [self.changes(each, now) for each in known if each]
         return {p: old for p, (old, _) in first.items() if all(p in other for other in others)}

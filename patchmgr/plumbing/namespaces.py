@@ -63,7 +63,7 @@ def claim(root: Path) -> None:
 
 
 def gone() -> Iterator[str]:
-    """Yield the ids of workspaces that no longer exist and were not used for 90 days."""
+    """Yield the ids of workspaces that no longer exist and have not been used for 90 days."""
     with suppress(OSError):
         for note in sorted(_notes().iterdir()):
             root = _noted(note)

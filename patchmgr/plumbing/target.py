@@ -212,7 +212,7 @@ class Target:
         """Finish or discard an interrupted change.
 
         Returns a sentence that says what was done, or None if no change was interrupted. Raises
-        PatchmgrError if a file was edited since, or if only some of the files were put back,
+        PatchmgrError if a file has been edited since, or if only some of the files were put back,
         because finishing the change would then undo a person's work.
         """
         path = self._folder / _JOURNAL

@@ -134,7 +134,7 @@ def read_module(path: str, text: str) -> Module | None:
 
 
 def _shortened(block: _Block, lines: Sequence[int]) -> _Block:
-    """Replace all members of a class but the first and those on the given lines by empty lines."""
+    """Blank out all members of a class, except the first and those on the given lines."""
     text = block.text.split("\n")
     for start, part in parts_of(block.text)[1][1:]:
         end = start + part.removesuffix("\n").count("\n") + 1

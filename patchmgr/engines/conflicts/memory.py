@@ -105,7 +105,7 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return the resolutions of regions of a conflict that a resolved file shows with certainty."""
+    """Return the resolutions of a conflict's regions that a resolved file certainly shows."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 

@@ -260,7 +260,7 @@ class Reader:
                 self.gates.setdefault(line, {}).update(dict.fromkeys(gates))
 
     def _decides(self, at: int, end: int) -> None:
-        """Record that the line of one word decides whether the lines up to another word run."""
+        """Record that the line of the word `at` decides whether the lines up to `end` run."""
         line, last = self._words[at].line, self._words[min(end, len(self._words) - 1)].last
         self.ends[line] = max(last, self.ends.get(line, line))
 

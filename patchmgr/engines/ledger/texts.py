@@ -122,7 +122,7 @@ def is_near(start: int, end: int, places: Iterable[tuple[int, int]]) -> bool:
 
 
 def _beside(lines: Lines, start: int, end: int) -> Lines:
-    """Return lines with some lines around them, because diffs may place a change differently."""
+    """Return a range of lines and a few lines around it, since diffs may place a change there."""
     return lines[max(0, start - _BESIDE) : end + _BESIDE]
 
 

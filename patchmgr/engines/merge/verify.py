@@ -107,7 +107,7 @@ def _is_torn(region: Region, least: int) -> bool:
 
 
 def _framed(before: list[str], after: list[str], column: int) -> tuple[list[str], list[str]]:
-    """Wrap statements that start in one column in code within which they parse."""
+    """Return statements that start in one column, wrapped in a function so that they parse."""
     end = next(
         (
             n

@@ -477,7 +477,7 @@ def _least(found: Sequence[Reliability]) -> Reliability | None:
 
 
 def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) -> str | None:
-    """Return the symbol around a hunk in the rebased file, preferably one with the same name."""
+    """Return the symbol around a hunk in the rebased file; one named `symbol` is preferred."""
     hunk = result.step.change.hunks[number]
     behind = dropwhile(lambda line: line[:1] != b"+", hunk.lines)
     run = [line[1:].strip() for line in takewhile(lambda line: line[:1] == b"+", behind)]
