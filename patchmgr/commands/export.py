@@ -304,7 +304,6 @@ class Delivery(Target):
         return Exchange(tuple(rows), fresh, {}), delivered
 
     def _patches(self) -> set[str]:
-        """Return the names of the patch files in the folder."""
         names = os.listdir(self.root) if self.root.is_dir() else []
         return {name for name in names if name.endswith((".patch", ".diff"))}
 

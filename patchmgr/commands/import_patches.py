@@ -371,10 +371,7 @@ def _applied(
 
 
 def _placed(patch: Patch, line: SeriesLine, side: Overlay, blobs: Blobs) -> Patch | None:
-    """Return a patch whose hunks state the lines that `git apply` and `patch` would choose.
-
-    Returns None if no hunk fits at several positions, or if the two would choose differently.
-    """
+    """Return a patch with ambiguous hunks at the lines that git and `patch` choose, or None."""
     places: dict[int, Sequence[int]] = {}
     for index, change in enumerate(patch.files):
         entry = side.entry(change.old_path) if change.old_path is not None else None

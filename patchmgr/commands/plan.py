@@ -226,7 +226,6 @@ class Planning:
         return PlanStep(number, base, onto, count, patches, known, self.assuming, start)
 
     def _go_on(self, end: int, tried: Tried) -> None:
-        """Continue the plan from the result of a step."""
         plan_lock(self.session.workspace.lock(), tried.outcomes, tried.change)
         self.files, self.outcomes = {**self.files, **tried.change.files}, tried.outcomes
         workspace = Foreseen(self.run.session.workspace, self.files)

@@ -367,7 +367,6 @@ def _told(
 
 
 def _changed(opened: OpenSeries, raws: Mapping[str, bytes]) -> list[Changed]:
-    """Return the rewritten patches, each with how much it changed."""
     return [
         Changed(name, patch_sameness(opened.patches[name], parse_patch(raw, name=name)))
         for name, raw in raws.items()

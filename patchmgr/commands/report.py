@@ -93,7 +93,6 @@ def _review(
 
 
 def _moments(session: Session, series: str) -> tuple[Moment, ...]:
-    """Return the saved rebases of a series, oldest first."""
     found = []
     for sync in reversed(read_syncs(session.workspace, series)):
         one = sync.outcome

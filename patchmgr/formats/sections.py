@@ -430,7 +430,6 @@ _Lines = Mapping[str, tuple[bytes, int]]
 
 
 def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
-    """Read the extended header lines of a section."""
     found: dict[str, tuple[bytes, int]] = {}
     while reader.starts(*_KEYS):
         line = reader.lines[reader.at]

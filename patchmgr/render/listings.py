@@ -394,5 +394,4 @@ def _why(need: Need) -> str:
 
 
 def _label(text: str) -> str:
-    """Return a text escaped for use between quotes in Mermaid."""
     return "".join(c if c.isalnum() or c in " ._-/" else f"#{ord(c)};" for c in clean(text))

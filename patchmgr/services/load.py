@@ -250,7 +250,7 @@ class RebaseRun(Struct, frozen=True):
 def rebase_run(
     session: Session, store: Path, options: CarryOptions, *others: Path
 ) -> Iterator[RebaseRun]:
-    """Yield a `RebaseRun` with a temporary repository that reads from a store and others."""
+    """Yield a `RebaseRun` with a temporary repository that reads from several repositories."""
     with Scratch([store, *others]) as scratch, Toolbox() as formatters:
         memory, upstreams = Memory(session.workspace), UpstreamStates(session)
         yield RebaseRun(session, options, scratch, upstreams, memory, formatters)

@@ -355,7 +355,6 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
 
 
 def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -> How:
-    """Return how the hunks of a patch are known to have landed."""
     counts = [series.count(hunk, landed) for hunk in hunks]
     if any(count.replaced for count in counts):
         return How.RANGE
@@ -370,10 +369,7 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
 
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
-    """Return what the target has of a patch that no commit is known to have landed.
-
-    Returns None if the target does not have any hunk as a whole.
-    """
+    """Return what the target has of a patch without a landing, or None if it has no whole hunk."""
     touching, every = series.touching(patch), series.hunks(patch)
     # Any other hunk is as much there in the base as it is in the target.
     touched = [hunk for hunk in every if series.is_touched(hunk)] if touching else []

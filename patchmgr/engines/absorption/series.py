@@ -228,7 +228,6 @@ class Series:
         return self.version(path, number) is not None
 
     def _count_whole(self, hunk: HunkId, entry: Entry | None) -> Count:
-        """Count the fate of a change without lines."""
         step, path = self.steps[hunk][0], self.path(hunk)
         others = [(by, s.theirs) for by, (s, _) in self.steps.items() if s.change.path == path]
         before = {self.way.start.get(path), *(theirs for by, theirs in others if by[0] < hunk[0])}

@@ -46,10 +46,7 @@ class Absorption(Struct, frozen=True):
 def absorbed_before(
     kept: Kept, about: str | bytes, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
-    """Return what upstream has of each patch, from the cache if possible, or else from `find`.
-
-    `about` is the question under which the answer is cached.
-    """
+    """Return what upstream has of each patch, from the cache for `about`, or else from `find`."""
     question = ("absorbed", about)
     known = kept.get(question)
     if known is not None:

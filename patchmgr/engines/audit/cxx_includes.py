@@ -106,7 +106,6 @@ class Reach:
         return self._sorted[path]
 
     def _named(self, path: str) -> Mapping[str, Sequence[Declaration]]:
-        """Map each name that a file declares to its declarations."""
         if path not in self._names:
             names = self._names.setdefault(path, {})
             for one in self.declarations(path):

@@ -335,7 +335,7 @@ class Scan:
         return State(self._scopes, self._inner, tuple(self._brackets), tuple(self._pending))
 
     def restore(self, state: State) -> None:
-        """Go on in the state at another place of the text."""
+        """Continue in a state that was saved at another position of the text."""
         self._enter(state.scopes, state.inner)
         self._brackets[:], self._pending[:] = state.brackets, state.pending
 

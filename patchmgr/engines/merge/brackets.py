@@ -11,10 +11,7 @@ from patchmgr.engines.merge.languages import CLOSERS, Token
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 Held = Callable[[Sequence[Node], Sequence[Node]], Node]
-"""A function that turns the content of brackets into one node.
-
-Its arguments are the nodes up to the opening bracket, and the nodes in the brackets.
-"""
+"""A function that makes one node of what is in brackets; it also gets the nodes before."""
 
 
 def grouped(tokens: Sequence[Token], held: Held) -> list[Node]:

@@ -64,7 +64,6 @@ def _edited(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit
 
 
 def _layout(base: Node, theirs: Node, symbol: str) -> Iterator[Edit]:
-    """Yield an edit for each statement whose layout differs."""
     inner = _inside(base, symbol)
     if any(part.kind in _HOLDERS or part.key == "logical" for part in base.parts) or (
         base.kind in _HOLDERS and len(base.parts) == len(theirs.parts)
@@ -140,10 +139,7 @@ def _text(nodes: Sequence[Node]) -> str:
 
 
 def _owner(parts: Sequence[Node], at: int) -> str:
-    """Return the name before the bracket of a list, or the target to which the list is assigned.
-
-    Returns "" if there is no such name.
-    """
+    """Return the name before a list's bracket, the target it is assigned to, or ""."""
     words = (node.text for node in reversed(parts[:at]) if node.kind in ("word", "sign"))
     name = next((word for word in words if word not in _BEFORE_LISTS), "")
     if name == "]" and len(parts) > 1 and parts[1].text == ":":

@@ -75,10 +75,7 @@ def subject_of(
 
 
 def _what(sides: Sequence[Node]) -> str:
-    """Return the kind of statement that the sides change.
-
-    Returns "mixed" for several kinds, and "comment" if only comments or blank lines change.
-    """
+    """Return the kind of statement that the sides change, or "mixed", or "comment" if none."""
     known = {part.said for part in sides[0].parts}
     changed = [p for side in sides[1:] for p in side.parts if p.said not in known]
     changed += [p for p in sides[0].parts if all(p.said not in _said(s) for s in sides[1:])]

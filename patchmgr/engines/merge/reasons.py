@@ -325,10 +325,7 @@ def _is_command(_: Conflict, made: Made) -> bool:
 
 
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has both sides' lines although they begin alike.
-
-    They may be two versions of one text.
-    """
+    """Return whether the candidate has both sides' lines, although they begin alike."""
     return made.rule in BY_LINES and any(map(_tells, conflict.region.head))
 
 
@@ -477,7 +474,6 @@ def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
 
 
 def _ways(two: Sequence[_Side]) -> tuple[Sequence[_Side], Sequence[_Side]]:
-    """Return a pair in both orders."""
     return two, two[::-1]
 
 

@@ -342,11 +342,7 @@ _Merge = Callable[[Node, Node, Node], Node]
 
 
 def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | None:
-    """Merge imports as sets of names per module.
-
-    Returns None if a statement is not an import, or if both sides add imports but from no common
-    module.
-    """
+    """Merge imports as sets of names per module, or return None if they are not all imports."""
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)

@@ -129,10 +129,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
 
 
 def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
-    """Return whether both sides contain the lines of a region.
-
-    They do not if a line of the file that looks like a conflict marker was taken for one.
-    """
+    """Return whether both sides have a region's lines: text may look like a conflict marker."""
     if not isinstance(piece, Region):
         return True
     pairs = zip((piece.ours, piece.theirs), (ours, theirs), strict=True)

@@ -208,7 +208,6 @@ def _same_text(base: Outline, unit: Unit, file: Outline) -> Iterator[Home]:
 
 
 def _bare(outline: Outline, unit: Unit) -> list[bytes]:
-    """Return the lines of a unit without white space."""
     return [line for line in map(bare, outline.text_of(unit)) if line]
 
 

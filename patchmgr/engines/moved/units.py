@@ -106,7 +106,6 @@ class Outline:
         return telling_lines(self.text_of(unit))
 
     def _symbol_units(self) -> Iterator[Unit]:
-        """Yield each symbol, with the comments directly above it."""
         opened: list[tuple[str, int]] = []
         for number, symbol in enumerate((*self.symbols, None)):
             scopes = [] if symbol is None else _scopes(symbol)

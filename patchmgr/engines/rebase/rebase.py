@@ -260,10 +260,7 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether an earlier conflict blocks a change, as far as text merges alone can show.
-
-    Records which conflicts do.
-    """
+    """Return whether an earlier conflict blocks a change, as far as text merges alone can show."""
     path = run.side.home(step.change.path)
     ours = run.side.files.entry(path)
     near = [left for left in run.left.values() if left.theirs is not None and left.path == path]

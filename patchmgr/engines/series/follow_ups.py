@@ -51,10 +51,7 @@ def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
 
 
 def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str, str] | None:
-    """Return the id and subject of the upstream commit that a patch comes from, or None.
-
-    Only commits in `commits` are found.
-    """
+    """Return the id and subject of the commit in `commits` that a patch comes from, or None."""
     for name in sorted(names_of(patch, repository)):
         commit, subject = commits.get(name if name[0] == "#" else name[:SHORT], ("", ""))
         if commit and (name[0] == "#" or commit.startswith(name)):

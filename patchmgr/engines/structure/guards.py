@@ -167,7 +167,6 @@ def _said(node: ast.AST) -> Iterator[str]:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
     elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):

@@ -57,7 +57,6 @@ def _walk(node: ast.AST, scope: str, lines: Sequence[str], flow: Flow) -> None:
 
 
 def _count(run: Sequence[ast.stmt], scope: str, lines: Sequence[str], flow: Flow) -> None:
-    """Add the statements of one block to the counts."""
     acts = [(scope, _said(child, lines)) for child in run if isinstance(child, _ACTS)]
     flow.statements.update(acts)
     if len({*acts}) < len(acts):
@@ -95,10 +94,7 @@ def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
 def _dead_branches(
     statement: ast.If, led_out: Mapping[str, frozenset[str] | None]
 ) -> Iterator[str]:
-    """Yield a sentence for each branch whose condition an earlier `if` has already dealt with.
-
-    That `if` is an earlier branch, or one of `led_out`, whose bodies leave the block.
-    """
+    """Yield a sentence for each branch whose condition was handled before, so it never runs."""
     above: set[str] = set()
     branch: ast.stmt | None = statement
     while isinstance(branch, ast.If):

@@ -71,7 +71,6 @@ def _bound(imports: Iterable[frozenset[Name]]) -> frozenset[Name]:
 
 
 def _bound_by(node: ast.AST) -> str | None:
-    """Return the name that a node binds or deletes, or None."""
     if isinstance(node, ast.alias):
         return node.asname or node.name
     if isinstance(node, ast.Name):
