@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _NO_MERGE = 129  # with a code up to 128, git would use the content of %A as the conflict
 
 Upstream = Annotated[str, option("--upstream ours|theirs", "Which side is upstream.")]
-Repository = Annotated[Path, option("--git REPO", "The clone.")]
+Repository = Annotated[Path, option("--git REPO", "The clone to change.")]
 
 
 def merge_file(

@@ -43,7 +43,7 @@ def plan(
     form: Annotated[str, option("--format terminal|markdown", "The output format.")] = "terminal",
     git: Annotated[Path | None, option("--git REPO", "Plan merges into a branch in REPO.")] = None,
     branch: Annotated[
-        str | None, option("--branch BRANCH", "The branch in REPO to plan for.")
+        str | None, option("--branch BRANCH", "The branch in REPO to merge into.")
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,

@@ -203,7 +203,7 @@ def diff(
 
 def why(
     place: Annotated[str, argument("FILE:LINE")],
-    series: Annotated[str | None, option("--series S", "The series.")] = None,
+    series: Annotated[str | None, option("--series S", "The series of the branch.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:

@@ -1,8 +1,8 @@
 """Rewrite patches that `parse_patch` refuses, as `patch` and `git apply` read them.
 
-`parse_patch` refuses what two programs could read in two ways. Many existing folders have such
-patches, each written for one tool that reads it in one way. Only `import` rewrites them, and it
-says what it changed.
+`parse_patch` refuses a patch that two programs could read in two ways. Many existing folders have
+such patches, each written for one tool that reads it in one way. Only `import` rewrites them, and
+it says what it changed.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ def _with_dates(lines: Sequence[bytes], notes: list[str]) -> list[bytes]:
             kept += lines[at:end]
         else:
             date = leading_date(text)
-            now = "none" if date is None else written_date(date)
-            notes.append(f"the date cannot be read, and became {now}: {shown(text)}")
+            now = "missing" if date is None else written_date(date)
+            notes.append(f"the date cannot be read, so it is {now} now: {shown(text)}")
             kept += [] if date is None else [f"Date: {now}\n".encode()]
             kept.append(encode_path(f"Original-Date: {text}\n"))
         at = end

@@ -115,7 +115,7 @@ def read_fork(
 
 
 class ForkBase(Struct, frozen=True):
-    """The upstream commit that a branch last merged or is based on, and numbers of commits.
+    """The upstream commit that a branch last merged or is based on.
 
     `commits` and `merges` are the numbers of ordinary commits and of merges in the branch that
     upstream lacks. `squashed` is the number of ordinary commits that brought in upstream's content.

@@ -254,7 +254,7 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return the folder in which the search for the workspace starts, and the checkout or None.
+    """Return the folder where the search for the workspace starts, and the checkout, if any.
 
     `named` and `to` are the workspace and the checkout that the user named, if any. If the user
     named no workspace, it is the one recorded in a checkout with pushed patches. If `begins` is

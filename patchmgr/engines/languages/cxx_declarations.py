@@ -231,7 +231,7 @@ class _Declarations(Scan):
                 pass
 
     def declare(self, pending: Sequence[Token]) -> None:
-        """Add what a statement that ends with a semicolon declares, or an enumerator."""
+        """Add what a statement that ends with a semicolon declares, or one enumerator."""
         line = pending[0].line + 1
         if self.scope.kind is ScopeKind.ENUMERATION:
             if is_name(pending[0].text):

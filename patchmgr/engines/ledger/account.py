@@ -490,7 +490,7 @@ def quoted(lines: Iterable[bytes]) -> str:
 
 
 def _beyond(number: int, most: int, least: int) -> int:
-    """Return how far `number` lies outside the range from -`least` to `most`, if at all."""
+    """Return how far `number` is above `most` or below -`least`, or 0 if it is neither."""
     if number > 0:
         return max(0, number - max(0, most))
     return min(0, number + max(0, least))
