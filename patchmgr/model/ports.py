@@ -73,7 +73,7 @@ class Step(Struct, frozen=True):
 
     `changes` maps each touched path to the file after the step, or to None if the step deletes the
     file. `reverts` lists the commits and pull requests (`#N`) that the step's message says it
-    reverts.
+    reverts. `is_merge` says whether the step merges a branch.
     """
 
     commit: str
@@ -81,6 +81,7 @@ class Step(Struct, frozen=True):
     author: str
     changes: Mapping[str, Entry | None]
     reverts: tuple[str, ...] = ()
+    is_merge: bool = False
 
 
 class Named(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -31,15 +32,25 @@ class GitHistory(Struct, frozen=True):
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the commits that change any of the paths, oldest first."""
-        asked = paths if len(paths) <= _FEW_PATHS else ()
-        steps = self._steps(asked)
-        return steps if asked else tuple(_touching(steps, frozenset(paths)))
+        return self._with_reverts(self._steps(paths)[1])
 
     def every(self) -> tuple[Step, ...]:
         """Return all commits, oldest first."""
-        return self._steps(())
+        return self._with_reverts(self._steps(None)[1])
 
-    def _steps(self, asked: Sequence[str]) -> tuple[Step, ...]:
+    def inside(self, merge: str, paths: Sequence[str]) -> tuple[Step, ...]:
+        """Return the commits of the branch that a merge commit merged, oldest first.
+
+        A step without a commit precedes them: the files that they change, as the branch found them.
+        """
+        branch = replace(self, base=f"{merge}^1", target=f"{merge}^2")
+        start, steps = branch._steps(paths)
+        there = {p: start[p] for step in steps for p in step.changes if start[p] is not None}
+        return (Step("", "", "", there), *steps) if steps else ()
+
+    def _steps(self, paths: Sequence[str] | None) -> tuple[dict[str, Entry | None], list[Step]]:
+        """Return the files that commits change, before the first of them, and the commits."""
+        asked = paths if paths and len(paths) <= _FEW_PATHS else ()
         arguments = [
             "--literal-pathspecs", "log", "--first-parent", "-m", "--reverse", "--raw", "-z",
             "--no-abbrev", "--no-renames", "--no-color", "--stdin",
@@ -48,15 +59,22 @@ class GitHistory(Struct, frozen=True):
         lines = [f"^{self.base}", self.target, "--", *asked]
         data = git_process.raw("".join(line + "\n" for line in lines))
         records = git_process.ask(self.git_dir, *arguments, data=data).split("\x00" + _RECORD)
-        found, has_merges = list[Step](), False
+        start, found = dict[str, Entry | None](), list[Step]()
         for record in filter(None, records):  # four lines, the body, a NUL, and the raw changes
             commit, parents, author, rest = record.removeprefix(_RECORD).split("\n", 3)
             message, _, raw = rest.partition("\x00")
             subject, _, body = message.partition("\n")
-            found.append(Step(commit, subject, author, _after(raw), reverted(subject, body)))
-            has_merges |= " " in parents
-        merged = self._merged_reverts() if has_merges else {}
-        return tuple(replace(s, reverts=(*merged.get(s.commit, s.reverts),)) for s in found)
+            after = dict[str, Entry | None]()
+            for path, old, new in raw_changes(raw):
+                after[path] = new
+                start.setdefault(path, old)
+            named, is_merge = reverted(subject, body), " " in parents
+            found.append(Step(commit, subject, author, after, named, is_merge))
+        return start, found if paths is None or asked else [*_touching(found, frozenset(paths))]
+
+    def _with_reverts(self, steps: Sequence[Step]) -> tuple[Step, ...]:
+        merged = self._merged_reverts() if any(step.is_merge for step in steps) else {}
+        return tuple(replace(s, reverts=(*merged.get(s.commit, s.reverts),)) for s in steps)
 
     def _merged_reverts(self) -> Mapping[str, Iterable[str]]:
         """Map each step to the commits and pull requests that its message says it reverts.
@@ -205,6 +223,18 @@ class KnownHistory:
     def before(self, commit: str) -> str:
         """Return the upstream state directly before a commit."""
         return self._history.before(commit)
+
+    def inside(self, merges: Sequence[Step]) -> Mapping[str, Sequence[Step]]:
+        """Return, by merge commit, the steps of the merged branch, as `GitHistory.inside` does.
+
+        A branch is left out if `prepare` changes its steps: another one might be named instead.
+        """
+        if not isinstance(self._history, GitHistory):
+            return {}
+        paths = sorted(self._paths)
+        branches = {merge.commit: self._history.inside(merge.commit, paths) for merge in merges}
+        ready = iter(self._prepare([*chain.from_iterable(branches.values())]))
+        return {m: steps for m, steps in branches.items() if (*islice(ready, len(steps)),) == steps}
 
     def known(self) -> tuple[Step, ...]:
         """Return the steps that change any of the known paths, oldest first."""

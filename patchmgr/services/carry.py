@@ -99,7 +99,7 @@ def search_of(
     def width(step: Step) -> int:
         return len(changed_paths(scratch.git_dir, history.before(step.commit), step.commit))
 
-    return Search(kept, folded, Way(start, target, renames, steps, width))
+    return Search(kept, folded, Way(start, target, renames, steps, width, history.inside))
 
 
 def with_absorbed(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.model.ports import Named, Step
-from patchmgr.plumbing.history import GitHistory, ReleaseHistory
+from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -50,6 +51,36 @@ def test_many_paths_have_the_steps_that_few_have(
     few: tuple[Step, ...] = history.steps(paths)
     assert [step.subject for step in few] == subjects
     assert history.steps((*paths, *MANY)) == few
+
+
+@pytest.mark.parametrize("more", [pytest.param((), id="few"), pytest.param(MANY, id="many")])
+def test_a_merge_is_opened_into_the_commits_of_its_branch(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    made = Repository(tmp_path / "upstream")
+    base = made.commit({"a": b"1\n", "b": b"1\n", "c": b"1\n"}, "base")
+    made.git("checkout", "--quiet", "-b", "side")
+    one = made.commit({"a": b"2\n", "new": b"1\n"}, "one")
+    made.commit({"c": b"2\n"}, "another file")
+    two = made.commit({"a": b"3\n", "b": None, "new": b"2\n"}, "two")
+    made.git("checkout", "--quiet", "main")
+    made.commit({"a": b"1\n", "d": b"1\n"}, "main")
+    made.git("merge", "--quiet", "--no-ff", "-m", "merge", "side")
+    history = GitHistory(made.root / ".git", base, made.git("rev-parse", "main"))
+    paths = ("a", "b", "new", *more)
+    (merge,) = history.steps(paths)
+    assert merge.is_merge
+    start, *steps = history.inside(merge.commit, paths)
+    assert (start.commit, [*start.changes]) == ("", ["a", "b"])
+    assert [(step.commit, step.subject, [*step.changes]) for step in steps] == [
+        (one, "one", ["a", "new"]),
+        (two, "two", ["a", "b", "new"]),
+    ]
+    assert history.inside(merge.commit, ("other", *more)) == ()
+    known = KnownHistory(history, paths)
+    assert known.inside([merge]) == {merge.commit: (start, *steps)}
+    lacks = KnownHistory(history, paths, lambda found: [replace(s, changes={}) for s in found])
+    assert lacks.inside([merge]) == {}
 
 
 def test_a_step_has_what_its_message_says_it_reverts(tmp_path: Path) -> None:

@@ -123,7 +123,28 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
         if one is not None and (not wrong or one.hunks - wrong):
             is_whole = one.is_whole and not wrong
             found[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
-    return _with_undone(series, found)
+    return _with_undone(series, _with_inner(series, found))
+
+
+def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
+    """Name, for patches that landed with a merge, the commit that alone brought nearly as much."""
+    steps, named, landed = series.way.steps, dict(found), defaultdict[int, list[int]](list)
+    for patch, one in found.items():
+        landed[steps.index(one.step)].append(patch)
+    for number, branch in series.inside(landed):
+        landings, inner = _landings(branch), dict[int, Absorption]()
+        for patch in landed[number]:
+            first = landings.get(patch, (0,))[0]  # 0: what the branch started from
+            there, now, before = (
+                one.count_patch(patch, n).found
+                for one, n in ((series, number), (branch, first), (branch, first - 1))
+            )
+            if first and now - before >= (1 - MOST_OPEN) * there:
+                inner[patch] = replace(found[patch], step=branch.way.steps[first])
+        for patch, one in _with_inner(branch, inner).items():  # it may be a merge, too
+            named[patch] = replace(found[patch], inner=one.inner or one.step)
+        vars(branch).clear()
+    return named
 
 
 def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:

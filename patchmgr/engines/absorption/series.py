@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from functools import cache, cached_property, lru_cache, partial
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.absorption.weave import (
@@ -58,6 +60,7 @@ class Way(Struct, frozen=True):
     homes: Mapping[str, str]
     steps: Sequence[Step]
     width: Callable[[Step], int] = lambda step: len(step.changes)
+    inside: Callable[[Sequence[Step]], Mapping[str, Sequence[Step]]] = lambda merges: {}
 
     @property
     def end(self) -> int:
@@ -99,14 +102,6 @@ class Series:
             path = step.change.path
             if step.theirs is None and path in self._recorded and self.weave(path).is_deleted:
                 self.wholes.add(hunk)
-        self._versions = {
-            path: {BASE: entry, **dict(way.versions(path))} for path, entry in way.start.items()
-        }
-        self._touched = {
-            path
-            for path, versions in self._versions.items()
-            if len(versions) > 1 or way.target.get(path) != versions[BASE]
-        }
         states = {(step.change.path, step.theirs): by[0] for by, (step, _) in self.steps.items()}
         self._effect = cache(
             lambda path, entry: effect(
@@ -115,9 +110,41 @@ class Series:
         )
         self.wanted = cache(self._wanted)
         self._sizes = cache(self._sizes_in)
+        self._follow(way, way.start)
+
+    def _follow(self, way: Way, start: Versions) -> None:
+        """Compare with the versions of the files that upstream's commits make from a start."""
+        self.way = way
+        self._versions = {
+            path: {BASE: entry, **dict(way.versions(path))} for path, entry in start.items()
+        }
+        self._touched = {
+            path
+            for path, versions in self._versions.items()
+            if len(versions) > 1 or way.target.get(path) != versions[BASE]
+        }
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
         self.news = cache(self._news)
+
+    def inside(self, numbers: Iterable[int]) -> Iterator[tuple[int, Series]]:
+        """Yield those of the given upstream commits that merged a branch, with this series on it.
+
+        There, the first commit stands for the state that the branch started from.
+        """
+        steps = self.way.steps
+        merges = [number for number in numbers if steps[number].is_merge]
+        branches = self.way.inside([steps[number] for number in merges]) if merges else {}
+        for number in (n for n in merges if branches.get(steps[n].commit)):
+            start, target = (
+                {path: self.version(path, n) for path in self._versions}
+                for n in (number - 1, number)
+            )
+            one = copy(self)
+            vars(one).pop("traffic", None)
+            way = replace(self.way, target=target, steps=branches[steps[number].commit])
+            one._follow(way, start)
+            yield number, one
 
     def _leave(self, patch: int, number: int, step: FileStep) -> None:
         change = step.change

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proposal import Comparison, Likeness, Proposal, find_likeness
 from patchmgr.engines.absorption.verdict import Event
-from patchmgr.engines.cause.pulls import pull_number
+from patchmgr.engines.cause.pulls import merged_pull, pull_number
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
     ABSORBED_REWORDED,
@@ -294,10 +294,12 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
         since = _explaining_steps(file, patch)
         for number, step in since.items():
             answer, hunk = result.answers[number], hunks[first + number]
-            found = _sighting(step, answer, (hunk.new_path,))
+            absorption = patch.absorption if answer[0] is Verdict.ABSORBED else None
+            inner = absorption.inner if absorption and absorption.step == step else None
+            found = _sighting(step, answer, (hunk.new_path,), inner)
             if answer[0] is Verdict.ABSORBED:
                 evidence.append(found)
-                hunks[first + number] = replace(hunk, evidence=step.commit)
+                hunks[first + number] = replace(hunk, evidence=found.commit)
             else:
                 cause.append(found)
         first += len(result.answers)
@@ -500,9 +502,14 @@ def _has_effect(result: FileResult, number: int) -> Claim:
     )
 
 
-def _sighting(step: Step, answer: Answer, paths: tuple[str, ...]) -> Sighting:
-    how = answer[1] if answer[0] is Verdict.ABSORBED else None
-    return Sighting(step.commit, step.subject, pull_number(step.subject), how, paths, step.author)
+def _sighting(
+    step: Step, answer: Answer, paths: tuple[str, ...], inner: Step | None = None
+) -> Sighting:
+    """Return a commit as evidence or cause, or that commit (`inner`) of the branch it merged."""
+    how, pull = answer[1] if answer[0] is Verdict.ABSORBED else None, pull_number(step.subject)
+    if inner is not None:
+        step, pull = inner, pull_number(inner.subject) or merged_pull(step.subject)
+    return Sighting(step.commit, step.subject, pull, how, paths, step.author)
 
 
 def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:

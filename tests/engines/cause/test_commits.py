@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.cause.commits import explain, explained_paths
-from patchmgr.engines.cause.pulls import pull_number
+from patchmgr.engines.cause.pulls import merged_pull, pull_number
 from patchmgr.model.outcome import How, Sighting
 from patchmgr.model.patch import FilePatch
 from patchmgr.model.ports import Step
@@ -334,6 +334,32 @@ def test_what_history_landed_and_what_the_target_has_are_told_apart() -> None:
     result = run.rebase(patch, known={"p": known})
     (outcome,) = run.explained(result, [("1", {"f": OTHER}), ("2", {"x": TWO})])
     assert [hunk.evidence for hunk in outcome.hunks] == ["1" * 40, "commit 2"]
+
+
+def test_the_commit_inside_of_a_merge_is_named_with_the_pull_request_of_the_merge() -> None:
+    run = Run({"f": BASE}, {"f": OTHER})
+    merge = Step("1" * 40, "Merge pull request #7 from them/it", "M. Erger", {}, is_merge=True)
+    inner = Step("2" * 40, "Land it", "A. Author", {})
+    known = Absorption(frozenset({0}), merge, Event.EVOLVED, is_whole=True, inner=inner)
+    result = run.rebase(patch_of("p", EDIT), known={"p": known})
+    (outcome,) = run.explained(result, [("1", {"f": OTHER})])
+    assert outcome.evidence == (Sighting("2" * 40, "Land it", 7, How.HISTORY, ("f",), "A. Author"),)
+    assert outcome.hunks[0].evidence == "2" * 40
+    assert outcome.history[0] == ("1" * 40, "landed")
+
+
+@table(
+    ("subject", "number"),
+    {
+        "github": ("Merge pull request #12 from them/it", 12),
+        "short": ("Merge #12: say it", 12),
+        "of-a-repository": ("Merge bitcoin/bitcoin#12: say it", 12),
+        "branch": ("Merge branch 'fix-#12'", None),
+        "later": ("Say it, as in Merge #12", None),
+    },
+)
+def test_a_pull_request_begins_the_subject_of_its_merge(subject: str, number: int | None) -> None:
+    assert merged_pull(subject) == number
 
 
 @table("content", [NEW, OTHER], ids=["recorded", "decided"])
