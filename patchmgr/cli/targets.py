@@ -267,7 +267,7 @@ def branch(
     name: MaybeName = None,
     repo: Annotated[Path | None, option("--repo DIR", "The clone to build the branch in.")] = None,
     branch_name: Annotated[
-        str | None, option("--name BRANCH", "The name; default: patchmgr/SERIES.")
+        str | None, option("--name BRANCH", "The name of the branch; default: patchmgr/SERIES.")
     ] = None,
     tag: Annotated[str | None, option("--tag TAG", "Also tag the head.")] = None,
     force: Annotated[

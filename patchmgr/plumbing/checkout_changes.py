@@ -432,7 +432,6 @@ def _index_after(
 
 
 def _is_staged(checkout: Checkout, row: _Row, entry: Entry | None) -> bool:
-    """Return whether a restored file is staged with its present content."""
     if not row.is_restored or row.found is None or entry is None:
         return row.is_restored and row.found is None and entry is None
     is_same = entry.mode == row.found.mode

@@ -224,10 +224,7 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
-    """Compare a weave with upstream's file, which is None if it was deleted.
-
-    If the file is known to equal the state after a patch, `known` is the index of that patch.
-    """
+    """Compare a weave with upstream's file (None: deleted), perhaps the state after `known`."""
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
     alive = [] if known is None else weave.alive(known)

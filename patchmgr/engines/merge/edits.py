@@ -99,7 +99,6 @@ def _parts(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]
 def _came_and_went(
     parent: Node, old: Sequence[Node], new: Sequence[Node], symbol: str, within: str
 ) -> Iterator[Edit]:
-    """Yield the edits that remove the nodes `old` and add the nodes `new`."""
     old, new = ([node for node in nodes if node.said] for nodes in (old, new))
     is_list = parent.kind == "list"
     if len(old) == len(new) == 1 and old[0].kind == new[0].kind and (is_list or not old[0].key):

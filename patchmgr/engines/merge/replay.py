@@ -400,5 +400,4 @@ def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
 
 
 def _names_of(imports: Nodes) -> set[str]:
-    """Return the words after `import` in the given imports."""
     return {word for p in imports for word in words_of(p.said.partition("import ")[2])} - {*"(,)"}

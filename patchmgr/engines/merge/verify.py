@@ -144,11 +144,7 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate resolution adds, such as "syntax", or "no" for none.
-
-    In Python, the result is "depends" if only another conflict region binds a name that is used,
-    and "not read" if neither the candidate nor one of the sides parses.
-    """
+    """Return the fault that a candidate adds, or "no", "depends" (on other regions), "not read"."""
     language = around.language
     if language is PYTHON:
         return _fails_python(candidate, around)

@@ -241,7 +241,6 @@ def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
 
 
 def _is_around(one: Home, other: Home) -> bool:
-    """Return whether one of two homes contains the other."""
     if one.path != other.path:
         return False
     inner, outer = sorted((one.unit, other.unit), key=lambda unit: unit.end - unit.start)

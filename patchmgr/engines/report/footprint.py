@@ -342,7 +342,6 @@ def compared(name: str, before: State | None, after: State | None) -> ComparedFo
 
 
 def _touched(footprint: Footprint | None) -> Iterator[Touched]:
-    """Yield the files and the upstream symbols that a series touches."""
     if footprint is None:
         return
     yield from ((file.path, None) for file in footprint.files)

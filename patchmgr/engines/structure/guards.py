@@ -84,7 +84,7 @@ def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, .
 
 
 def _wiped(sides: _Sides) -> Iterator[tuple[str, str]]:
-    """Yield each name of the merge that one side no longer uses or defines, and that side."""
+    """Yield (name, side) for each name that a side removed but that the merge still uses."""
     for who, side, other in (
         ("upstream", sides.upstream, sides.fork),
         ("the patch", sides.fork, sides.upstream),

@@ -102,7 +102,7 @@ def _split(text: str) -> list[bytes]:
 
 
 def _words(growth: Mapping[str, int]) -> Counter[bytes]:
-    """Return how many more copies of each word the given lines add up to."""
+    """Return how many more copies of each word the changed lines contain than before."""
     found: Counter[bytes] = Counter()
     for line, count in growth.items():
         for word in _split(line):
