@@ -144,7 +144,7 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate adds, or "no", "depends" (on other regions), "not read"."""
+    """Return the fault that a candidate adds, "depends" (on other regions), "not read" or "no"."""
     language = around.language
     if language is PYTHON:
         return _fails_python(candidate, around)

@@ -19,7 +19,7 @@ CONTEXT = 3
 
 
 class Change(Struct, frozen=True):
-    """A run of consecutive changed lines of a patch, with the number of the hunk it is from.
+    """A run of consecutive changed lines of a patch, with the number of the hunk that contains it.
 
     `unit` is the symbol or paragraph of the base that the run edits, or None if that is not
     certain. If the run adds only whole symbols or paragraphs, `brings` holds them.
