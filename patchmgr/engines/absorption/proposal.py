@@ -408,7 +408,7 @@ def resemblances(
 def marked_spots(
     base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Block], text: TextMerge
 ) -> bytes | None:
-    """Merge three texts, with conflict markers around the given lines in any case."""
+    """Merge three texts, with conflict markers around the given lines even if they merge."""
     lines = split_lines(base)
     common = [(-1, -1), *matched_lines(lines, split_lines(ours))]
     places = list[tuple[int, int]]()
@@ -429,7 +429,7 @@ def marked_spots(
 
 
 def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges of lines, last first, with those that meet joined."""
+    """Join ranges of lines that meet, and return all ranges, the last one first."""
     found = list[tuple[int, int]]()
     for start, end in sorted(places, reverse=True):
         if found and end >= found[-1][0]:

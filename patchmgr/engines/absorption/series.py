@@ -30,7 +30,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
-"""A function that returns the other files of a path's language with new lines next to context."""
+"""A function that returns other files, in a path's language, that gained lines next to context."""
 
 FileLine = tuple[str, bytes]
 """A path of the series, and a line of the file without white space."""

@@ -29,7 +29,7 @@ _NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # a level of relative imports i
 
 
 def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
-    """Return the name of the range that contains a number, such as "4-10"."""
+    """Return the name, such as "4-10", of the range that contains a number."""
     limits, names = buckets
     return names[bisect_left(limits, value)]
 
@@ -75,7 +75,7 @@ def subject_of(
 
 
 def _what(sides: Sequence[Node]) -> str:
-    """Return the kind of statement that the sides change, or "mixed", or "comment" if none."""
+    """Return the kind of statement that the sides change, "mixed" for several, or "comment"."""
     known = {part.said for part in sides[0].parts}
     changed = [p for side in sides[1:] for p in side.parts if p.said not in known]
     changed += [p for p in sides[0].parts if all(p.said not in _said(s) for s in sides[1:])]

@@ -55,8 +55,8 @@ _Side = TypeVar("_Side")
 class Made(Struct, frozen=True):
     """A candidate resolution that is not judged yet, and the rule that made it.
 
-    `places` are the places that both sides changed. `asks` are the reasons why a person must
-    confirm the text that were found while the sides were merged.
+    `places` are the places that both sides changed. `asks` are the reasons, found while the sides
+    were merged, why a person must confirm the text.
     """
 
     rule: str
@@ -134,7 +134,7 @@ def _is_reworded(line: str, new: Iterable[str]) -> bool:
 
 
 def _is_renamed(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side removes all uses of a word of which the other side adds more.
+    """Return whether one side removes all uses of a word, and the other side adds uses of it.
 
     Upstream removes the column `true` from every row of a table, and the patch adds two rows that
     have it; or upstream renames a function, and the patch adds calls of it.

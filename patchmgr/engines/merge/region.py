@@ -94,7 +94,7 @@ def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
 
 
 def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
-    """Return the indices of the pieces' lines, as in base, that are also in the text `base`."""
+    """Return the indices of those base lines of the pieces that are also in the text `base`."""
     virtual = [x for p in pieces for x in (p.base if isinstance(p, Region) else p)]
     old, new = (
         [x.encode("utf-8", "surrogateescape") for x in s] for s in (virtual, lines_of(base))
@@ -140,7 +140,7 @@ def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
 
 
 def _apply(found: list[Piece], at: int, wide: tuple[int, int]) -> int:
-    """Move the lines that a region lacks into it, or join it with the next region they reach."""
+    """Move the lines that a region lacks into it, or join it with the region that has them."""
     before, region, after = found[at - 1], found[at], found[at + 1]
     assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
     if wide[0] > len(before) and at > 1:
