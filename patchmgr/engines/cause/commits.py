@@ -168,6 +168,13 @@ class FileHistory(Struct, frozen=True, dict=True):
         assert self.content is not None
         return cache(partial(Comparison, self.result.home, self.content))
 
+    @cached_property
+    def patched(self) -> Callable[[int], bytes]:
+        """A function that returns the content with only one hunk, given by its index."""
+        content = self.content
+        assert content is not None
+        return lru_cache(maxsize=1)(lambda number: apply_one(content, *self.hunk(number)))
+
     def hunk(self, number: int) -> tuple[Hunk, int]:
         """Return the file's hunk with this index, and the line (from 0) where the hunk starts."""
         step = self.result.step
@@ -187,17 +194,18 @@ class FileHistory(Struct, frozen=True, dict=True):
             for ours, merge in zip(texts, below, strict=True)
         ]
 
-    def is_broken(self, number: int, versions: Sequence[Version]) -> list[bool]:
-        """Return, for each version of the file, whether a hunk of the patch does not apply."""
+    def is_broken(self, number: int, versions: Sequence[Version]) -> Iterator[bool]:
+        """Yield, for each version of the file, whether a hunk of the patch does not apply."""
         hunk, _ = self.hunk(number)
         # A version without the lines of the hunk need not be merged.
         possible = [version for version in versions if self._may_have(hunk, version)]
         entries = (version.entry for version in possible)
         texts = dict(zip(entries, self.texts(possible), strict=True))
-        asked = [ours for ours in texts.values() if ours is not None and has_place(ours, hunk)]
-        answers = self._judged(number, asked)
-        fine = {ours for ours, answer in answers.items() if answer[0] is Verdict.UNCHANGED}
-        return [texts.get(version.entry) not in fine for version in versions]
+        for ours in (texts.get(version.entry) for version in versions):
+            if ours is None or not has_place(ours, hunk):
+                yield True
+            else:
+                yield self._judged(number, [ours])[ours][0] is not Verdict.UNCHANGED
 
     def _may_have(self, hunk: Hunk, version: Version) -> bool:
         """Return whether a version may have all old lines of a hunk, given earlier patches."""
@@ -235,9 +243,8 @@ class FileHistory(Struct, frozen=True, dict=True):
         return [answers.get(ours) in wanted for ours in texts]
 
     def _judged(self, number: int, texts: Sequence[bytes]) -> dict[bytes | None, Answer]:
-        (hunk, position), content = self.hunk(number), self.content
+        (hunk, _), content, theirs = self.hunk(number), self.content, self.patched(number)
         assert content is not None
-        theirs = apply_one(content, hunk, position)
         merges = self.upstream.text.merge_all([(content, ours, theirs) for ours in texts])
         pairs = zip(texts, merges, strict=True)
         return {ours: judge_hunk(ours, hunk, merge) for ours, merge in pairs}
@@ -457,20 +464,20 @@ def _claims(file: FileHistory, number: int) -> Claims:
     return lambda versions: file.has(number, wanted, versions)
 
 
-def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -> list[bool]:
-    """Return, for each version, whether a hunk no longer applies to it as it does to the base."""
+def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -> Iterator[bool]:
+    """Yield, for each version, whether a hunk no longer applies to it as it does to the base."""
     is_moved = file.result.answers[number][1] is How.MOVED
     moved = [is_moved and version.path != file.versions[0].path for version in versions]
     staying = [version for version, is_gone in zip(versions, moved, strict=True) if not is_gone]
-    broken = iter(file.is_broken(number, staying))
-    return [is_gone or next(broken) for is_gone in moved]
+    broken = file.is_broken(number, staying)
+    return (is_gone or next(broken) for is_gone in moved)
 
 
 def _has_imports(file: FileHistory, number: int) -> Claim:
     """Return a test whether a version has all imports that a hunk adds."""
     assert file.content is not None
-    theirs = apply_one(file.content, *file.hunk(number))
-    before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))
+    sides = file.content, file.patched(number)
+    before, after = (x.decode("utf-8", "surrogateescape") for x in sides)
 
     def has_imports(version: Version) -> bool:
         ours = file.upstream.text_of(version.entry)

@@ -172,7 +172,9 @@ def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
 def has_place(content: bytes, hunk: Hunk) -> bool:
     """Return whether the old lines of a hunk occur anywhere in the content."""
     old = b"".join(hunk.old())
-    return not old or (old in content and bool(places_of(content, hunk)))
+    if old.endswith(b"\n"):
+        return content.startswith(old) or b"\n" + old in content
+    return old in (b"", content) or content.endswith(b"\n" + old)
 
 
 def places_of(content: bytes, hunk: Hunk) -> list[int]:
