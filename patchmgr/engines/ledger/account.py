@@ -377,13 +377,16 @@ class Account:
                     return
         results = [lines_of(self.result.read(path)) or [] for path in self.paths]
         made_texts = [Searched(lines) for lines in results]
-        base_texts = [Searched(lines_of(self.base.read(path)) or []) for path in self.paths]
+        base_texts: list[Searched] = []
         ends = {path: Searched(lines or []) for path, lines in self.end.items()}
         for part, run in ((p, lines) for p in self.parts for lines in p.runs()):
             end = ends.get(part.diff.path)
             if end is None or run not in end or any(run in text for text in made_texts):
                 continue
             # Upstream may change lines that the patch only restores to what the pin has.
+            base_texts = base_texts or [
+                Searched(lines_of(self.base.read(path)) or []) for path in self.paths
+            ]
             is_back = len(run) == 1 or any(run in text for text in base_texts)
             if not is_back and not any(is_within(run, lines) for lines in results):
                 yield self.disorder(*run)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import chain, compress, count, pairwise
 from operator import ne
 
@@ -19,6 +20,7 @@ IMPORT = re.compile(rb"\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|using\
 REMARK = re.compile(rb"\s*(?:#(?!\s*(?:include|define|if|el|end|pragma|undef))|//|/?\*)")
 
 
+@lru_cache(maxsize=16)  # each file is asked about several times; nobody may change the lists
 def lines_of(content: bytes | None) -> Lines | None:
     """Return the lines of a file without line endings, or None if there is no content."""
     if content is None:
