@@ -87,6 +87,7 @@ BASE = b"".join(b"line %d\n" % number for number in range(40))
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the git commands that are run from now on."""
+    git_process.git_words()  # is asked for once in a process
     found: list[str] = []
     run: Callable[..., tuple[int, bytes]] = git_process.run
 
