@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from patchmgr.engines.text.separate_changes import Text, changes_between, merge_apart
+from patchmgr.engines.text.known_changes import changes_of, text_of
+from patchmgr.engines.text.separate_changes import merge_apart
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.ports import Kept
@@ -18,8 +19,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 
 _MARKER = re.compile(rb"^([<|>]{7} )([0-9a-f]{4,40})(?=\r?$)", re.MULTILINE)
 _NAME = "%06d"
-_TEXTS = 8  # texts that are kept split into lines: those of one file, and a few more
-_PAIRS = 64
+_TEXTS = 8  # whose ids are known: those of one file, and a few more
 
 
 class GitTextMerge:
@@ -35,10 +35,6 @@ class GitTextMerge:
         self._kept = kept
         self._known: dict[tuple[str, ...], tuple[bool, str | None]] = {}  # by the ids of the texts
         self._id = lru_cache(_TEXTS)(blob_id)
-        self._text = lru_cache(_TEXTS)(Text)
-        self._changes = lru_cache(_PAIRS)(
-            lambda base, side: changes_between(self._text(base), self._text(side))
-        )
 
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """Merge two versions of a text, given their common base."""
@@ -78,8 +74,8 @@ class GitTextMerge:
         return Clean(content) if is_clean and content is not None else Conflicted(content)
 
     def _without_git(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> Merge | None:
-        base, ours, theirs = map(self._text, sides)
-        left, right = (self._changes(sides[0], side) for side in sides[1:])
+        base, ours, theirs = map(text_of, sides)
+        left, right = (changes_of(sides[0], side) for side in sides[1:])
         merged = merge_apart(base, ours, theirs, left, right)
         if merged is not None:
             return Clean(merged)

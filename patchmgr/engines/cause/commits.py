@@ -27,15 +27,15 @@ from patchmgr.engines.rebase.ladder import (
     ABSORBED_REWORDED,
     CONFLICT,
     Answer,
-    judge_hunk,
+    judge_alone,
 )
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place, split_lines
 from patchmgr.engines.structure.imports import has_imports_of
 from patchmgr.engines.text.distinctive import bare, is_telling
+from patchmgr.engines.text.known_changes import changes_of, text_of
 from patchmgr.engines.text.marked import split_marked
-from patchmgr.engines.text.separate_changes import Text, changes_between
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import (
@@ -168,13 +168,6 @@ class FileHistory(Struct, frozen=True, dict=True):
         assert self.content is not None
         return cache(partial(Comparison, self.result.home, self.content))
 
-    @cached_property
-    def patched(self) -> Callable[[int], bytes]:
-        """A function that returns the content with only one hunk, given by its index."""
-        content = self.content
-        assert content is not None
-        return lru_cache(maxsize=1)(lambda number: apply_one(content, *self.hunk(number)))
-
     def hunk(self, number: int) -> tuple[Hunk, int]:
         """Return the file's hunk with this index, and the line (from 0) where the hunk starts."""
         step = self.result.step
@@ -220,11 +213,10 @@ class FileHistory(Struct, frozen=True, dict=True):
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
             return frozenset()
-        patched = Text(content)
-        changes = changes_between(Text(pristine), patched)
+        changes, lines = changes_of(pristine, content), text_of(content).lines
         if changes is None:
             return None
-        parts = (patched.lines[change.new_start : change.new_end] for change in changes)
+        parts = (lines[start:end] for _, _, start, end in changes)
         return frozenset(chain.from_iterable(parts))
 
     def has(
@@ -243,11 +235,9 @@ class FileHistory(Struct, frozen=True, dict=True):
         return [answers.get(ours) in wanted for ours in texts]
 
     def _judged(self, number: int, texts: Sequence[bytes]) -> dict[bytes | None, Answer]:
-        (hunk, _), content, theirs = self.hunk(number), self.content, self.patched(number)
-        assert content is not None
-        merges = self.upstream.text.merge_all([(content, ours, theirs) for ours in texts])
-        pairs = zip(texts, merges, strict=True)
-        return {ours: judge_hunk(ours, hunk, merge) for ours, merge in pairs}
+        assert self.content is not None
+        asked = [(ours, *self.hunk(number)) for ours in texts]
+        return dict(zip(texts, judge_alone(self.content, asked, self.upstream.text), strict=True))
 
 
 _PARTS = re.compile(rb"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+")
@@ -476,8 +466,8 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
 def _has_imports(file: FileHistory, number: int) -> Claim:
     """Return a test whether a version has all imports that a hunk adds."""
     assert file.content is not None
-    sides = file.content, file.patched(number)
-    before, after = (x.decode("utf-8", "surrogateescape") for x in sides)
+    theirs = apply_one(file.content, *file.hunk(number))
+    before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))
 
     def has_imports(version: Version) -> bool:
         ours = file.upstream.text_of(version.entry)

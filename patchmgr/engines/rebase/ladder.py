@@ -7,12 +7,13 @@ new state of the file with a verdict on each hunk, or a conflict, which is retur
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
 from patchmgr.engines.absorption.superset import is_superset
 from patchmgr.engines.series.placement import PatchedFile, apply_one, leads_to
+from patchmgr.engines.text.known_changes import surely_applies
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Reliability, Suggestion, Verdict
 from patchmgr.model.patch import Hunk
@@ -205,10 +206,8 @@ def judge_hunks(
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
     if merged is not None and leads_to(ours, hunks, merged):
         return (CARRIED_TEXT,) * len(hunks)
-    pairs = zip(hunks, file.positions, strict=True)
-    texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
-    alone = zip(hunks, text.merge_all(texts), strict=True)
-    answers = tuple(judge_hunk(ours, hunk, merge) for hunk, merge in alone)
+    places = zip(hunks, file.positions, strict=True)
+    answers = judge_alone(base, [(ours, hunk, position) for hunk, position in places], text)
     if merged is None:
         is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
         return answers if is_explained else (CONFLICT,) * len(hunks)
@@ -216,6 +215,18 @@ def judge_hunks(
         # Each hunk alone changes nothing, but all of them together do: the patch is needed.
         return (DRIFTED_TEXT,) * len(hunks)
     return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
+
+
+def judge_alone(
+    base: bytes, asked: Sequence[tuple[bytes, Hunk, int]], text: TextMerge
+) -> tuple[Answer, ...]:
+    """Return the verdict on each hunk, merged alone: (ours, hunk, its line in the base, from 0)."""
+    answers = {n: CARRIED_TEXT for n, one in enumerate(asked) if surely_applies(base, *one)}
+    others = [n for n in range(len(asked)) if n not in answers]
+    texts = [(base, asked[n][0], apply_one(base, *asked[n][1:])) for n in others]
+    for n, merge in zip(others, text.merge_all(texts), strict=True):
+        answers[n] = judge_hunk(*asked[n][:2], merge)
+    return tuple(answers[n] for n in range(len(asked)))
 
 
 def judge_hunk(ours: bytes, hunk: Hunk, merge: Merge) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from io import BytesIO
-from itertools import compress, count
+from itertools import compress, count, islice
 from operator import ne
 
 from msgspec import Struct
@@ -156,17 +156,7 @@ def _run_length(claims: list[bool]) -> int:
 
 
 def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
-    found: list[int] = []
-    at = start
-    while len(found) < MOST_PLACES:
-        try:
-            at = lines.index(old[0], at)
-        except ValueError:
-            return found
-        if lines[at : at + len(old)] == old:
-            found.append(at)
-        at += 1
-    return found
+    return [*islice(occurrences(lines, old, start, len(lines)), MOST_PLACES)]
 
 
 def has_place(content: bytes, hunk: Hunk) -> bool:

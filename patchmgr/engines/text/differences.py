@@ -89,13 +89,13 @@ def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], 
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))
 
 
-def matched_runs(old: Sequence[T], new: Sequence[T]) -> Iterator[_Run]:
-    """Yield (old start, new start, number of lines) for each run of equal lines in two texts."""
-    return _runs(old, new, (0, 0), 0)
+def matched_runs(
+    old: Sequence[T], new: Sequence[T], at: tuple[int, int] = (0, 0), depth: int = 0
+) -> Iterator[_Run]:
+    """Yield (old start, new start, number of lines) for each run of equal lines in two texts.
 
-
-def _runs(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int) -> Iterator[_Run]:
-    """Yield the runs of equal lines in two parts of texts that start at the lines `at`."""
+    They may be parts of other texts, in which they start at the lines `at`.
+    """
     most = min(len(old), len(new))
     head = equal_at_start(old, new, most)
     tail = equal_at_start(reversed(old), reversed(new), most - head)
@@ -123,7 +123,7 @@ def _between(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int
     for i, end, j, new_end in (*runs, (len(old), len(old), len(new), len(new))):
         if i > done[0] and j > done[1]:
             start = at[0] + done[0], at[1] + done[1]
-            yield from _runs(old[done[0] : i], new[done[1] : j], start, depth + 1)
+            yield from matched_runs(old[done[0] : i], new[done[1] : j], start, depth + 1)
         if end > i:
             yield at[0] + i, at[1] + j, end - i
         done = end, new_end

@@ -45,17 +45,8 @@ class Text:
         return self._single
 
 
-class Change:
-    """A range of lines of the base, and the range of lines of one side that replaces it."""
-
-    __slots__ = ("end", "new_end", "new_start", "start")
-
-    def __init__(self, start: int, end: int, new_start: int, new_end: int) -> None:
-        self.start, self.end, self.new_start, self.new_end = start, end, new_start, new_end
-
-
-def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
-    """Return the changes from base to one side.
+def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
+    """Return the changes from base to one side: start and end in the base, and in the side.
 
     Each change covers all lines that any diff could show as changed. Returns None if too few lines
     are unique to be sure of that.
@@ -66,7 +57,7 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     if not kept:
         return None
     return tuple(
-        Change(*area)
+        area
         for area in _between(kept, (0, len(base.lines), 0, len(side.lines)))
         if base.lines[area[0] : area[1]] != side.lines[area[2] : area[3]]
     )
@@ -119,12 +110,12 @@ def _certain(
         start, end, new_start, new_end = area
         here = old[bisect_left(old, start) : bisect_left(old, end)]
         there = new[bisect_left(new, new_start) : bisect_left(new, new_end)]
-        kept = _longer(runs, min(_widest(here, start, end), _widest(there, new_start, new_end)))
+        kept = _longer(runs, min(widest(here, start, end), widest(there, new_start, new_end)))
         if not kept:
             gone, added = lines[start:end], others[new_start:new_end]
             here = _with_missing(here, gone, {*added}, start)
             there = _with_missing(there, added, {*gone}, new_start)
-            kept = _longer(runs, min(_widest(here, start, end), _widest(there, new_start, new_end)))
+            kept = _longer(runs, min(widest(here, start, end), widest(there, new_start, new_end)))
         if not kept:
             continue
         found += kept
@@ -155,7 +146,7 @@ def _with_missing(
     return sorted({*places, *missing})
 
 
-def _widest(places: Sequence[int], start: int, end: int) -> int:
+def widest(places: Sequence[int], start: int, end: int) -> int:
     """Return the largest number of consecutive lines in an area that are not in `places`."""
     gaps = map(sub, (*places, end), (start - 1, *places))
     return int(max(gaps)) - 1
@@ -165,8 +156,8 @@ def merge_apart(
     base: Text,
     ours: Text,
     theirs: Text,
-    our_changes: Sequence[Change] | None,
-    their_changes: Sequence[Change] | None,
+    our_changes: Sequence[Area] | None,
+    their_changes: Sequence[Area] | None,
 ) -> bytes | None:
     """Return the merge of two sides, or None if their changes touch or are not certain.
 
@@ -176,14 +167,14 @@ def merge_apart(
         return None
     changes = [(change, ours) for change in our_changes]
     changes += [(change, theirs) for change in their_changes]
-    changes.sort(key=lambda pair: pair[0].start)
+    changes.sort(key=lambda pair: pair[0][0])
     merged: list[bytes] = []
-    at = 0
-    for number, (change, side) in enumerate(changes):
-        if number and change.start <= changes[number - 1][0].end:
+    at = -1
+    for (start, end, new_start, new_end), side in changes:
+        if start <= at:
             return None
-        merged += base.lines[at : change.start]
-        merged += side.lines[change.new_start : change.new_end]
-        at = change.end
-    merged += base.lines[at:]
+        merged += base.lines[max(at, 0) : start]
+        merged += side.lines[new_start:new_end]
+        at = end
+    merged += base.lines[max(at, 0) :]
     return b"".join(merged)

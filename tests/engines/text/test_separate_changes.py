@@ -100,7 +100,7 @@ def test_a_run_counts_as_changed_if_it_is_no_longer_than_another_one_between_cer
 ) -> None:
     found = changes_between(Text(text_of(BASE)), Text(text_of(moved)))
     assert found is not None
-    assert [(change.start, change.end) for change in found] == expected
+    assert [change[:2] for change in found] == expected
 
 
 @table("end", [lambda text: text, lambda text: text[:-1]], ids=["ended", "open"])
