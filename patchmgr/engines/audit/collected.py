@@ -8,14 +8,11 @@ from functools import partial
 
 from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import patch_of_line, written_path
-from patchmgr.engines.audit.python_modules import Function
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
-from patchmgr.engines.structure.python_tree import walk
+from patchmgr.engines.structure.python_tree import Function, last_name, parameters, walk
 from patchmgr.formats.paths import folders_around
 from patchmgr.model.audit import AuditFinding
-
-_Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_collected(states: States) -> Iterator[Told]:
@@ -76,7 +73,7 @@ def _lost(
         yield AuditFinding("lost-test", False, path, test.lineno, symbol, text)
 
 
-def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
+def _run(tree: ast.Module) -> Iterator[tuple[Function, ast.ClassDef | None]]:
     """Yield (test, class or None) for each test that pytest runs.
 
     Of several tests with the same name, pytest runs only the last.
@@ -88,7 +85,7 @@ def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
             yield test, around
 
 
-def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
+def tests_of(tree: ast.Module) -> Iterator[tuple[Function, ast.ClassDef | None]]:
     """Yield the test functions and methods of a file, each with its class (None for a function)."""
     for node in tree.body:
         if isinstance(node, Function) and node.name.startswith("test"):
@@ -116,8 +113,7 @@ def _is_collected(node: ast.ClassDef | None) -> bool:
 def _is_subclassed(states: States, path: str, name: str, merged: ast.Module) -> bool:
     """Return whether a class may have subclasses, which would inherit its tests and run them."""
     if any(
-        isinstance(node, ast.ClassDef)
-        and any(ast.unparse(base).rpartition(".")[2] == name for base in node.bases)
+        isinstance(node, ast.ClassDef) and any(last_name(base) == name for base in node.bases)
         for node in walk(merged)
     ):
         return True
@@ -156,19 +152,18 @@ def _lacks(name: str, content: bytes | None) -> bool:
     return content is None or b"def %b(" % name.encode() not in content
 
 
-def _head(test: _Test) -> frozenset[int]:
+def _head(test: Function) -> frozenset[int]:
     return frozenset(range(test.lineno, max(test.lineno + 1, test.body[0].lineno)))
 
 
-def _asked(test: _Test, around: ast.ClassDef | None) -> Iterator[str]:
+def _asked(test: Function, around: ast.ClassDef | None) -> Iterator[str]:
     """Yield the names of the fixtures that a test takes as arguments."""
     marked = [ast.unparse(d) for d in test.decorator_list]
     marked += [ast.unparse(d) for d in around.decorator_list] if around is not None else []
     if any("patch" in d for d in marked):
         return  # mock passes arguments of its own
-    arguments = [*test.args.posonlyargs, *test.args.args]
-    needed = arguments[: len(arguments) - len(test.args.defaults)]
-    for arg in needed[1 if around is not None else 0 :]:
+    needed = [arg for arg, default in parameters(test.args) if default is None]
+    for arg in needed[around is not None :]:
         if not any(f"'{arg.arg}" in d or f"{arg.arg}'" in d or f" {arg.arg}," in d for d in marked):
             yield arg.arg
 

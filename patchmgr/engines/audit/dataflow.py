@@ -9,12 +9,11 @@ from functools import lru_cache, reduce
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.structure.python_tree import walk
+from patchmgr.engines.structure.python_tree import Function, keyword_parameters, parameters, walk
 
 MOST_STEPS = 20_000  # most analysed statements of a function; those in loops count repeatedly
 _KEPT = 4096  # nodes whose names are cached, because the body of a loop is analysed twice
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 Reaching = Mapping[str, frozenset[int]]
 """Maps a name to the indices of the definitions that may have set its value."""
 
@@ -101,11 +100,7 @@ class _Reader:
         """
         env = dict(outer)
         arguments = node.args
-        plain = [*arguments.posonlyargs, *arguments.args]
-        defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
-        pairs = [*zip(plain, [*defaults, *arguments.defaults], strict=True)]
-        pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        for argument, default in pairs:
+        for argument, default in (*parameters(arguments), *keyword_parameters(arguments)):
             text = "parameter" if default is None else f"parameter = {_source(default)}"
             self._define(env, argument.arg, argument, text, {})
         for rest in (arguments.vararg, arguments.kwarg):

@@ -19,7 +19,7 @@ from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.structure.guards_imports import resolves
-from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.python_tree import module_of, parse_python
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import How, PatchOutcome, Verdict
 from patchmgr.model.ports import Blobs
@@ -143,7 +143,7 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
         node = use.node
         if not isinstance(node, ast.ImportFrom):
             continue
-        module = "." * node.level + (node.module or "")
+        module = module_of(node)
         if node.level and pair.now.path != pair.then.path:
             yield from _left_behind(node, module, pair)
             continue
@@ -255,7 +255,7 @@ def _statement(
     node: ast.ImportFrom, lines: Sequence[str], to: Mapping[tuple[str, str], str]
 ) -> list[str] | None:
     """Return the lines that replace an import of moved names, or None if it is to be left alone."""
-    module = "." * node.level + (node.module or "")
+    module = module_of(node)
     gone = [a for a in node.names if (module, a.name) in to]
     kept = [a for a in node.names if a not in gone]
     indent = lines[0][: node.col_offset]

@@ -20,7 +20,7 @@ from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_
 from patchmgr.engines.audit.places import added_lines, versions, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import PYTHON
-from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.python_tree import Function, parse_expression, parse_python
 from patchmgr.model.audit import AuditFinding
 
 _LONGEST_SHOWN = 60  # most characters shown of an expression
@@ -125,7 +125,7 @@ def _flow(text: str) -> Flow | None:
     if tree is None or not tree.body:
         return None
     node = tree.body[0].body[0] if isinstance(tree.body[0], ast.If) else tree.body[0]
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if not isinstance(node, Function):
         return None
     try:
         return flow_of(node)
@@ -189,7 +189,7 @@ class _Sides(Struct, frozen=True):
             return None
         shown = (" or ".join(one.text for one in some) for some in (gone, come))
         was, now = _shown(*(text.replace(PARAMETER, "") for text in shown))
-        nodes = [_expression(one.text) for one in (*gone, *come)]
+        nodes = [parse_expression(one.text) for one in (*gone, *come)]
         is_formula = not any(isinstance(node, ast.Call) and _has_options(node) for node in nodes)
         reads = {name for one in (*gone, *come) for name in one.reads if is_formula}
         is_operation = all(isinstance(node, _OPERATIONS) for node in nodes)
@@ -211,13 +211,6 @@ class _Sides(Struct, frozen=True):
                 yield from ((n, reads[n], now.reads[n]) for n in now.reads if n in reads)
 
 
-def _expression(text: str) -> ast.expr | None:
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def _has_options(node: ast.Call) -> bool:
     return bool(node.keywords) or len(node.args) > _MOST_ARGUMENTS
 
@@ -236,8 +229,7 @@ def _inlined(flow: Flow, text: str, reads: Reaching, names: Collection[str]) -> 
         if name in names and len(reached) == 1
     }
     try:
-        tree = ast.parse(text, mode="eval")
-        return ast.unparse(_Inlined(values).visit(tree))
+        return ast.unparse(_Inlined(values).visit(ast.parse(text, mode="eval")))
     except (SyntaxError, ValueError, RecursionError):
         return text
 
@@ -348,7 +340,7 @@ def _leads_out(exit_: Site, site: Site) -> bool:
 
 def _parts_of(text: str, operator: type[ast.And | ast.Or]) -> set[str]:
     """Return the simplified operands of an `and` or `or`. Any other condition is one operand."""
-    node = _expression(text)
+    node = parse_expression(text)
     plain = None if node is None else _plain(node)
     if isinstance(plain, ast.BoolOp) and isinstance(plain.op, operator):
         return {ast.unparse(value) for value in plain.values}
@@ -376,7 +368,7 @@ def _plain(node: ast.expr, is_not: bool = False) -> ast.expr:
 
 
 def _is_negation(one: str, other: str) -> bool:
-    nodes = [_expression(text) for text in (one, other)]
+    nodes = [parse_expression(text) for text in (one, other)]
     if nodes[0] is None or nodes[1] is None:
         return False
     return ast.unparse(_plain(nodes[0])) == ast.unparse(_plain(nodes[1], True))

@@ -14,31 +14,34 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.new_names import best
-from patchmgr.engines.audit.python_modules import (
-    Assigned,
-    Definition,
-    Function,
-    Module,
-    decorators,
-    last_name,
-    members_of,
-)
+from patchmgr.engines.audit.python_modules import Module, decorators, members_of
 from patchmgr.engines.audit.python_names import UNKNOWN, Entity, PythonState, Reader
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import places
-from patchmgr.engines.structure.python_tree import walk
+from patchmgr.engines.structure.python_tree import (
+    Assigned,
+    Definition,
+    Function,
+    bound_by,
+    last_name,
+    module_of,
+    parameters,
+    targets_of,
+    walk,
+)
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
 _DEEPEST = 8  # most star imports that are followed, one after the other
+_MOST_FILES = 4_000
 _MOST_CLASSES = 50  # most classes that are searched for one with the same name
 _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault for each imported module or name that no longer exists or is a function now."""
-    module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+    module = module_of(node) if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
         said = f"from {module} import {name}" if module else f"import {name}"
@@ -91,7 +94,7 @@ def _table_names(tree: ast.Module) -> frozenset[str]:
     return frozenset(
         child.value
         for statement in tree.body
-        if not isinstance(statement, (*Definition, ast.Expr))
+        if not isinstance(statement, (Definition, ast.Expr))
         for child in walk(statement)
         if isinstance(child, ast.Constant) and isinstance(child.value, str)
     )
@@ -114,8 +117,9 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
     now, then = pair.now.module, pair.then.module
     if now is None or then is None or not now.stars or not then.stars:
         return
-    own = {*_bound_anywhere(now.node), *dir(builtins)}
-    for node in walk(now.node):
+    nodes = walk(now.node)
+    own = {name for node in nodes for name in bound_by(node)}.union(dir(builtins))
+    for node in nodes:
         if not isinstance(node, ast.Name) or node.id in own or node.lineno not in lines:
             continue
         if _by_star(pair.then, node.id) is True and _by_star(pair.now, node.id) is False:
@@ -124,19 +128,6 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
             text = f"`{node.id}` is used, but no `import *` brings it any more."
             new = Entity("gone", node.id, old.module and pair.now.state.module(old.module.path))
             yield Fault("removed", text, node.id, True, node.lineno, old, new)
-
-
-def _bound_anywhere(tree: ast.Module) -> Iterator[str]:
-    for node in walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-                yield name
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name
-            case ast.alias():
-                yield (node.asname or node.name).partition(".")[0]
-            case ast.ExceptHandler(name=str(name)):
-                yield name
 
 
 def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
@@ -336,10 +327,6 @@ def _by_path(names: list[str], reader: Reader) -> Entity | None:
     return None
 
 
-_MOST_FILES = 4_000
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
 def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault for each base class that the merge has turned into a function."""
     for base in node.bases:
@@ -383,7 +370,7 @@ def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
     return frozenset((found - own.keys()) | abstract)
 
 
-def override_faults(node: _Function, at: PairedUse) -> Iterator[Fault]:
+def override_faults(node: Function, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault if a method overrides a base class's method that was removed or changed."""
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or node.name.startswith("__"):
@@ -410,14 +397,14 @@ def override_faults(node: _Function, at: PairedUse) -> Iterator[Fault]:
             yield at.misused(text, symbol, old, new, kind="override")
 
 
-def _plain_method(found: Entity) -> _Function | None:
+def _plain_method(found: Entity) -> Function | None:
     is_plain = found.what == "function" and not found.is_decorated
     return found.node if is_plain and isinstance(found.node, Function) else None
 
 
-def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -> Iterator[Fault]:
+def attribute_override_faults(node: Assigned, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault if a class overrides an attribute that its base class no longer has."""
-    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    target = targets_of(node)[0]
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):
         return
@@ -484,19 +471,20 @@ def _is_no_longer_called(name: str, pair: Pair) -> bool:
     return False
 
 
-def _misfit(node: _Function, parent: _Function) -> str:
+def _misfit(node: Function, parent: Function) -> str:
     """Return why a method cannot be called as the method that it overrides can, or ""."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
         return "is a coroutine now" if is_async else "is no longer a coroutine"
     own, args = node.args, parent.args
-    mine, theirs = ([a.arg for a in (*some.posonlyargs, *some.args)][1:] for some in (own, args))
-    named = {*mine, *(a.arg for a in own.kwonlyargs)}
-    wanted = [*theirs, *(a.arg for a in args.kwonlyargs)]
+    mine, theirs = (parameters(some)[1:] for some in (own, args))
+    named = {a.arg for a in (*(arg for arg, _ in mine), *own.kwonlyargs)}
+    wanted = [a.arg for a in (*(arg for arg, _ in theirs), *args.kwonlyargs)]
     refused = next((name for name in wanted if name not in named), None)
     if refused is not None and own.kwarg is None:
         return f"takes `{refused}`, but does not take it itself"
-    lacking = next((n for n in mine[: len(mine) - len(own.defaults)] if n not in wanted), None)
+    needed = (arg.arg for arg, default in mine if default is None)
+    lacking = next((name for name in needed if name not in wanted), None)
     if lacking is not None and args.kwarg is None and args.vararg is None:
         return f"does not take `{lacking}`, but needs it itself"
     return ""

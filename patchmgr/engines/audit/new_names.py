@@ -6,18 +6,11 @@ import ast
 import re
 from difflib import SequenceMatcher
 
-from patchmgr.engines.audit.python_modules import (
-    Assigned,
-    Definition,
-    Function,
-    definitions,
-    members_of,
-    module_name,
-)
+from patchmgr.engines.audit.python_modules import definitions, members_of, module_name
 from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.states import States
 from patchmgr.engines.structure.guards_imports import ROOTS, bound_names
-from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.python_tree import Assigned, Definition, Function, parse_python
 
 _LIKE = 0.6  # least similarity of the lines of two definitions
 _MOST_FILES = 4_000
@@ -97,7 +90,7 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
     """Return the file to which upstream moved a definition, or None if that is not certain."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
-    if not isinstance(old.node, (*Definition, *Assigned)):
+    if not isinstance(old.node, (Definition, Assigned)):
         return None
     word = name.encode()
     heads = (b"def %b(" % word, b"class %b" % word, b"\n%b =" % word, b"\n%b:" % word)

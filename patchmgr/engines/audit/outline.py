@@ -18,6 +18,8 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
+from patchmgr.engines.structure.python_tree import Definition, first_line
+
 _WORD = re.compile(r"[^\W\d]\w*")
 BEGINS = re.compile(r"\n(?=[^\s#)\]}])(?!(?:else|elif|except|finally)\b)")
 _QUOTES = ('"""', "'''")
@@ -110,12 +112,9 @@ class Suspects(Struct, frozen=True):
 
 def head_lines(node: ast.AST) -> tuple[int, int]:
     """Return the first and the last line of a node, or of the head of a definition."""
-    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
-    decorators, body = getattr(node, "decorator_list", None), getattr(node, "body", None)
-    if decorators is not None and body:
-        last = max(first, body[0].lineno - 1)
-        first = min([first, *(decorator.lineno for decorator in decorators)])
-    return first, last
+    if isinstance(node, Definition):
+        return first_line(node), max(node.lineno, node.body[0].lineno - 1)
+    return getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
 
 
 def is_among(lines: Sequence[int], first: int, last: int) -> bool:

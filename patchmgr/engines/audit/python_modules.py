@@ -14,16 +14,21 @@ from msgspec.structs import replace
 from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, is_among, parts_of
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in, imported_names
-from patchmgr.engines.structure.python_tree import children, parse_anew, parse_python, walk
+from patchmgr.engines.structure.python_tree import (
+    Assigned,
+    Definition,
+    Function,
+    last_name,
+    parse_anew,
+    parse_python,
+    targets_of,
+    walk,
+)
 
 LARGEST = 1_000_000  # bytes of the largest module that is parsed
 MOST_READ = 64_000_000  # bytes of all modules that one audit parses
 _GLOBAL = re.compile(r"global[ \t]")
 _FILLING = frozenset({"globals", "vars", "setattr", "exec"})
-
-Function = (ast.FunctionDef, ast.AsyncFunctionDef)
-Definition = (*Function, ast.ClassDef)
-Assigned = (ast.Assign, ast.AnnAssign)
 
 
 class _Block(Struct, frozen=True):
@@ -183,20 +188,14 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
     """Yield (name, statement) for each name that a body binds. Overload stubs are left out."""
     for statement in statements(body):
-        targets: list[ast.expr | None] = []
-        if isinstance(statement, Definition):
-            if not any(ast.unparse(d).endswith("overload") for d in statement.decorator_list):
-                yield statement.name, statement
-        elif isinstance(statement, ast.Assign):
-            targets += statement.targets
-        elif isinstance(statement, (ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor)):
-            targets.append(statement.target)
-        elif isinstance(statement, (ast.With, ast.AsyncWith)):
-            targets += [item.optional_vars for item in statement.items]
+        if isinstance(statement, Definition) and not any(
+            ast.unparse(d).endswith("overload") for d in statement.decorator_list
+        ):
+            yield statement.name, statement
         for module, name, bound in imported_names(statement):
             yield bound or name or module.partition(".")[0], statement
         # `c.limit = 1` and `table[key] = 1` bind nothing.
-        for part in (part for target in targets if target for part in walk(target)):
+        for part in walk(*targets_of(statement)):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 yield part.id, statement
 
@@ -204,7 +203,7 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
     """Map each name that a module defines or assigns at top level to the last such statement."""
     found = bindings_in(tree.body)
-    return {name: node for name, node in found if isinstance(node, (*Definition, *Assigned))}
+    return {name: node for name, node in found if isinstance(node, (Definition, Assigned))}
 
 
 def module_name(path: str) -> str:
@@ -229,14 +228,7 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
             continue
         me = method.args.args[0].arg
         for child in _statements_in(method):
-            targets: Sequence[ast.expr | None] = ()
-            if isinstance(child, ast.Assign):
-                targets = child.targets
-            elif isinstance(child, (ast.AnnAssign, ast.AugAssign, ast.For)):
-                targets = (child.target,)
-            elif isinstance(child, ast.withitem):
-                targets = (child.optional_vars,)
-            for target in filter(None, targets):
+            for target in targets_of(child):
                 for part in walk(target):
                     if (
                         isinstance(part, ast.Attribute)
@@ -250,7 +242,7 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
 
 def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the statements in a node, at any depth. Expressions are skipped, to save time."""
-    for name in ("items", "body", "handlers", "orelse", "finalbody", "cases"):
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
         for child in getattr(node, name, ()):
             yield child
             yield from _statements_in(child)
@@ -282,26 +274,3 @@ def decorators(node: ast.AST | None) -> frozenset[str]:
     """Return the last names of a function's decorators: `wraps` for `@functools.wraps(f)`."""
     made = node.decorator_list if isinstance(node, Function) else []
     return frozenset(last_name(d.func if isinstance(d, ast.Call) else d) for d in made)
-
-
-def last_name(node: ast.AST) -> str:
-    """Return the last part of a dotted expression: `c` for `a.b.c`."""
-    return ast.unparse(node).rpartition(".")[2]
-
-
-def is_text(node: ast.AST | None) -> bool:
-    """Return whether an expression is a string literal."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def is_named(node: ast.AST | None, name: str) -> bool:
-    """Return whether an expression is the given name."""
-    return isinstance(node, ast.Name) and bool(name) and node.id == name
-
-
-def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the syntax nodes of a body at any depth, except those inside definitions."""
-    for node in body:
-        yield node
-        if not isinstance(node, (*Definition, ast.Lambda)):
-            yield from own_nodes(children(node))

@@ -11,18 +11,24 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.python_modules import (
-    Function,
     Module,
     Parser,
     decorators,
-    is_named,
     members_of,
     namedtuple_class,
 )
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
-from patchmgr.engines.structure.python_tree import walk
+from patchmgr.engines.structure.python_tree import (
+    Function,
+    bound_by,
+    is_named,
+    module_of,
+    parameters,
+    parse_expression,
+    walk,
+)
 
 _DEEPEST = 24  # most re-exports and bases that are followed, one after the other
 # Bases without members that a project's code would use. A class with any other base from outside
@@ -309,8 +315,7 @@ class Reader(Struct, frozen=True):
         """Resolve one name in an import statement to what it refers to."""
         if isinstance(node, ast.Import):
             return self.state.imported(self.path, alias.name)
-        module = "." * node.level + (node.module or "")
-        return self.state.imported(self.path, module, alias.name)
+        return self.state.imported(self.path, module_of(node), alias.name)
 
     def own_class(self, scopes: Scopes, name: str) -> Entity | None:
         """Return the class `name` that is nested in the classes `scopes`, or None."""
@@ -358,9 +363,7 @@ class Reader(Struct, frozen=True):
             case ast.arg() as arg:
                 return self._argument(arg, scopes, depth)
             case (ast.Import() | ast.ImportFrom()) as node:
-                alias = next(
-                    a for a in node.names if (a.asname or a.name.partition(".")[0]) == name
-                )
+                alias = next(alias for alias in node.names if name in bound_by(alias))
                 if isinstance(node, ast.Import) and alias.asname is None:
                     return self.state.imported(self.path, name)
                 return self.imported(node, alias)
@@ -376,9 +379,9 @@ class Reader(Struct, frozen=True):
     def _argument(self, arg: ast.arg, scopes: Scopes, depth: int) -> Entity:
         node, outer = scopes[-1].node, scopes[:-1]
         if outer and isinstance(outer[-1].node, ast.ClassDef) and isinstance(node, Function):
-            first = (*node.args.posonlyargs, *node.args.args)[:1]
+            first = parameters(node.args)[:1]
             marks = {ast.unparse(d) for d in node.decorator_list}
-            if first and first[0] is arg and "staticmethod" not in marks:
+            if first and first[0][0] is arg and "staticmethod" not in marks:
                 owner = self._class(outer)
                 if owner is None:
                     return UNKNOWN
@@ -400,10 +403,7 @@ class Reader(Struct, frozen=True):
 def class_names(node: ast.expr | None) -> Iterator[ast.expr]:
     """Yield the one class that an annotation such as `C`, `"C"` or `C | None` names, if any."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            node = ast.parse(node.value, mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
+        node = parse_expression(node.value)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         sides = [s for s in (node.left, node.right) if not _is_none(s)]
         if len(sides) == 1:
@@ -430,7 +430,7 @@ def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
     for method in owner.body:
         end = getattr(method, "end_lineno", 0)
         if isinstance(method, Function) and method.lineno <= node.lineno <= end:
-            args = (*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs)
+            args = (*(arg for arg, _ in parameters(method.args)), *method.args.kwonlyargs)
             bound: dict[str, ast.AST | None] = {arg.arg: arg for arg in args}
             names = (part for part in walk(method) if isinstance(part, ast.Name))
             bound.update({part.id: None for part in names if isinstance(part.ctx, ast.Store)})

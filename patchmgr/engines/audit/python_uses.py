@@ -9,15 +9,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.outline import head_lines, is_among
-from patchmgr.engines.audit.python_modules import Definition, Function, Module, last_name
+from patchmgr.engines.audit.python_modules import Module
 from patchmgr.engines.audit.python_names import Entity, Reader, Scope, Scopes
-from patchmgr.engines.structure.python_tree import children
+from patchmgr.engines.structure.python_tree import (
+    Definition,
+    Function,
+    children,
+    first_line,
+    last_name,
+    parameters,
+)
 
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 _ASKING = frozenset({"hasattr", "getattr", "find_spec"})
 _USES = (
     ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
-    ast.AnnAssign, ast.With, ast.For, ast.Subscript, ast.Try, *Definition, ast.Lambda,
+    ast.AnnAssign, ast.With, ast.For, ast.Subscript, ast.Try, Definition, ast.Lambda,
 )  # fmt: skip
 
 
@@ -129,10 +136,9 @@ def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
 
 def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
     node, scopes, is_typing = use.node, use.scopes, use.is_typing
-    if isinstance(node, ast.stmt):
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        if not is_among(lines, first, node.end_lineno or node.lineno):
-            return
+    last = getattr(node, "end_lineno", None)
+    if isinstance(node, ast.stmt) and not is_among(lines, first_line(node), last or node.lineno):
+        return
     if isinstance(node, _USES):
         yield use
     parts: Iterable[Use]
@@ -154,7 +160,7 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
             )
             for name, child in _children(node)
         )
-    elif isinstance(node, (*Definition, ast.Lambda)):
+    elif isinstance(node, (Definition, ast.Lambda)):
         outside = (getattr(node, name, ()) for name in ("decorator_list", "bases", "keywords"))
         heads = [part for some in outside for part in some]
         heads += [] if isinstance(node, ast.ClassDef) else [node.args]
@@ -217,7 +223,7 @@ def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
     found: dict[str, ast.AST | None] = {}
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):
-        named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        named = (*(arg for arg, _ in parameters(arguments)), *arguments.kwonlyargs)
         found.update({arg.arg: arg for arg in named})
         found.update({arg.arg: None for arg in (arguments.vararg, arguments.kwarg) if arg})
     for name, by in _bindings(node.body if isinstance(node, Function) else []):

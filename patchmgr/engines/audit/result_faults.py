@@ -6,20 +6,20 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-from patchmgr.engines.audit.python_modules import (
+from patchmgr.engines.audit.python_modules import Module, decorators, members_of
+from patchmgr.engines.audit.python_names import Entity, PythonState, Reader
+from patchmgr.engines.audit.python_uses import Fault, PairedUse, Use, elements
+from patchmgr.engines.structure.python_tree import (
     Assigned,
     Function,
-    Module,
-    decorators,
+    children,
     is_named,
     is_text,
     last_name,
-    members_of,
     own_nodes,
+    targets_of,
+    walk,
 )
-from patchmgr.engines.audit.python_names import Entity, PythonState, Reader
-from patchmgr.engines.audit.python_uses import Fault, PairedUse, Use, elements
-from patchmgr.engines.structure.python_tree import children, walk
 
 _LISTS = frozenset({"list", "sorted", "tuple", "dict", "set", "frozenset"})
 _PLAIN = frozenset(
@@ -124,7 +124,7 @@ def _kind(value: ast.expr, nodes: Sequence[ast.AST], depth: int = 0) -> str:
                 _kind(n.value, nodes, depth + 1)
                 for n in nodes
                 if isinstance(n, Assigned) and n.value is not None
-                for target in (n.targets if isinstance(n, ast.Assign) else [n.target])
+                for target in targets_of(n)
                 if is_named(target, name)
             })  # fmt: skip
     return "list" if isinstance(value, _DISPLAYS) else ""

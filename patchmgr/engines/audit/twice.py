@@ -11,11 +11,10 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import read_outside
 from patchmgr.engines.audit.places import added_lines, patch_of_line, written_path
-from patchmgr.engines.audit.python_modules import Definition
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.languages.file_types import CXX, PYTHON
-from patchmgr.engines.structure.python_tree import walk
+from patchmgr.engines.structure.python_tree import Assigned, Definition, last_name, targets_of, walk
 from patchmgr.model.audit import AuditFinding
 
 _HINTS = (b"add_", b"ption", b"regist", b"@", b"class ", b'"] =', b"'] =")
@@ -187,9 +186,7 @@ def _by_calls(
             yield Given(place, by, name), call.lineno
 
 
-def _by_decorators(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: str, inner: str
-) -> Iterator[tuple[Given, int]]:
+def _by_decorators(node: Definition, scope: str, inner: str) -> Iterator[tuple[Given, int]]:
     for decorator in node.decorator_list:
         if not isinstance(decorator, ast.Call):
             continue
@@ -216,18 +213,13 @@ def _by_key(statement: ast.stmt, scope: str) -> Iterator[tuple[Given, int]]:
 
 def _members(node: ast.ClassDef, scope: str) -> Iterator[tuple[Given, int]]:
     for statement in node.body:
-        target: ast.AST | None = None
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target = statement.targets[0]
-        elif isinstance(statement, ast.AnnAssign):
-            target = statement.target
-        if isinstance(target, ast.Name):
-            yield Given(scope, "", target.id), statement.lineno
+        match targets_of(statement) if isinstance(statement, Assigned) else ():
+            case [ast.Name(id=name)]:
+                yield Given(scope, "", name), statement.lineno
 
 
 def _last(node: ast.expr) -> str:
-    is_name = isinstance(node, (ast.Name, ast.Attribute))
-    return ast.unparse(node).rpartition(".")[2] if is_name else ""
+    return last_name(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
 
 
 def _texts(call: ast.Call) -> Iterator[str]:

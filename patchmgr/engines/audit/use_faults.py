@@ -27,7 +27,7 @@ from patchmgr.engines.audit.name_faults import (
 )
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
-from patchmgr.engines.audit.python_modules import Function, Parser, is_named, members_of, own_nodes
+from patchmgr.engines.audit.python_modules import Parser, members_of
 from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
 from patchmgr.engines.audit.result_faults import (
@@ -38,7 +38,14 @@ from patchmgr.engines.audit.result_faults import (
     type_faults,
 )
 from patchmgr.engines.audit.states import States, Told
-from patchmgr.engines.structure.python_tree import walk
+from patchmgr.engines.structure.python_tree import (
+    Function,
+    is_named,
+    keyword_parameters,
+    own_nodes,
+    parameters,
+    walk,
+)
 from patchmgr.model.audit import AuditFinding
 
 _MAKES = "__init__"
@@ -58,8 +65,7 @@ class Signature(Struct, frozen=True):
     @property
     def places(self) -> list[str]:
         """The names of the parameters that a call can pass by position."""
-        args = self.arguments
-        return [arg.arg for arg in (*args.posonlyargs, *args.args)][int(self.is_method) :]
+        return [arg.arg for arg, _ in parameters(self.arguments)][int(self.is_method) :]
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
@@ -134,9 +140,7 @@ def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments
             below = _fields(base, state, depth + 1)
             if below is None:
                 return None
-            missing: list[ast.expr | None] = [None] * (len(below.args) - len(below.defaults))
-            values = [*missing, *below.defaults]
-            found |= {arg.arg: value for arg, value in zip(below.args, values, strict=True)}
+            found |= {arg.arg: value for arg, value in parameters(below)}
         elif base.what != "value":
             return None
     for statement in node.body:
@@ -218,15 +222,9 @@ def _other_defaults(
 
 def _constants(arguments: ast.arguments) -> dict[str, str]:
     """Map each parameter with a constant default other than None to the source of the default."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    last = positional[len(positional) - len(arguments.defaults) :]
-    pairs = [
-        *zip(last, arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
     return {
         arg.arg: ast.unparse(value)
-        for arg, value in pairs
+        for arg, value in (*parameters(arguments), *keyword_parameters(arguments))
         if isinstance(value, ast.UnaryOp)
         or (isinstance(value, ast.Constant) and value.value is not None)
     }
@@ -262,7 +260,7 @@ def _decorates(node: ast.AST | None) -> set[str]:
     if not isinstance(node, Function):
         return set()
     inner = {child.name: child for child in node.body if isinstance(child, Function)}
-    first = next((arg.arg for arg in (*node.args.posonlyargs, *node.args.args)), "")
+    first = next((arg.arg for arg, _ in parameters(node.args)), "")
     found: set[str] = set()
     for child in own_nodes(node.body):
         value = child.value if isinstance(child, ast.Return) else None
@@ -298,7 +296,7 @@ def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
 
 
 # The kinds of syntax nodes that each check examines.
-_CHECKS: tuple[tuple[tuple[type[ast.AST], ...], Callable[[Any, PairedUse], Iterator[Fault]]], ...]
+_CHECKS: tuple[tuple[tuple[Any, ...], Callable[[Any, PairedUse], Iterator[Fault]]], ...]
 _CHECKS = (
     ((ast.ImportFrom, ast.Import), import_faults),
     ((ast.Attribute,), attribute_faults),
@@ -310,8 +308,8 @@ _CHECKS = (
     ((ast.Constant,), text_faults),
     ((ast.ClassDef,), base_faults),
     ((ast.ClassDef,), abstract_faults),
-    (Function, override_faults),
-    ((ast.ClassDef, *Function), decorator_faults),
+    ((Function,), override_faults),
+    ((ast.ClassDef, Function), decorator_faults),
     ((ast.Assign,), arity_faults),
     ((ast.Assign, ast.AnnAssign), attribute_override_faults),
     ((ast.Try,), handler_faults),
@@ -396,10 +394,10 @@ def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
 
 def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
     """Yield a sentence for each way in which a call does not match the function's parameters."""
-    places = [arg.arg for arg in (*args.posonlyargs, *args.args)][int(is_method) :]
+    places = parameters(args)[int(is_method) :]
     given = {keyword.arg for keyword in call.keywords}
     open_ended = None in given or any(isinstance(arg, ast.Starred) for arg in call.args)
-    known = {*places, *(arg.arg for arg in args.kwonlyargs)}
+    known = {arg.arg for arg, _ in (*places, *keyword_parameters(args))}
     for keyword in sorted(k for k in given if k is not None):
         if keyword not in known and args.kwarg is None:
             yield f"`{name}` is called with `{keyword}`, which it does not take."
@@ -407,9 +405,6 @@ def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> I
         yield f"`{name}` is called with more arguments than it takes."
     if open_ended:
         return
-    needed = places[: max(0, len(places) - len(args.defaults))]
-    optional = args.kw_defaults
-    needed_by_name = [a.arg for a, d in zip(args.kwonlyargs, optional, strict=True) if d is None]
-    for missing in (*needed[len(call.args) :], *needed_by_name):
-        if missing not in given:
-            yield f"`{name}` is called without `{missing}`, which it needs."
+    for arg, default in (*places[len(call.args) :], *keyword_parameters(args)):
+        if default is None and arg.arg not in given:
+            yield f"`{name}` is called without `{arg.arg}`, which it needs."

@@ -18,6 +18,7 @@ from patchmgr.engines.hardware_gates.words import (
     Words,
     has,
 )
+from patchmgr.engines.structure.python_tree import last_name
 from patchmgr.model.review import Gate
 
 Facts = Mapping[str, ast.expr]
@@ -121,7 +122,7 @@ class Conditions(Struct, frozen=True):
         if not isinstance(node, ast.Call):
             return False
         if isinstance(node.func, ast.Attribute):
-            return has(self.words.askers, _last(node.func.value))
+            return has(self.words.askers, last_name(node.func.value))
         return isinstance(node.func, ast.Name)
 
     def truth(self, node: ast.expr, depth: int = 0) -> bool | None:
@@ -180,7 +181,7 @@ class Conditions(Struct, frozen=True):
 
     def _is_off(self, node: ast.expr) -> bool:
         """Return whether a flag, judged by its name, is off by default."""
-        name = called(node) if isinstance(node, ast.Call) else _last(node)
+        name = called(node) if isinstance(node, ast.Call) else last_name(node)
         if self.is_cxx and isinstance(node, ast.Call) and node.args:
             return False
         kind = self.words.kind(name)
@@ -198,7 +199,7 @@ class Conditions(Struct, frozen=True):
             return None
         sign, other = node.ops[0], node.comparators[0]
         if isinstance(other, ast.Constant) and other.value is None:
-            is_whole = _last(node.left) in self.words.whole and kind == QUANTISATION
+            is_whole = last_name(node.left) in self.words.whole and kind == QUANTISATION
             is_identity = isinstance(sign, (ast.Is, ast.IsNot))
             return isinstance(sign, ast.Is) if is_whole and is_identity else None
         if isinstance(other, ast.Constant) and isinstance(other.value, bool):
@@ -216,7 +217,7 @@ class Conditions(Struct, frozen=True):
             return any(map(self._is_usual, node.elts))
         if isinstance(node, ast.Constant) and not isinstance(node.value, str):
             return node.value in (0, -1, None)
-        text = node.value if isinstance(node, ast.Constant) else _last(node)
+        text = node.value if isinstance(node, ast.Constant) else last_name(node)
         return str(text).lower() in self.words.usual
 
     def is_harmless(self, node: ast.expr) -> bool:
@@ -281,10 +282,6 @@ def is_boolean(node: ast.expr) -> bool:
     is_not = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
     is_flag = isinstance(node, ast.Constant) and isinstance(node.value, bool)
     return is_not or is_flag or isinstance(node, ast.Compare)
-
-
-def _last(node: ast.expr) -> str:
-    return ast.unparse(node).rpartition(".")[2]
 
 
 def _is_fixed(node: ast.expr) -> bool:

@@ -17,6 +17,7 @@ from patchmgr.engines.hardware_gates.sites import Side, Statement, Texts
 from patchmgr.engines.languages.cxx_structure import cxx_symbols
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, match_brackets
 from patchmgr.engines.merge.languages import cxx_tokens
+from patchmgr.engines.structure.python_tree import parse_expression
 from patchmgr.model.review import Gate
 
 _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
@@ -415,10 +416,7 @@ def parsed(words: Sequence[Word]) -> ast.expr:
         return parsed(words[1:-1])
     asked = [text for text in texts[1:] if text not in "()"] if texts[:1] == ["defined"] else texts
     text = "".join(_SUFFIX.sub(r"\1", _PYTHON.get(text, text)) for text in asked)
-    try:
-        found: ast.expr = ast.parse(text.lstrip("."), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        found = ast.Name(" ".join(asked), ast.Load())
+    found = parse_expression(text.lstrip(".")) or ast.Name(" ".join(asked), ast.Load())
     vars(found)["text"] = _shown(texts)
     return found
 

@@ -12,28 +12,34 @@ from msgspec.structs import replace
 
 from patchmgr.engines.hardware_gates.conditions import Conditions, Facts, Guards, dotted, is_boolean
 from patchmgr.engines.hardware_gates.sites import Side, Statement, Texts
-from patchmgr.engines.structure.python_tree import walk
+from patchmgr.engines.structure.python_tree import (
+    BLOCKS,
+    Assigned,
+    Definition,
+    Function,
+    bound_by,
+    first_line,
+    targets_of,
+    walk,
+)
 from patchmgr.model.review import Gate
 
 _ROUNDS = 4
 _DEEPEST = 6
 _SHORT = 4  # most statements of a function that only tests gates; a longer one does other things
 _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_SCOPES = (*_FUNCTIONS, ast.ClassDef)
-_BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 class Unit(Struct, frozen=True):
     """A function, class or module, with its own statements but not those of inner definitions."""
 
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None
+    node: Definition | None
     body: Sequence[ast.stmt]
     guards: Guards = ()
 
     def arguments(self) -> frozenset[str]:
         """Return the names of the function's parameters, or none for a class or a module."""
-        return _arguments(self.node) if isinstance(self.node, _FUNCTIONS) else frozenset()
+        return _arguments(self.node) if isinstance(self.node, Function) else frozenset()
 
 
 def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
@@ -76,13 +82,13 @@ class _File:
     def _cut(self, body: Sequence[ast.stmt], outer: str, guards: Guards) -> None:
         """Record the functions and classes in a block, except those inside other functions."""
         for node in body:
-            if isinstance(node, _SCOPES):
+            if isinstance(node, Definition):
                 key = f"{outer}{node.name}"
                 while key in self.units:
                     key += " again"
-                own = node.body if isinstance(node, _FUNCTIONS) else _own(node.body)
+                own = node.body if isinstance(node, Function) else _own(node.body)
                 self.units[key] = Unit(node, own, guards)
-                first, last = _first(node), node.end_lineno or node.lineno
+                first, last = first_line(node), node.end_lineno or node.lineno
                 self._wholes[key] = first, last, node.lineno
                 self._owners[first : last + 1] = [key] * (last + 1 - first)
                 if isinstance(node, ast.ClassDef):
@@ -128,7 +134,7 @@ class _File:
                     gates.setdefault(line, {}).update(found)
                 if isinstance(node, ast.If):
                     ends[piece.first] = piece.end
-                is_called = isinstance(unit.node, _FUNCTIONS)
+                is_called = isinstance(unit.node, Function)
                 brings[piece.first] = frozenset() if is_called else _brought(node)
 
         def names(lines: Sequence[int]) -> frozenset[str] | None:
@@ -198,7 +204,7 @@ class _Held:
         if name.startswith("self."):
             found = [key for key in self._units if key and key.endswith(name[4:])]
         unit = self._units.get(found[0]) if name and len(found) == 1 else None
-        if unit is None or not isinstance(unit.node, _FUNCTIONS):
+        if unit is None or not isinstance(unit.node, Function):
             return None
         return found[0] if sum(not _is_comment(s) for s in unit.body) <= _SHORT else None
 
@@ -206,7 +212,7 @@ class _Held:
         """Return what the methods of the file assign to attributes of `self`."""
         if self._own is None:
             self._own = {}
-            bodies = [u.body for u in self._units.values() if isinstance(u.node, _FUNCTIONS)]
+            bodies = [u.body for u in self._units.values() if isinstance(u.node, Function)]
             for node in (node for body in bodies for node in walk(*body)):
                 if isinstance(node, ast.Assign) and len(node.targets) == 1:
                     target = node.targets[0]
@@ -253,9 +259,9 @@ def _pieces(
         if _is_comment(node):
             continue
         text, last = _head(node)
-        is_definition = isinstance(node, _SCOPES) and not node.body
+        is_definition = isinstance(node, Definition) and not node.body
         end = last if is_definition else node.end_lineno or last
-        yield Statement(f"{depth} {text}", _first(node), last, end), node, guards
+        yield Statement(f"{depth} {text}", first_line(node), last, end), node, guards
         for head, block in _blocks(node):
             inner = guards
             if isinstance(node, ast.If):
@@ -283,21 +289,15 @@ def _blocks(node: ast.stmt) -> Iterator[tuple[str | None, Sequence[ast.stmt]]]:
 
 def _head(node: ast.stmt) -> tuple[str, int]:
     """Return the text of a statement without its blocks, and the last line of that text."""
-    parts, ends, is_whole = [type(node).__name__], [node.lineno], not isinstance(node, _SCOPES)
+    parts, ends, is_whole = [type(node).__name__], [node.lineno], not isinstance(node, Definition)
     for name, value in ast.iter_fields(node):
         values = value if isinstance(value, list) else [value]
-        if any(isinstance(v, _BLOCKS) for v in values):
+        if any(isinstance(v, BLOCKS) for v in values):
             is_whole = False
             continue
         parts += [name, *(ast.dump(v) if isinstance(v, ast.AST) else str(v) for v in values)]
         ends += [getattr(v, "end_lineno", None) or node.lineno for v in values]
     return " ".join(parts), (node.end_lineno or node.lineno) if is_whole else max(ends)
-
-
-def _first(node: ast.stmt) -> int:
-    """Return the first line of a statement or of its decorators."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _is_comment(node: ast.stmt) -> bool:
@@ -308,7 +308,7 @@ def _is_comment(node: ast.stmt) -> bool:
 
 
 def _own(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    return [node for node in body if not isinstance(node, _SCOPES)]
+    return [node for node in body if not isinstance(node, Definition)]
 
 
 def _with_head(unit: Unit) -> list[ast.stmt]:
@@ -354,9 +354,9 @@ def _brought(node: ast.stmt) -> frozenset[str]:
         return frozenset(f"{a.name} as {a.asname}" for a in node.names)
     if isinstance(node, ast.ImportFrom):
         return frozenset(f"{node.module}.{a.name} as {a.asname}" for a in node.names)
-    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+    if not isinstance(node, Assigned) or node.value is None:
         return frozenset()
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    targets = targets_of(node)
     if not all(isinstance(target, ast.Name) for target in targets):
         return frozenset()
     names = " ".join(map(ast.unparse, targets))
@@ -366,7 +366,7 @@ def _brought(node: ast.stmt) -> frozenset[str]:
     return frozenset({f"{names} {ast.dump(node.value)}"})
 
 
-def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+def _arguments(node: Function) -> frozenset[str]:
     return frozenset(a.arg for a in walk(node.args) if isinstance(a, ast.arg))
 
 
@@ -375,28 +375,13 @@ def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> 
     counts: Counter[str] = Counter(arguments)
     found: dict[str, ast.expr] = {}
     for node in walk(*body):
-        counts.update(_bound(node))
+        counts.update(bound_by(node))
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            counts.update([*node.names, *node.names])  # never assigned only once
         target = _target(node)
         if target is not None:
             found[target[0]] = target[1]
     return {name: value for name, value in found.items() if counts[name] == 1}
-
-
-def _bound(node: ast.AST) -> Sequence[str]:
-    """Return the names that a node itself binds.
-
-    Names declared `global` are returned twice, so that they never count as assigned only once.
-    """
-    if isinstance(node, ast.Name):
-        return () if isinstance(node.ctx, ast.Load) else (node.id,)
-    if isinstance(node, (ast.Global, ast.Nonlocal)):
-        return (*node.names, *node.names)
-    if isinstance(node, ast.alias):
-        return (node.asname or node.name.partition(".")[0],)
-    if isinstance(node, ast.arg):
-        return (node.arg,)
-    name = getattr(node, "name", None)  # of a definition, an exception handler or a pattern
-    return (name,) if isinstance(name, str) else ()
 
 
 def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
@@ -414,15 +399,11 @@ def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str
 
 def _target(node: ast.AST) -> tuple[str, ast.expr] | None:
     """Return the name and value of an assignment to one name, or None for other statements."""
-    targets: Sequence[ast.expr] = ()
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, ast.AnnAssign):
-        targets = (node.target,)
-    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
-        return None
-    value = getattr(node, "value", None)
-    return None if value is None else (targets[0].id, value)
+    if isinstance(node, Assigned) and node.value is not None:
+        match targets_of(node):
+            case [ast.Name(id=name)]:
+                return name, node.value
+    return None
 
 
 def _off(unit: Unit, conditions: Conditions) -> list[ast.stmt]:
@@ -431,7 +412,7 @@ def _off(unit: Unit, conditions: Conditions) -> list[ast.stmt]:
     The statements are modified.
     """
     head = _with_head(unit)[: unit.node is not None]
-    is_function = isinstance(unit.node, _FUNCTIONS)
+    is_function = isinstance(unit.node, Function)
     body = left(list(unit.body), conditions, unit.arguments(), is_function=is_function)
     return [*head, *body]
 
@@ -561,7 +542,7 @@ class _DeadStores(_Simplifier):
                 self._read.update(node.names)
 
     def visit(self, node: ast.AST) -> ast.AST | None:
-        if "locals" in self._read or isinstance(node, (ast.expr, *_SCOPES)):
+        if "locals" in self._read or isinstance(node, (ast.expr, Definition)):
             return node
         target = _target(node)
         is_dead = target is not None and target[0] not in self._read

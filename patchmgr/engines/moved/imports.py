@@ -21,6 +21,7 @@ from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.structure.python_tree import Definition, Import, bound_by, module_of, walk
 from patchmgr.engines.text.differences import Run
 
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
@@ -80,10 +81,10 @@ def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
         nodes = _parsed(b"\n".join(filled)).body
     except Unsure:
         return None
-    imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [node for node in nodes if isinstance(node, Import)]
     if len(imports) < len(nodes):
         return None
-    names = (a.asname or a.name.partition(".")[0] for node in imports for a in node.names)
+    names = (name for node in imports for alias in node.names for name in bound_by(alias))
     return frozenset(name.encode("utf-8", "surrogateescape") for name in names)
 
 
@@ -222,7 +223,7 @@ def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
     """Return the line for an import under `if TYPE_CHECKING`, and the indentation of the import."""
     for node in tree.body:
         if isinstance(node, ast.If) and _is_for_types(node):
-            last = [n for n in node.body if isinstance(n, (ast.Import, ast.ImportFrom))][-1:]
+            last = [n for n in node.body if isinstance(n, Import)][-1:]
             if last:
                 return _end(last[0]), b" " * last[0].col_offset
     raise Unsure(f"the patch uses {name}, which is imported for type checkers only")
@@ -257,7 +258,7 @@ def _joined(content: bytes, source: Source) -> bytes | None:
     of_module = [
         node
         for node in _parsed(content).body
-        if isinstance(node, ast.ImportFrom) and _module_of(node) == source.module
+        if isinstance(node, ast.ImportFrom) and module_of(node) == source.module
     ]
     if len(of_module) != 1 or " as " in source.statement:
         return None  # import sorters give `name as other` a statement of its own
@@ -315,28 +316,24 @@ def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
         for inner in node.body
     }
     for node in statements(tree.body):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+        if isinstance(node, Import):
             for alias in node.names:
-                bound = alias.asname or alias.name.partition(".")[0]
+                (bound,) = bound_by(alias)
                 found[bound] = _source(node, alias, is_for_types=node in typing)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, Definition):
             found[node.name] = None
         else:
-            stored = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+            stored = (n for n in walk(node) if isinstance(n, ast.Name))
             found.update({n.id: None for n in stored if isinstance(n.ctx, ast.Store)})
     return found
 
 
-def _source(node: ast.Import | ast.ImportFrom, alias: ast.alias, *, is_for_types: bool) -> Source:
+def _source(node: Import, alias: ast.alias, *, is_for_types: bool) -> Source:
     named = alias.name if alias.asname is None else f"{alias.name} as {alias.asname}"
     if isinstance(node, ast.Import):
         return Source(f"import {named}", None, is_for_types)
-    module = _module_of(node)
+    module = module_of(node)
     return Source(f"from {module} import {named}", module, is_for_types)
-
-
-def _module_of(node: ast.ImportFrom) -> str:
-    return "." * node.level + (node.module or "")
 
 
 def _is_for_types(node: ast.If) -> bool:
@@ -345,8 +342,8 @@ def _is_for_types(node: ast.If) -> bool:
     return name == "TYPE_CHECKING"
 
 
-def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    return (n for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom)))
+def _imports(tree: ast.Module) -> Iterator[Import]:
+    return (n for n in tree.body if isinstance(n, Import))
 
 
 def _end(node: ast.stmt) -> int:

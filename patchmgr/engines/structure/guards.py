@@ -20,14 +20,20 @@ from patchmgr.engines.audit.names import name_warnings, new_faults
 from patchmgr.engines.structure.guards_flow import doubled_statements, flow_of, newly_dead
 from patchmgr.engines.structure.guards_imports import imported_names
 from patchmgr.engines.structure.guards_lines import growths, is_worth_a_look
-from patchmgr.engines.structure.python_tree import blocks_in, nodes_of
+from patchmgr.engines.structure.python_tree import (
+    Assigned,
+    Definition,
+    blocks_in,
+    bound_by,
+    nodes_of,
+    targets_of,
+)
 from patchmgr.engines.structure.sides import LARGEST, PYTHON_SUFFIXES, Texts
 
 _BUILTINS = frozenset(dir(builtins))
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _NAMED = (
     ast.Name, ast.Attribute, ast.arg, ast.keyword, ast.alias, ast.Import, ast.ImportFrom,
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+    Definition,
 )  # fmt: skip
 
 
@@ -136,16 +142,15 @@ def facts_of(text: str) -> Facts | None:
 def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
     """Yield each local variable that a function's statement assigns, with the function's name."""
     for child in blocks_in(node):
-        inner = f"{scope}.{child.name}" if isinstance(child, _Definition) else scope
-        if scope and isinstance(child, (ast.Assign, ast.AnnAssign)):
-            targets = child.targets if isinstance(child, ast.Assign) else [child.target]
-            yield from ((scope, t.id) for t in targets if isinstance(t, ast.Name))
+        inner = f"{scope}.{child.name}" if isinstance(child, Definition) else scope
+        if scope and isinstance(child, Assigned):
+            yield from ((scope, t.id) for t in targets_of(child) if isinstance(t, ast.Name))
         yield from _assigned(child, inner)
 
 
 def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
     for child in blocks_in(node):
-        if isinstance(child, _Definition):
+        if isinstance(child, Definition):
             yield scope + child.name
             yield from _definitions(child, f"{scope}{child.name}.")
         else:
@@ -160,20 +165,17 @@ def _said(node: ast.AST) -> Iterator[str]:
         yield node.attr
     elif isinstance(node, (ast.arg, ast.keyword)):
         yield node.arg or ""
-    elif isinstance(node, _Definition):
+    elif isinstance(node, Definition):
         yield node.name
     elif isinstance(node, ast.alias):
         yield from (*node.name.split("."), node.asname or "")
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-        yield node.attr
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, _Definition):
-        yield node.name
-    elif isinstance(node, ast.alias):
-        yield node.asname or node.name.rpartition(".")[2]
+    """Yield the names that a node binds, including attributes, and `b` for `import a.b`."""
+    if isinstance(node, ast.Attribute):
+        yield from () if isinstance(node.ctx, ast.Load) else (node.attr,)
+    elif isinstance(node, ast.alias) and not node.asname:
+        yield node.name.rpartition(".")[2]
+    else:
+        yield from bound_by(node)

@@ -10,11 +10,17 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from patchmgr.engines.structure.python_tree import BLOCKS, parse_python, walk
+from patchmgr.engines.structure.python_tree import (
+    BLOCKS,
+    Definition,
+    bound_by,
+    own_nodes,
+    parse_python,
+    walk,
+)
 
 Place = tuple[str, str]
 """A scope (functions and classes joined by dots), and the code in it."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
 
@@ -52,7 +58,7 @@ def _walk(node: ast.AST, scope: str, lines: Sequence[str], flow: Flow) -> None:
             _count(run, scope, lines, flow)
         for child in value:
             if isinstance(child, BLOCKS):
-                inner = f"{scope}{child.name}." if isinstance(child, _Definition) else scope
+                inner = f"{scope}{child.name}." if isinstance(child, Definition) else scope
                 _walk(child, inner, lines, flow)
 
 
@@ -107,8 +113,7 @@ def _dead_branches(
 
 
 def _bound_in(statement: ast.stmt) -> frozenset[str]:
-    nodes = (node for node in walk(statement) if isinstance(node, ast.Name))
-    return frozenset(node.id for node in nodes if not isinstance(node.ctx, ast.Load))
+    return frozenset(name for node in own_nodes([statement]) for name in bound_by(node))
 
 
 def _names_in(test: ast.expr) -> frozenset[str] | None:

@@ -8,6 +8,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Protocol
 
+from patchmgr.engines.structure.python_tree import (
+    Definition,
+    Import,
+    bound_by,
+    module_of,
+    parse_python,
+)
+
 ROOTS = ("", "src/", "python/")
 ENDS = (".py", "/__init__.py", ".pyi")
 _LEADS = (b"\nclass ", b"\ndef ", b"\n", b"\nasync def ")
@@ -96,8 +104,6 @@ def _is_plainly_imported(content: bytes, word: bytes) -> bool:
 @lru_cache(maxsize=512)
 def bound_names(content: bytes) -> frozenset[str] | None:
     """Return the names bound at a Python module's top level, or None if it does not parse."""
-    from patchmgr.engines.structure.python_tree import parse_python
-
     tree = parse_python(content.decode("utf-8", "surrogateescape"))
     return None if tree is None else bound_in(tree)
 
@@ -110,11 +116,11 @@ def bound_in(tree: ast.Module) -> frozenset[str]:
 def _bound(node: ast.AST) -> Iterator[str]:
     """Yield the names that a module binds at its top level, under whatever condition."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(child, Definition):
             yield child.name
             yield from _globals(child)
-        elif isinstance(child, (ast.Import, ast.ImportFrom)):
-            yield from (a.asname or a.name.partition(".")[0] for a in child.names)
+        elif isinstance(child, Import):
+            yield from (name for alias in child.names for name in bound_by(alias))
         elif isinstance(child, ast.Name):
             yield child.id
         else:
@@ -129,7 +135,7 @@ def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
     if isinstance(node, ast.Import):
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
-        module = "." * node.level + (node.module or "")
+        module = module_of(node)
         yield from ((module, alias.name, alias.asname or "") for alias in node.names)
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.guards_imports import imported_names
-from patchmgr.engines.structure.python_tree import nodes_of
+from patchmgr.engines.structure.python_tree import bound_by, nodes_of
 
 _COMMENT = re.compile(r"#[^\r\n]*")
 _IN_IMPORT = re.compile(r"[\w\s,.()*\\]*(?:#.*\s*)?")
@@ -41,7 +41,7 @@ def has_imports_of(base: str, upstream: str, fork: str) -> bool:
     if not all(was < now and "*" not in {name[1] for name in now} for was, now in pairs):
         return False
     added = _bound(now for _, now in pairs) - _bound(map(_names, old.body))
-    bound = Counter(name for node in nodes if (name := _bound_by(node)))
+    bound = Counter(n for node in nodes if not isinstance(node, ast.arg) for n in bound_by(node))
     return added <= _bound(map(_names, there.body)) and all(bound[name] == 1 for *_, name in added)
 
 
@@ -68,12 +68,3 @@ def _names(node: ast.stmt) -> frozenset[Name]:
 def _bound(imports: Iterable[frozenset[Name]]) -> frozenset[Name]:
     """Return each imported module and name with the name that it is bound to."""
     return frozenset((m, name, alias or name or m) for names in imports for m, name, alias in names)
-
-
-def _bound_by(node: ast.AST) -> str | None:
-    if isinstance(node, ast.alias):
-        return node.asname or node.name
-    if isinstance(node, ast.Name):
-        return None if isinstance(node.ctx, ast.Load) else node.id
-    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
-    return node.name if isinstance(node, named) else None

@@ -1,14 +1,18 @@
-"""Parse Python; each text is parsed only once."""
+"""Parse Python; each text is parsed only once. Also answers what a single syntax node says."""
 
 from __future__ import annotations
 
 import ast
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 _SURROGATE = re.compile("[\udc80-\udcff]")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+Assigned = ast.Assign | ast.AnnAssign
+Import = ast.Import | ast.ImportFrom
 BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _PARSED = 16  # texts: several checks read one
 _TREES = 4  # kept: of three texts and what becomes of them
@@ -26,6 +30,14 @@ def parse_anew(text: str) -> ast.Module | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about upstream's strings
             return ast.parse(_SURROGATE.sub("\ufffd", text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def parse_expression(text: str) -> ast.expr | None:
+    """Return the syntax tree of an expression, or None if the text is not an expression."""
+    try:
+        return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -63,6 +75,72 @@ def blocks_in(node: ast.AST) -> list[ast.stmt | ast.ExceptHandler | ast.match_ca
         for child in value
         if isinstance(child, BLOCKS)
     ]
+
+
+def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the syntax nodes of a body at any depth, except those inside definitions."""
+    for node in body:
+        yield node
+        if not isinstance(node, (Definition, ast.Lambda)):
+            yield from own_nodes(children(node))
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return the line on which a statement, or the first of its decorators, begins."""
+    made: Sequence[ast.expr] = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(decorator.lineno for decorator in made)])
+
+
+def bound_by(node: ast.AST) -> tuple[str, ...]:
+    """Return the names that a node binds or deletes, without those of the nodes inside it."""
+    if isinstance(node, ast.Name):
+        return () if isinstance(node.ctx, ast.Load) else (node.id,)
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name.partition(".")[0],)
+    name = getattr(node, "arg" if isinstance(node, ast.arg) else "name", None)
+    return (name,) if isinstance(name, str) else ()
+
+
+def targets_of(node: ast.AST) -> Sequence[ast.expr]:
+    """Return the expressions to which a statement or a part of a `with` assigns."""
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return [target for item in node.items for target in targets_of(item)]
+    if isinstance(node, ast.Assign):
+        return node.targets
+    target = getattr(node, "optional_vars" if isinstance(node, ast.withitem) else "target", None)
+    return () if target is None else (target,)
+
+
+def parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    """Return the parameters that a call can pass by position, each with its default, if any."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    missing: list[None] = [None] * (len(plain) - len(arguments.defaults))
+    return [*zip(plain, [*missing, *arguments.defaults], strict=True)]
+
+
+def keyword_parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    """Return the parameters that a call can pass only by name, each with its default, if any."""
+    return [*zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+
+
+def module_of(node: ast.ImportFrom) -> str:
+    """Return the module from which a statement imports, as it is written there."""
+    return "." * node.level + (node.module or "")
+
+
+def last_name(node: ast.AST) -> str:
+    """Return the last part of a dotted expression: `c` for `a.b.c`."""
+    return ast.unparse(node).rpartition(".")[2]
+
+
+def is_text(node: ast.AST | None) -> bool:
+    """Return whether an expression is a string literal."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_named(node: ast.AST | None, name: str) -> bool:
+    """Return whether an expression is the given name."""
+    return isinstance(node, ast.Name) and bool(name) and node.id == name
 
 
 @lru_cache(maxsize=_TREES)
