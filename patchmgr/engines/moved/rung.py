@@ -29,58 +29,92 @@ from patchmgr.engines.moved.units import Outline, Unit, indent_of, joined, leaf_
 from patchmgr.engines.series.placement import PatchedFile
 
 
-class Assignment(Struct, frozen=True):
-    """Where each change of a file (consecutive changed lines) belongs after upstream moved symbols.
+class Place(Struct, frozen=True):
+    """The new position of a hunk: path, symbol, and the line (from 1) where the symbol starts."""
 
-    `moves` maps each moved symbol to its new position. `units` maps a change to the moved symbol
-    that it edits. `guests` maps a change to the new symbols that it adds beside a moved symbol.
-    `imports` holds the changes to imports. `lost` maps each change whose position is uncertain to
-    the reason.
+    path: str
+    symbol: str | None
+    line: int
+
+
+class Relocation(Struct, frozen=True):
+    """Where upstream moved the lines of a file's hunks, and the merges to do.
+
+    `parts` holds one merge for each file that gets hunks; these replace the merge of the whole
+    file. It is empty if no hunk is known to have moved. `places` maps the number of each moved hunk
+    to the new position of the hunk. `astray` maps the number of each hunk without a certain
+    position to the reason; such hunks are merged in their own file if that still exists.
     """
 
-    moves: dict[Unit, Home] = field(default_factory=dict)
-    units: dict[Change, Unit] = field(default_factory=dict)
-    guests: dict[Change, Guest] = field(default_factory=dict)
-    imports: list[Change] = field(default_factory=list)
-    lost: dict[Change, Lost] = field(default_factory=dict)
-
-    def home_of(self, change: Change) -> Home | None:
-        """Return the new position of a change, or None if it did not move or is uncertain."""
-        guest = self.guests.get(change)
-        unit = self.units.get(change) if guest is None else guest.neighbour
-        return None if unit is None else self.moves[unit]
+    parts: tuple[Part, ...]
+    places: Mapping[int, Place] = field(default_factory=dict)
+    astray: Mapping[int, Lost] = field(default_factory=dict)
 
 
-def assign(
-    base: Outline,
-    own: Outline | None,
-    changes: Sequence[Change],
+def relocate(
+    patched: PatchedFile,
+    *,
+    home: str,
+    ours: bytes | None,
     collided: Collection[int],
     elsewhere: Elsewhere,
-) -> Assignment:
-    """Find where upstream moved the symbols that the hunks in conflict (`collided`) edit.
+) -> Relocation | None:
+    """Find where upstream moved the lines of those hunks of a file that are in conflict.
 
-    Changes of other hunks go to the same positions if they edit the same symbols.
+    `collided` holds the numbers of these hunks. `home` is the path of the file after the rebase,
+    and `ours` is upstream's text of it, or None if upstream deleted the file. Returns None if the
+    lines of these hunks did not move.
     """
-    work = _Finder(base, own, Search(base, own, elsewhere))
-    for change in changes:
-        if change.number in collided:
-            work.place(change)
-    for change in changes:
-        unit = work.covering(change)
-        if unit is not None and not change.brings:
-            work.found.units[change] = unit
-    return work.found
+    old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
+    own = None if ours is None else Outline(home, ours)
+    changes = changes_of(old, new, patched.hunks, patched.positions)
+    work = _Work(old, new, own, changes, Search(old, own, elsewhere))
+    work.find(collided)
+    return work.result()
 
 
-class _Finder:
-    def __init__(self, base: Outline, own: Outline | None, search: Search) -> None:
-        self.found = Assignment()
-        self._base, self._own, self._search = base, own, search
+class _Work:
+    """Where each change of a file (consecutive changed lines) belongs, and the merges to do.
 
-    def place(self, change: Change) -> None:
+    `_moves` maps each moved symbol to its new position. `_units` maps a change to the moved symbol
+    that it edits. `_guests` maps a change to the new symbols that it adds beside a moved symbol.
+    `_imports` holds the changes to imports.
+    """
+
+    def __init__(
+        self,
+        base: Outline,
+        theirs: Outline,
+        own: Outline | None,
+        changes: Sequence[Change],
+        search: Search,
+    ) -> None:
+        self._base, self._theirs, self._own = base, theirs, own
+        self._changes, self._search = changes, search
+        self._moves: dict[Unit, Home] = {}
+        self._units: dict[Change, Unit] = {}
+        self._guests: dict[Change, Guest] = {}
+        self._imports: list[Change] = []
+        self._parts: list[Part] = []
+        self._places: dict[int, Place] = {}
+        self._astray: dict[int, Lost] = {}
+
+    def find(self, collided: Collection[int]) -> None:
+        """Find where upstream moved the symbols that the hunks in conflict (`collided`) edit.
+
+        Changes of other hunks go to the same positions if they edit the same symbols.
+        """
+        for change in self._changes:
+            if change.number in collided:
+                self._find(change)
+        for change in self._changes:
+            unit = self._covering(change)
+            if unit is not None and not change.brings:
+                self._units[change] = unit
+
+    def _find(self, change: Change) -> None:
         if self._is_import(change):
-            self.found.imports.append(change)
+            self._imports.append(change)
         elif change.brings:
             self._follow_neighbours(change)
         else:
@@ -104,10 +138,10 @@ class _Finder:
             return
         found = self._home(change.unit)
         if isinstance(found, Lost):
-            self.found.lost[change] = found
+            self._lose(change, found)
         elif found is not None:
             unit, home = found
-            self.found.moves[unit] = home
+            self._moves[unit] = home
 
     def _home(self, unit: Unit) -> tuple[Unit, Home] | Lost | None:
         """Return the new position of a unit, or else of the innermost moved symbol around it."""
@@ -143,16 +177,16 @@ class _Finder:
         elif len(found) < len(homes) or len(paths) > 1:
             likely = found[-1] if len(paths) == 1 else None
             reason = "upstream moved the lines next to this hunk to several places"
-            self.found.lost[change] = Lost(reason, likely)
+            self._lose(change, Lost(reason, likely))
         else:
             neighbour = (behind or before)[0]
-            self.found.moves.setdefault(neighbour, found[-1] if behind else found[0])
-            self.found.guests[change] = Guest(change, neighbour, is_before=bool(behind))
+            self._moves.setdefault(neighbour, found[-1] if behind else found[0])
+            self._guests[change] = Guest(change, neighbour, is_before=bool(behind))
 
     def _lose_if_gone(self, change: Change) -> None:
         """Record the position of a change as uncertain if upstream deleted the file."""
         if self._own is None:
-            self.found.lost[change] = Lost("upstream deleted the file")
+            self._lose(change, Lost("upstream deleted the file"))
 
     def _beside(self, change: Change) -> tuple[list[Unit], list[Unit]]:
         """Return the unit directly before the new units and the one directly after, if any."""
@@ -165,85 +199,24 @@ class _Finder:
         before = [unit for unit in beside if unit.end <= change.start][-1:]
         return before, [unit for unit in beside if unit.start >= change.start][:1]
 
-    def covering(self, change: Change) -> Unit | None:
+    def _covering(self, change: Change) -> Unit | None:
         """Return the largest moved symbol that contains the lines of a change, or None."""
         unit = change.unit
         if unit is None:
             return None
-        around = [moved for moved in self.found.moves if moved.has(unit.start, unit.end)]
+        around = [moved for moved in self._moves if moved.has(unit.start, unit.end)]
         return max(around, key=lambda moved: moved.end - moved.start, default=None)
 
+    def _home_of(self, change: Change) -> Home | None:
+        """Return the new position of a change, or None if it did not move or is uncertain."""
+        guest = self._guests.get(change)
+        unit = self._units.get(change) if guest is None else guest.neighbour
+        return None if unit is None else self._moves[unit]
 
-class Place(Struct, frozen=True):
-    """The new position of a hunk: path, symbol, and the line (from 1) where the symbol starts."""
-
-    path: str
-    symbol: str | None
-    line: int
-
-
-class Astray(Struct, frozen=True):
-    """The reason why it is not certain where a hunk belongs, and the likely position, or None."""
-
-    reason: str
-    likely: Place | None = None
-
-
-class Relocation(Struct, frozen=True):
-    """Where upstream moved the lines of a file's hunks, and the merges to do.
-
-    `parts` holds one merge for each file that gets hunks; these replace the merge of the whole
-    file. It is empty if no hunk is known to have moved. `places` maps the number of each moved hunk
-    to the new position of the hunk. `astray` maps the number of each hunk without a certain
-    position to the reason; such hunks are merged in their own file if that still exists.
-    """
-
-    parts: tuple[Part, ...]
-    places: Mapping[int, Place] = field(default_factory=dict)
-    astray: Mapping[int, Astray] = field(default_factory=dict)
-
-
-def relocate(
-    patched: PatchedFile,
-    *,
-    home: str,
-    ours: bytes | None,
-    collided: Collection[int],
-    elsewhere: Elsewhere,
-) -> Relocation | None:
-    """Find where upstream moved the lines of those hunks of a file that are in conflict.
-
-    `collided` holds the numbers of these hunks. `home` is the path of the file after the rebase,
-    and `ours` is upstream's text of it, or None if upstream deleted the file. Returns None if the
-    lines of these hunks did not move.
-    """
-    old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
-    own = None if ours is None else Outline(home, ours)
-    changes = changes_of(old, new, patched.hunks, patched.positions)
-    work = _Work(old, new, own, changes, assign(old, own, changes, collided, elsewhere))
-    return work.result()
-
-
-class _Work:
-    """The texts of one file, the new positions of its changes, and the merges made so far."""
-
-    def __init__(
-        self,
-        base: Outline,
-        theirs: Outline,
-        own: Outline | None,
-        changes: Sequence[Change],
-        known: Assignment,
-    ) -> None:
-        self._base, self._theirs, self._own = base, theirs, own
-        self._changes, self._known = changes, known
-        self._parts: list[Part] = []
-        self._places: dict[int, Place] = {}
-        self._astray: dict[int, Astray] = {}
+    def _lose(self, change: Change, lost: Lost) -> None:
+        self._astray.setdefault(change.number, lost)
 
     def result(self) -> Relocation | None:
-        for change, lost in self._known.lost.items():
-            self._lose(change, lost)
         for removal in self._removals():
             self._add_part(removal)
         self._settle_imports()
@@ -258,7 +231,7 @@ class _Work:
                 return None
             self._parts.insert(0, part)
             for change in staying:
-                home = self._known.home_of(change)
+                home = self._home_of(change)
                 if home is not None and home.path == part.path:
                     self._settle(change, home)
         return Relocation(tuple(self._parts), self._places, self._astray)
@@ -268,7 +241,7 @@ class _Work:
 
     def _is_away(self, change: Change) -> bool:
         """Return whether a change moved to another file, or upstream deleted the file."""
-        home = self._known.home_of(change)
+        home = self._home_of(change)
         if home is None:
             return self._own is None
         return not self._is_own(home.path) and any(p.path == home.path for p in self._parts)
@@ -287,22 +260,21 @@ class _Work:
         return bool(parts)
 
     def _displaced(self) -> list[tuple[Unit, Unit]]:
-        moves = {unit: self._known.moves[unit] for unit in self._known.units.values()}
+        moves = {unit: self._moves[unit] for unit in self._units.values()}
         return [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
 
     def _removals(self) -> Iterator[Removal]:
         """Yield, for each other file, the symbols that moved to it and the changes that follow."""
-        known = self._known
-        used = {*known.units.values(), *(guest.neighbour for guest in known.guests.values())}
+        used = {*self._units.values(), *(guest.neighbour for guest in self._guests.values())}
         moves: dict[str, list[tuple[Unit, Home]]] = {}
-        for unit, home in known.moves.items():
-            is_inner = any(u != unit and u.has(unit.start, unit.end) for u in known.moves)
+        for unit, home in self._moves.items():
+            is_inner = any(u != unit and u.has(unit.start, unit.end) for u in self._moves)
             if not self._is_own(home.path) and unit in used and not is_inner:
                 moves.setdefault(home.path, []).append((unit, home))
         for pairs in moves.values():
             here = {unit for unit, _ in pairs}
-            changes = tuple((c, u) for c, u in known.units.items() if u in here)
-            guests = tuple(g for g in known.guests.values() if g.neighbour in here)
+            changes = tuple((c, u) for c, u in self._units.items() if u in here)
+            guests = tuple(g for g in self._guests.values() if g.neighbour in here)
             yield Removal(tuple(pairs), changes, guests)
 
     def _add_part(self, removal: Removal) -> None:
@@ -313,7 +285,7 @@ class _Work:
             except Unsure as fault:
                 reason = str(fault)
         for change in removal.every():
-            home = self._known.home_of(change)
+            home = self._home_of(change)
             assert home is not None
             if reason is None:
                 self._settle(change, home)
@@ -351,10 +323,6 @@ class _Work:
                 return f"the change uses {unit.name}, which the patch adds elsewhere"
         return None
 
-    def _lose(self, change: Change, lost: Lost) -> None:
-        likely = None if lost.likely is None else _place(lost.likely)
-        self._astray.setdefault(change.number, Astray(lost.reason, likely))
-
     def _settle(self, change: Change, home: Home) -> None:
         place = _place(home)
         if change.brings:
@@ -365,7 +333,7 @@ class _Work:
 
     def _settle_imports(self) -> None:
         """Move the imports of a deleted file to the file that has the lines that use them."""
-        for change in self._known.imports if self._own is None else ():
+        for change in self._imports if self._own is None else ():
             wanted = [line.strip() for line in change.run.added if line.strip()]
             taken = [
                 part.path
