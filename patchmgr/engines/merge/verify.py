@@ -16,7 +16,7 @@ from patchmgr.engines.audit.names import faults_of
 from patchmgr.engines.merge.imports import imported
 from patchmgr.engines.merge.languages import CLOSERS, JSON, PYTHON, TOML, Language, tokens_of
 from patchmgr.engines.merge.region import Piece, Region
-from patchmgr.engines.structure.guards_flow import flow_of, newly_dead
+from patchmgr.engines.structure.guards_flow import facts_of, newly_dead
 from patchmgr.engines.structure.python_tree import compiles, parse_python
 from patchmgr.formats import toml_text
 
@@ -254,7 +254,7 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
     merged, *sides = (faults_of(t.encode("utf-8", "surrogateescape")) for t in texts)
     known = {(f.kind, f.name) for side in sides for f in side}
     found = {(f.kind, f.name) for f in merged}
-    flow, ours, theirs = (flow_of(text) for text in texts)
+    flow, ours, theirs = (facts_of(text) for text in texts)
     if flow and ours and theirs and newly_dead(ours, theirs, flow):
         return "never reached"
     for kind in ("undefined-name", "defined-twice", "key-twice"):

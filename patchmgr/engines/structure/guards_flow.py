@@ -1,74 +1,129 @@
-"""Find statements that a merge of Python repeats, and code that can never run."""
+"""Read what a Python text does with names, what a merge repeats, and code that can never run."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import TypeGuard
+from functools import cached_property, lru_cache
+from typing import TypeGuard, TypeVar
 
-from msgspec import Struct
-
+from patchmgr.engines.structure.guards_imports import imported_names
 from patchmgr.engines.structure.python_tree import (
     BLOCKS,
+    Assigned,
     Definition,
     bound_by,
+    nodes_of,
     own_nodes,
-    parse_python,
+    targets_of,
     walk,
 )
 
+T = TypeVar("T")
 Place = tuple[str, str]
 """A scope (functions and classes joined by dots), and the code in it."""
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
 
 
-class Flow(Struct, frozen=True):
-    """How often each scope of a Python text has each statement, and which code can never run.
+_NAMED = (
+    ast.Name, ast.Attribute, ast.arg, ast.keyword, ast.alias, ast.Import, ast.ImportFrom,
+    Definition,
+)  # fmt: skip
 
-    `beside` counts the statements that occur more than once in the same block.
+
+class Facts:
+    """What a Python text does with each name, its statements, and its code that can never run.
+
+    `definitions` counts the functions and classes, with the scope in their names. `assigned` counts
+    the assignments to each local variable. `beside` counts the statements that occur more than once
+    in the same block.
     """
 
-    statements: Counter[Place]
-    beside: dict[Place, int]
-    dead: Counter[Place]
+    def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST], text: str) -> None:
+        self._nodes = [node for node in nodes if isinstance(node, _NAMED)]
+        self._lines = text.split("\n")
+        self.definitions, self.assigned = Counter[str](), Counter[Place]()
+        self.statements, self.dead = Counter[Place](), Counter[Place]()
+        self.beside: dict[Place, int] = {}
+        self._walk(tree, "")
+
+    @cached_property
+    def imports(self) -> Counter[str]:
+        """How often the text imports each name."""
+        named = (name for node in self._nodes for name in imported_names(node))
+        return Counter(name or module for module, name, new in named if new in ("", name))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names that the text uses."""
+        return frozenset(name for node in self._nodes for name in _names_of(node))
+
+    @cached_property
+    def bound(self) -> Counter[str]:
+        """How often the text binds each name."""
+        return Counter(name for node in self._nodes for name in _bound(node))
+
+    def _walk(self, node: ast.AST, scope: str) -> None:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if not isinstance(value, list):
+                continue
+            run = [child for child in value if isinstance(child, ast.stmt)]
+            if run:
+                self.dead.update((scope, said) for said in _dead(run))
+                self._count(run, scope)
+            for child in value:
+                inner = scope
+                if isinstance(child, Definition):
+                    self.definitions[scope + child.name] += 1
+                    inner = f"{scope}{child.name}."
+                elif scope and isinstance(child, Assigned):
+                    names = (t.id for t in targets_of(child) if isinstance(t, ast.Name))
+                    self.assigned.update((scope, name) for name in names)
+                if isinstance(child, BLOCKS):
+                    self._walk(child, inner)
+
+    def _count(self, run: Sequence[ast.stmt], scope: str) -> None:
+        """Count the statements of one block."""
+        acts = [(scope, _said(child, self._lines)) for child in run if isinstance(child, _ACTS)]
+        self.statements.update(acts)
+        if len({*acts}) < len(acts):
+            for place, count in Counter(acts).items():
+                if count > 1:
+                    self.beside[place] = max(count, self.beside.get(place, 0))
 
 
 @lru_cache(maxsize=8)
-def flow_of(text: str) -> Flow | None:
-    """Return the statements and dead code of a Python text, or None if it does not parse."""
-    tree = parse_python(text)
-    if tree is None:
-        return None
-    flow = Flow(Counter(), {}, Counter())
-    _walk(tree, "", text.split("\n"), flow)
-    return flow
+def facts_of(text: str) -> Facts | None:
+    """Return the facts about a Python text, or None if the text does not parse."""
+    parsed = nodes_of(text)
+    return None if parsed is None else Facts(*parsed, text)
 
 
-def _walk(node: ast.AST, scope: str, lines: Sequence[str], flow: Flow) -> None:
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if not isinstance(value, list):
-            continue
-        run = [child for child in value if isinstance(child, ast.stmt)]
-        if run:
-            flow.dead.update((scope, said) for said in _dead(run))
-            _count(run, scope, lines, flow)
-        for child in value:
-            if isinstance(child, BLOCKS):
-                inner = f"{scope}{child.name}." if isinstance(child, Definition) else scope
-                _walk(child, inner, lines, flow)
+def _names_of(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node uses, including those of attributes and keyword arguments."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, (ast.arg, ast.keyword)):
+        yield node.arg or ""
+    elif isinstance(node, Definition):
+        yield node.name
+    elif isinstance(node, ast.alias):
+        yield from (*node.name.split("."), node.asname or "")
 
 
-def _count(run: Sequence[ast.stmt], scope: str, lines: Sequence[str], flow: Flow) -> None:
-    acts = [(scope, _said(child, lines)) for child in run if isinstance(child, _ACTS)]
-    flow.statements.update(acts)
-    if len({*acts}) < len(acts):
-        for place, count in Counter(acts).items():
-            if count > 1:
-                flow.beside[place] = max(count, flow.beside.get(place, 0))
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds, including attributes, and `b` for `import a.b`."""
+    if isinstance(node, ast.Attribute):
+        yield from () if isinstance(node.ctx, ast.Load) else (node.attr,)
+    elif isinstance(node, ast.alias) and not node.asname:
+        yield node.name.rpartition(".")[2]
+    else:
+        yield from bound_by(node)
 
 
 def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
@@ -136,25 +191,25 @@ def _first_line(statement: ast.stmt) -> str:
     return ast.unparse(statement).partition("\n")[0]
 
 
-def newly_dead(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
+def newly_dead(upstream: Facts, fork: Facts, merged: Facts) -> tuple[str, ...]:
     """Return sentences about code that cannot run in the merge, but can run on both sides."""
-    sides = upstream.dead, fork.dead
-    return tuple(said for (_, said) in _more(merged.dead, sides))
+    return tuple(said for (_, said) in more_often(merged.dead, (upstream.dead, fork.dead)))
 
 
-def doubled_statements(base: Flow, upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
+def doubled_statements(base: Facts, upstream: Facts, fork: Facts, merged: Facts) -> list[str]:
     """Return the statements that a function or class has more often than on either side.
 
     A statement counts only if neither side changed how often it occurs, or if one block repeats it.
     """
-    return tuple(
+    return [
         place[1]
-        for place in _more(merged.statements, (upstream.statements, fork.statements))
+        for place in more_often(merged.statements, (upstream.statements, fork.statements))
         if base.statements[place] == upstream.statements[place] == fork.statements[place] > 0
         or merged.beside.get(place, 1)
         > max(upstream.beside.get(place, 1), fork.beside.get(place, 1))
-    )
+    ]
 
 
-def _more(merged: Counter[Place], sides: Sequence[Counter[Place]]) -> list[Place]:
+def more_often(merged: Counter[T], sides: Sequence[Counter[T]]) -> list[T]:
+    """Return what a merge has more often than either side."""
     return [place for place, n in merged.items() if n > max(side[place] for side in sides)]

@@ -65,18 +65,6 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def blocks_in(node: ast.AST) -> list[ast.stmt | ast.ExceptHandler | ast.match_case]:
-    """Return the statements, exception handlers and cases directly inside a node."""
-    lists = (getattr(node, name, None) for name in node._fields)
-    return [
-        child
-        for value in lists
-        if type(value) is list
-        for child in value
-        if isinstance(child, BLOCKS)
-    ]
-
-
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield the syntax nodes of a body at any depth, except those inside definitions."""
     for node in body:

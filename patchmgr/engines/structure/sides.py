@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-PYTHON_SUFFIXES = (".py", ".pyi")
 LARGEST = 2 << 20
 """The number of characters beyond which no text is merged or checked by structure.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from patchmgr.engines.text.patience import equal_at_start
+
 
 def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
     """Return, for each line of the last version, the name of the version that introduced it.
@@ -22,7 +24,9 @@ def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, .
 def _carried(
     owner: Sequence[str | None], before: Sequence[bytes], after: Sequence[bytes], name: str | None
 ) -> list[str | None]:
-    start, end = _common_ends(before, after)
+    most = min(len(before), len(after))
+    start = equal_at_start(before, after, most)
+    end = equal_at_start(reversed(before), reversed(after), most - start)
     middle = SequenceMatcher(
         None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False
     )
@@ -30,15 +34,3 @@ def _carried(
     for tag, a0, a1, b0, b1 in middle.get_opcodes():
         found += owner[start + a0 : start + a1] if tag == "equal" else [name] * (b1 - b0)
     return [*found, *(owner[len(owner) - end :] if end else ())]
-
-
-def _common_ends(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[int, int]:
-    """Count the equal lines at the start of two texts, and then those at the end of the rest."""
-    most = min(len(before), len(after))
-    start = 0
-    while start < most and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < most - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    return start, end

@@ -1,6 +1,7 @@
 import pytest
 
-from patchmgr.engines.structure.guards import facts_of, suspect, suspicions
+from patchmgr.engines.structure.guards import suspect, suspicions
+from patchmgr.engines.structure.guards_flow import facts_of
 from patchmgr.engines.structure.sides import Texts
 from tests.tables import table
 

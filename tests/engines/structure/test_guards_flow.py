@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.structure.guards_flow import doubled_statements, flow_of, newly_dead
+from patchmgr.engines.structure.guards_flow import doubled_statements, facts_of, newly_dead
 from tests.tables import table
 
 Texts = tuple[str, str, str]
@@ -103,8 +103,8 @@ NONE_RAISES = ("if a is None:", "    raise ValueError")
 def test_code_that_only_the_merge_never_reaches(
     upstream: str, fork: str, merged: str, told: tuple[str, ...]
 ) -> None:
-    flows = [flow_of(text) for text in (upstream, fork, merged)]
-    assert newly_dead(*flows) == told  # type: ignore[arg-type]
+    facts = [facts_of(text) for text in (upstream, fork, merged)]
+    assert newly_dead(*facts) == told  # type: ignore[arg-type]
 
 
 ONCE = within("go(a)", "b()")
@@ -164,9 +164,9 @@ ONCE = within("go(a)", "b()")
 def test_a_statement_that_only_the_merge_has_twice(
     texts: Texts, merged: str, told: tuple[str, ...]
 ) -> None:
-    flows = [flow_of(text) for text in (*texts, merged)]
-    assert doubled_statements(*flows) == told  # type: ignore[arg-type]
+    facts = [facts_of(text) for text in (*texts, merged)]
+    assert doubled_statements(*facts) == list(told)  # type: ignore[arg-type]
 
 
-def test_a_text_that_does_not_parse_has_no_flow() -> None:
-    assert flow_of("def (\n") is None
+def test_a_text_that_does_not_parse_has_no_facts() -> None:
+    assert facts_of("def (\n") is None
