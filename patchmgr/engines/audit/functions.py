@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from patchmgr.engines.audit.other_languages import has_word
 from patchmgr.engines.audit.places import added_lines, patch_of_line, versions
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import CXX, CXX_LANGUAGES, language
@@ -115,7 +116,7 @@ def _variables(
         names = changed.intersection(_VARIABLE.findall(line)) if was and now and mine else ()
         for name in sorted(name for name in names if (head, name) not in told):
             shown = name.decode("utf-8", "replace")
-            if not (_has(name, now) or _has(name, side.outside)):
+            if not (has_word(name, now) or has_word(name, side.outside)):
                 if _is_bound_by(name, was) and not _is_bound_by(name, line):
                     told.add((head, name))
                     text = f"`{shown}` is used here, but {who} no longer has it in"
@@ -136,10 +137,6 @@ def _values(text: bytes, name: bytes) -> list[str]:
     """Return the values that a function assigns to a variable."""
     found = (b" ".join(value.split()) for value in re.findall(_ASSIGNS % name, text))
     return [value.decode("utf-8", "replace")[:_LONGEST] for value in found]
-
-
-def _has(name: bytes, text: bytes) -> bool:
-    return re.search(rb"\b%b\b" % name, text) is not None
 
 
 def _computes(line: bytes, name: bytes) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -66,6 +66,11 @@ class _Given(Struct, frozen=True):
     number: int | None = None
 
     @property
+    def key(self) -> bytes | int:
+        """What may be in a block once only."""
+        return self.name if self.number is None else self.number
+
+    @property
     def shown(self) -> str:
         """The name, without quotes and without the type before it."""
         name = self.name if self.number is None else self.name.split()[-1]
@@ -88,11 +93,12 @@ def check_keys(states: States) -> Iterator[Told]:
         contents = versions(states, path) if spoken in _READ_BY else None
         if contents is None or any(b"\0" in content for content in contents):
             continue
-        if not _is_given_by_both(contents, _READ_BY[spoken]):
+        if not _may_clash(contents, _READ_BY[spoken]):
             continue
         added = added_lines(states, path)
-        sides = [tuple(_lines(content)) for content in contents]
-        for each in (*_keys(sides, _READ_BY[spoken]), *_numbers(sides)):
+        sides = [tuple(_given(_lines(content), _READ_BY[spoken])) for content in contents]
+        found = sorted(_added_by_both(sides), key=lambda each: each[0].number is not None)
+        for each in found:
             ours, theirs = sorted(each, key=lambda one: one.line.number not in added)
             symbol, line, where = ours.shown, ours.line.number, theirs.line.number
             text = f"`{symbol}` is also given in line {where}: each side adds it to this block."
@@ -103,16 +109,12 @@ def check_keys(states: States) -> Iterator[Told]:
             yield added.get(line, states.carriers[path]), finding
 
 
-def _is_given_by_both(contents: Sequence[bytes], pattern: re.Pattern[bytes] | None) -> bool:
+def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes] | None) -> bool:
     """Return whether both sides may add the same key or number, judged by their new lines alone."""
     base, *sides = (set(content.splitlines()) for content in contents[:3])
-    added = [[_Line(0, line.strip(), 0, ()) for line in side - base] for side in sides]
-    names, numbers = (
-        [{(one.name, one.number) for line in side if (one := read(line))} for side in added]
-        for read in (lambda line: pattern and _named(pattern, line), _numbered)
-    )
-    ours, theirs = ({number for _, number in side} for side in numbers)
-    return not (names[0].isdisjoint(names[1]) and ours.isdisjoint(theirs))
+    added = ([_Line(0, line.strip(), 0, ()) for line in side - base] for side in sides)
+    ours, theirs = ({one.key for one in _given(lines, pattern)} for lines in added)
+    return not ours.isdisjoint(theirs)
 
 
 def _lines(content: bytes) -> Iterator[_Line]:
@@ -136,52 +138,38 @@ def _lines(content: bytes) -> Iterator[_Line]:
         around.append(_Open(indent, number, text, switch if is_case else number))
 
 
-def _keys(
-    sides: Sequence[Sequence[_Line]], pattern: re.Pattern[bytes] | None
-) -> Iterator[list[_Given]]:
-    """Yield the two lines of each key that each side adds once to the same block."""
-    if pattern is None:
-        return
-    named = [[one for line in side if (one := _named(pattern, line))] for side in sides]
-    base, *both = (Counter((one.line.around, one.name) for one in side) for side in named[:3])
-    found = defaultdict[tuple[int, bytes], list[_Given]](list)
-    for one in named[3]:
-        key = one.line.around, one.name
+def _given(lines: Iterable[_Line], pattern: re.Pattern[bytes] | None) -> Iterator[_Given]:
+    """Yield what each line gives: a key, a number, or both."""
+    for line in lines:
+        found = pattern.match(line.text) if pattern is not None else None
+        if found is not None and (name := next(filter(None, found.groups()), b"")):
+            yield _Given(line, name)
+        if found := _NUMBERED.fullmatch(line.text):
+            base = 16 if found[2][:2].lower() == b"0x" else 10
+            yield _Given(line, found[1], int(found[2], base))
+
+
+def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:
+    """Yield the two lines of each key or number that each side adds once to the same block."""
+    base, *both = (Counter((one.line.around, one.key) for one in side) for side in sides[:3])
+    found = defaultdict[tuple[int, bytes | int], list[_Given]](list)
+    for one in sides[3]:
+        key = one.line.around, one.key
         if not base[key] and both[0][key] == both[1][key] == 1:
-            found[one.line.block, one.name].append(one)
-    yield from (each for each in found.values() if len(each) == 2)
-
-
-def _named(pattern: re.Pattern[bytes], line: _Line) -> _Given | None:
-    found = pattern.match(line.text)
-    name = next(filter(None, found.groups()), b"") if found else b""
-    return _Given(line, name) if name else None
-
-
-def _numbers(sides: Sequence[Sequence[_Line]]) -> Iterator[list[_Given]]:
-    """Yield the two lines of each number that each side gives to another name of one block."""
-    numbered = [[one for line in side if (one := _numbered(line))] for side in sides]
-    base, *both = (Counter((one.line.around, one.number) for one in side) for side in numbered[:3])
-    names = [{(one.line.around, one.name) for one in side} for side in numbered[1:3]]
-    known = defaultdict[tuple[bytes, ...], list[int]](list)
-    for one in numbered[0]:
-        known[one.line.around].append(one.number or 0)
-    found = defaultdict[tuple[int, int | None], list[_Given]](list)
-    for one in numbered[3]:
-        key = one.line.around, one.number
-        if not base[key] and both[0][key] == both[1][key] == 1:
-            found[one.line.block, one.number].append(one)
-    for each in (each for each in found.values() if len(each) == 2):
-        is_of = [{(one.line.around, one.name) in side for side in names} for one in each]
-        if is_of == [{True, False}, {True, False}] and _is_numbering(known[each[0].line.around]):
+            found[one.line.block, one.key].append(one)
+    for each in found.values():
+        if len(each) == 2 and (each[0].number is None or _is_taken_twice(each, sides)):
             yield each
 
 
-def _numbered(line: _Line) -> _Given | None:
-    found = _NUMBERED.fullmatch(line.text)
-    if found is None:
-        return None
-    return _Given(line, found[1], int(found[2], 16 if found[2][:2].lower() == b"0x" else 10))
+def _is_taken_twice(each: Sequence[_Given], sides: Sequence[Sequence[_Given]]) -> bool:
+    """Return whether each side gives the number to another name of a block that is a numbering."""
+    of_number = [[one for one in side if one.number is not None] for side in sides]
+    names = [{(one.line.around, one.name) for one in side} for side in of_number[1:3]]
+    is_of = [{(one.line.around, one.name) in side for side in names} for one in each]
+    around = each[0].line.around
+    known = [one.number or 0 for one in of_number[0] if one.line.around == around]
+    return is_of == [{True, False}, {True, False}] and _is_numbering(known)
 
 
 def _is_numbering(numbers: Sequence[int]) -> bool:

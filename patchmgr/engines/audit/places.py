@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.audit.states import UNKNOWN, States
+from collections import defaultdict
+from collections.abc import Iterable
+
+from patchmgr.engines.audit.states import UNKNOWN, AuditedPatch, States
 from patchmgr.engines.text.differences import changed_blocks
 from patchmgr.model.patch import FilePatch
 
@@ -44,11 +47,7 @@ def source_path(states: States, path: str) -> str:
     old = written_path(states, path)
     if old != path or path not in states.carriers:
         return old
-    if "patched paths" not in states.kept:
-        states.kept["patched paths"] = _patched_paths(states)
-    patched = states.kept["patched paths"]
-    assert isinstance(patched, frozenset)
-    if path in patched:
+    if path in states.once("patched paths", lambda: _paths_of(states.patches)):
         return path
     known = set((states.onto.read(path) or b"").split(b"\n"))
     own = {line.strip() for line in (states.merged.read(path) or b"").split(b"\n")}
@@ -60,14 +59,20 @@ def source_path(states: States, path: str) -> str:
     return path
 
 
-def _patched_paths(states: States) -> frozenset[str | None]:
-    """Return the old and new paths in the patches, and the paths of these files in the result."""
+def _paths_of(patches: Iterable[AuditedPatch]) -> frozenset[str]:
+    """Return the old and new paths in some patches, and the paths of these files in the result."""
     return frozenset(
         path
-        for patch in states.patches
+        for patch in patches
         for change in patch.files
         for path in (change.old_path, change.new_path, patch.homes.get(change.path))
+        if path is not None
     )
+
+
+def waiting_paths(states: States) -> frozenset[str]:
+    """Return the paths of the files in all patches that a person has yet to resolve."""
+    return _paths_of(patch for patch in states.patches if patch.is_left)
 
 
 def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = False) -> str:
@@ -88,11 +93,7 @@ def added_lines(states: States, path: str) -> dict[int, str]:
     blobs = states.merged.blob(path), states.onto.blob(path)
     if blobs[0] == blobs[1]:
         return {}
-    found = states.kept.setdefault(f"added lines {path} {blobs}", {})
-    assert isinstance(found, dict)
-    if not found:
-        found.update(_added_lines(states, path))
-    return found
+    return states.once(f"added lines {path} {blobs}", lambda: _added_lines(states, path))
 
 
 def _added_lines(states: States, path: str) -> dict[int, str]:
@@ -110,7 +111,7 @@ def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
     """Map each added (or removed) line to the last patch that adds (or removes) it."""
     return {
         line[1:].strip(): name
-        for name, change in _changes(states).get(path, ())
+        for name, change in states.once("changes", lambda: _changes(states)).get(path, ())
         for hunk in change.hunks
         for line in hunk.lines
         if line[:1] == sign
@@ -119,23 +120,10 @@ def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
 
 def _changes(states: States) -> dict[str, list[tuple[str, FilePatch]]]:
     """Map each path to (patch name, change) for each change of its file by a carried patch."""
-    found = states.kept.setdefault("changes by path", {})
-    assert isinstance(found, dict)
-    if not found:
-        for patch in states.patches:
-            for change in patch.files if patch.is_carried else ():
-                paths = {patch.homes.get(change.path), change.path, change.old_path}
-                for path in paths - {None}:
-                    found.setdefault(path, []).append((patch.name, change))
-    return found
-
-
-def waiting_paths(states: States) -> frozenset[str]:
-    """Return the paths of the files in all patches that a person has yet to resolve."""
-    found: set[str] = set()
+    found = defaultdict[str, list[tuple[str, FilePatch]]](list)
     for patch in states.patches:
-        if patch.is_left:
-            for change in patch.files:
-                paths = (change.old_path, change.new_path, patch.homes.get(change.path))
-                found.update(path for path in paths if path is not None)
-    return frozenset(found)
+        for change in patch.files if patch.is_carried else ():
+            for path in {patch.homes.get(change.path, change.path), change.path, change.old_path}:
+                if path is not None:
+                    found[path].append((patch.name, change))
+    return found

@@ -14,6 +14,7 @@ from functools import partial
 from msgspec import Struct
 
 from patchmgr.engines.audit.places import added_lines
+from patchmgr.engines.audit.python_modules import module_name
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.model.audit import AuditFinding
@@ -81,7 +82,7 @@ def _lost_names(states: States, lines: Collection[_Line]) -> Iterator[Told]:
     named = [(line, texts) for line in lines if (texts := _strings(line))]
     words = {word for _, texts in named for text in texts for word in re.split(r"[.:/]", text)}
     for path in sorted(states.changed_upstream):
-        if not path.endswith(".py") or _module(path).rpartition(".")[2] not in words:
+        if not path.endswith(".py") or module_name(path).rpartition(".")[2] not in words:
             continue
         old, new = states.written.read(path), states.merged.read(path)
         if old is None or old == new:
@@ -89,7 +90,7 @@ def _lost_names(states: States, lines: Collection[_Line]) -> Iterator[Told]:
         has_moved = new is None and _other_form(states.merged, path)
         gone = set() if has_moved else _bound(old) - _mentioned(new, _bound(old))
         for line, texts in named:
-            for text, symbol in _names_in(texts, _module(path)):
+            for text, symbol in _names_in(texts, module_name(path)):
                 if symbol is None and (new is not None or has_moved):
                     continue
                 if symbol is not None and symbol.encode() not in gone:
@@ -109,10 +110,6 @@ def _lacks(content: bytes | None, symbol: str | None) -> bool:
     if content is None or symbol is None:
         return content is None
     return symbol.encode() not in _bound(content)
-
-
-def _module(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _other_form(files: Files, path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from patchmgr.model.snapshot import FILE_MODES
 UNKNOWN = b"("
 """Stands for content that no store or mirror has, such as a large file. It is invalid Python."""
 
+T = TypeVar("T")
 LACKS = "lacks"
 """The key that is set in `States.kept` when the store lacks the content of a file."""
 
@@ -111,6 +113,12 @@ class States(Struct, frozen=True):
         """Return the upstream commit since which a file has met a condition, or None."""
         step = self.since(path, holds)
         return None if step is None else step.commit
+
+    def once(self, key: str, make: Callable[[], T]) -> T:
+        """Return what a function makes. It is called only once for each key."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return cast("T", self.kept[key])
 
     @property
     def lacks(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
@@ -89,7 +89,19 @@ def fault_of(path: str, content: bytes) -> Fault | None:
     quotes and `#if`s.
     """
     read = _READ_BY.get(path.rpartition(".")[2])
-    return None if read is None or len(content) > LARGEST else read(content)
+    if read is None or len(content) > LARGEST:
+        return None
+    try:
+        read(content)
+    except UnclearSource:
+        return Fault("brackets, quotes or `#if`s do not match", 0)
+    except (SyntaxError, json.JSONDecodeError) as error:
+        return Fault(error.msg, error.lineno or 0)
+    except ValueError as error:  # such as a null byte
+        return Fault(str(error), 0)
+    except (RecursionError, MemoryError):  # nested too deeply to be parsed
+        return None
+    return None
 
 
 def parsed_python(content: bytes | None) -> ast.Module | None:
@@ -99,52 +111,18 @@ def parsed_python(content: bytes | None) -> ast.Module | None:
     return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
 
 
-def _python_fault(content: bytes) -> Fault | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(content, "<merged>", "exec", dont_inherit=True)
-    except SyntaxError as error:
-        return Fault(error.msg, error.lineno or 0)
-    except ValueError as error:  # such as a null byte
-        return Fault(str(error), 0)
-    except (RecursionError, MemoryError):  # nested too deeply to be parsed
-        return None
-    return None
+def _compile(content: bytes) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(content, "<merged>", "exec", dont_inherit=True)
 
 
-def _json_fault(content: bytes) -> Fault | None:
-    try:
-        json.loads(content)
-    except json.JSONDecodeError as error:
-        return Fault(error.msg, error.lineno)
-    except ValueError as error:
-        return Fault(str(error), 0)
-    except RecursionError:
-        return None
-    return None
+def _match(content: bytes) -> None:
+    match_brackets(brackets(content.decode("utf-8", "replace").replace("\r\n", "\n")))
 
 
-def _toml_fault(content: bytes) -> Fault | None:
-    try:
-        toml_text.loads(content.decode())
-    except ValueError as error:
-        return Fault(str(error), 0)
-    except RecursionError:
-        return None
-    return None
-
-
-def _cxx_fault(content: bytes) -> Fault | None:
-    try:
-        text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-        match_brackets(brackets(text))
-    except UnclearSource:
-        return Fault("brackets, quotes or `#if`s do not match", 0)
-    return None
-
-
-_READ_BY = {
-    "py": _python_fault, "pyi": _python_fault, "json": _json_fault, "toml": _toml_fault,
-    **{suffix.removeprefix("."): _cxx_fault for suffix in CXX},
+_READ_BY: Mapping[str, Callable[[bytes], object]] = {
+    "py": _compile, "pyi": _compile, "json": json.loads,
+    "toml": lambda content: toml_text.loads(content.decode()),
+    **{suffix.removeprefix("."): _match for suffix in CXX},
 }  # fmt: skip

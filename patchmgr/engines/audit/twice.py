@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import read_outside
-from patchmgr.engines.audit.places import added_lines, patch_of_line, written_path
+from patchmgr.engines.audit.places import added_lines, patch_of_line, versions, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.languages.file_types import CXX, PYTHON
@@ -75,18 +75,15 @@ def defined_twice(states: States) -> Iterator[Told]:
     of an `#if`.
     """
     for path in states.carriers:
-        old = written_path(states, path)
-        sides = (states.base, old), (states.written, old), (states.onto, path)
-        blobs = [*(side.blob(at) for side, at in sides), states.merged.blob(path)]
-        if not path.endswith(CXX) or None in blobs or len(set(blobs)) < len(blobs):
+        texts = versions(states, path) if path.endswith(CXX) else None
+        if texts is None:
             continue
-        texts = [side.read(at) or b"" for side, at in sides]
-        base, ours, theirs = (set(_CALLED.findall(text)) for text in texts)
+        base, ours, theirs = (set(_CALLED.findall(text)) for text in texts[:3])
         if (ours - base).isdisjoint(theirs - base):
             continue
-        before, *each = (_functions(text, path) for text in texts)
+        before, *each, after = (_functions(text, path) for text in texts)
         added = added_lines(states, path)
-        for key, lines in _functions(states.merged.read(path), path).items():
+        for key, lines in after.items():
             if len(lines) > 1 and key not in before and all(len(e[key]) == 1 for e in each):
                 line = next((n for n in lines if n in added), lines[-1])
                 said = f"`{key[0]}` is defined twice, once by each side."

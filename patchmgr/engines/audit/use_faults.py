@@ -344,8 +344,7 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
     The side is the series if the second argument of the returned function is true, and upstream
     otherwise.
     """
-    parser = states.kept.setdefault("python", Parser())
-    assert isinstance(parser, Parser)
+    parser = states.once("python", Parser)
     sides = states.merged, states.written, states.onto
     merged, written, onto = (PythonState(files, parser) for files in sides)
 
