@@ -96,7 +96,9 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
     """
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
-    for path in _importing(states):
+    for path in states.carriers if changed.places else ():
+        if not path.endswith(PYTHON):
+            continue
         content = states.merged.read(path)
         text = (content or b"").decode("utf-8", "surrogateescape")
         imports = [(module, name) for _, module, name in changed.imports(path, text)]
@@ -109,27 +111,6 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
         if moves:
             found[path] = tuple(moves)
     return found
-
-
-def _importing(states: States) -> Iterator[str]:
-    paths = {
-        each
-        for patch in states.patches
-        for change in patch.files
-        if patch.is_carried and change.path.endswith(PYTHON)
-        if any(
-            (line[:1] == b"+" and b"import" in line) or line[1:].strip().endswith(b",")
-            for hunk in change.hunks
-            for line in hunk.lines
-            if line[:1] == b"+"
-        )
-        for each in (change.path, patch.homes.get(change.path, change.path))
-    }
-    return (
-        path
-        for path in states.carriers
-        if path in paths or (path.endswith(PYTHON) and source_path(states, path) in paths)
-    )
 
 
 def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
