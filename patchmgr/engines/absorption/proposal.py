@@ -222,7 +222,7 @@ class Comparison:
         """Return the words of new upstream functions whose names are among the given words."""
         base, ours = self._symbols
         said = {word for _, word in there}
-        new = {s for s in ours.names() - base.names() if re.split(r"\.|::", s)[-1] in said}
+        new = {s for s in ours.names - base.names if re.split(r"\.|::", s)[-1] in said}
         return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
     def guards(self, lines: Sequence[bytes]) -> Iterator[_Guard]:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from posixpath import normpath
 
-from patchmgr.engines.audit.places import added_lines
+from patchmgr.engines.audit.places import lines_added
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.model.audit import AuditFinding
@@ -120,12 +120,11 @@ def gone_paths(states: States) -> Iterator[Told]:
         for path in states.changed_upstream
         if states.merged.blob(path) is None and states.written.blob(path) is not None
     }
-    for path in states.carriers if gone else ():
-        said = _QUOTED if path.endswith(PYTHON) else _PATH  # unquoted in Python: a comment
-        lines = states.merged.lines(path)
-        for number, name in added_lines(states, path).items():
-            for word in (found.decode() for found in said.findall(lines[number - 1])):
-                for old in sorted(gone.intersection((word, normpath(f"{path}/../{word}")))):
-                    commit = states.commit_since(old, lambda content: content is None)
-                    text = f"`{word}` is named here, but upstream no longer has {old}."
-                    yield name, AuditFinding("path-gone", False, path, number, old, text, commit)
+    for line in lines_added(states) if gone else ():
+        said = _QUOTED if line.path.endswith(PYTHON) else _PATH  # unquoted in Python: a comment
+        for word in (found.decode() for found in said.findall(line.text)):
+            for old in sorted(gone.intersection((word, normpath(f"{line.path}/../{word}")))):
+                commit = states.commit_since(old, lambda content: content is None)
+                text = f"`{word}` is named here, but upstream no longer has {old}."
+                place = line.path, line.number, old
+                yield line.patch, AuditFinding("path-gone", False, *place, text, commit)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
 
 from patchmgr.engines.audit.states import UNKNOWN, AuditedPatch, States
 from patchmgr.engines.text.differences import changed_blocks
@@ -94,6 +96,23 @@ def added_lines(states: States, path: str) -> dict[int, str]:
     if blobs[0] == blobs[1]:
         return {}
     return states.once(f"added lines {path} {blobs}", lambda: _added_lines(states, path))
+
+
+class AddedLine(Struct, frozen=True):
+    """A line that the series adds, with its path, line number and patch."""
+
+    path: str
+    number: int
+    patch: str
+    text: bytes
+
+
+def lines_added(states: States, suffixes: tuple[str, ...] = ("",)) -> Iterator[AddedLine]:
+    """Yield each line that upstream lacks, in all files of the result with one of the suffixes."""
+    for path in states.carriers:
+        added = added_lines(states, path) if path.endswith(suffixes) else {}
+        texts = states.merged.lines(path) if added else []
+        yield from (AddedLine(path, n, patch, texts[n - 1]) for n, patch in added.items())
 
 
 def _added_lines(states: States, path: str) -> dict[int, str]:

@@ -11,9 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
-from msgspec import Struct
-
-from patchmgr.engines.audit.places import added_lines
+from patchmgr.engines.audit.places import AddedLine, lines_added
 from patchmgr.engines.audit.python_modules import module_name
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.file_types import CXX, PYTHON
@@ -39,21 +37,12 @@ _DEFINED = re.compile(
 )
 
 
-class _Line(Struct, frozen=True):
-    """A line that the series adds, with its path, line number and patch."""
-
-    path: str
-    number: int
-    patch: str
-    text: bytes
-
-
 def lost_registrations(states: States) -> Iterator[Told]:
     """Find lines of the series that name a module or operator which upstream removed.
 
     Also find names that both the series and upstream register now.
     """
-    lines = [line for path in states.carriers for line in _lines(states, path)]
+    lines = [*lines_added(states, (*_TEXT, *CXX))]
     if not lines or not states.changed_upstream:
         return
     yield from _lost_names(states, lines)
@@ -61,23 +50,14 @@ def lost_registrations(states: States) -> Iterator[Told]:
     yield from _defined_twice(states, lines)
 
 
-def _lines(states: States, path: str) -> Iterator[_Line]:
-    if not path.endswith((*_TEXT, *CXX)):
-        return
-    added = added_lines(states, path)
-    texts = states.merged.lines(path) if added else []
-    for number, patch in added.items():
-        yield _Line(path, number, patch, texts[number - 1])
-
-
-def _strings(line: _Line) -> list[str]:
+def _strings(line: AddedLine) -> list[str]:
     found = [one or other for one, other in _STRING.findall(line.text)]
     if not line.path.endswith(PYTHON):
         found += _ENTRY.findall(line.text)
     return [text.decode() for text in found]
 
 
-def _lost_names(states: States, lines: Collection[_Line]) -> Iterator[Told]:
+def _lost_names(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
     """Find strings that name a module, or a name in a module, that upstream removed."""
     named = [(line, texts) for line in lines if (texts := _strings(line))]
     words = {word for _, texts in named for text in texts for word in re.split(r"[.:/]", text)}
@@ -178,10 +158,10 @@ def _registered(
     }
 
 
-def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
+def _lost_operators(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
     """Find operators that lines of the series call or implement and that nothing registers now."""
-    called: dict[bytes, list[_Line]] = {}
-    implemented: dict[bytes, list[_Line]] = {}
+    called: dict[bytes, list[AddedLine]] = {}
+    implemented: dict[bytes, list[AddedLine]] = {}
     for line in lines:
         if line.path.endswith(PYTHON):
             for _, operator, function in _OPERATOR.findall(line.text):
@@ -194,7 +174,7 @@ def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
 
 def _unregistered(
     states: States,
-    named: Mapping[bytes, list[_Line]],
+    named: Mapping[bytes, list[AddedLine]],
     pattern: re.Pattern[bytes],
     how: str,
 ) -> Iterator[Told]:
@@ -232,9 +212,9 @@ def _sources(states: States) -> list[str]:
     return paths
 
 
-def _defined_twice(states: States, lines: Collection[_Line]) -> Iterator[Told]:
+def _defined_twice(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
     """Find names that lines of the series register and that upstream now registers as well."""
-    mine: dict[bytes, _Line] = {}
+    mine: dict[bytes, AddedLine] = {}
     for line in lines:
         for one, other in _DEFINED.findall(line.text):
             mine.setdefault(one or other, line)

@@ -23,7 +23,6 @@ _NAMES = frozenset({
     "add_argument", "add_option", "add_parser", "add_command", "add_api_route", "add_url_rule",
     "option", "Option", "argument",
 })  # fmt: skip
-_CALLS = re.compile(rb"\b(?:%b)\s*\(" % "|".join(sorted(_NAMES)).encode())
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 
@@ -109,18 +108,13 @@ def _given(content: bytes | None) -> dict[Given, list[int]]:
     """Map each name that a file defines to the line numbers (from 1) of its definitions."""
     tree = parsed_python(content)
     found: dict[Given, list[int]] = {}
-    has_calls = _CALLS.search(content or b"") is not None
-    for key, line in _names_in(tree.body, "", has_calls) if tree is not None else ():
+    for key, line in _names_in(tree.body, "") if tree is not None else ():
         found.setdefault(key, []).append(line)
     return found
 
 
-def _names_in(body: list[ast.stmt], scope: str, has_calls: bool) -> Iterator[tuple[Given, int]]:
-    """Yield each name that a block defines, with its line number.
-
-    Each branch is a scope of its own. `has_calls` says whether the file has calls that define
-    names; most files have none.
-    """
+def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Given, int]]:
+    """Yield each name that a block defines, with its line number. Each branch is its own scope."""
     made: dict[str, ast.expr] = {}
     for statement in body:
         if isinstance(statement, Definition):
@@ -128,24 +122,23 @@ def _names_in(body: list[ast.stmt], scope: str, has_calls: bool) -> Iterator[tup
             yield from _by_decorators(statement, scope, inner)
             if isinstance(statement, ast.ClassDef):
                 yield from _members(statement, inner)
-            elif has_calls:
+            else:
                 yield from _by_calls(statement.args, inner, {})
-            yield from _names_in(statement.body, inner, has_calls)
+            yield from _names_in(statement.body, inner)
             continue
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             made[statement.targets[0].id] = statement.value
         blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
         parts = [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
         if not any(blocks) and not parts:
-            if has_calls:
-                yield from _by_calls(statement, scope, made)
+            yield from _by_calls(statement, scope, made)
             yield from _by_key(statement, scope)
             continue
         head = f"{type(statement).__name__} {_head(statement)}"
         for number, block in enumerate([*blocks, *(part.body for part in parts)]):
             is_plain = isinstance(statement, (ast.With, ast.AsyncWith))
             place = scope if is_plain else f"{scope}:{head}:{number}"
-            yield from _names_in(block, place, has_calls)
+            yield from _names_in(block, place)
 
 
 def _head(statement: ast.stmt) -> str:

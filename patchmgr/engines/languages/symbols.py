@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
@@ -296,24 +296,19 @@ class SymbolIndex:
     def __init__(self, path: str, content: bytes) -> None:
         self._scan = _SCANNERS.get(language(path, content))
         self._content = content
-        self._symbols: Sequence[str | None] | None = None
-        self._names: frozenset[str] | None = None
 
     def at(self, line: int) -> str | None:
         """Return the symbol that contains a line (from 1), or None if no symbol certainly does."""
-        symbols = self._scanned()
-        return symbols[line - 1] if 1 <= line <= len(symbols) else None
+        return self._symbols[line - 1] if 1 <= line <= len(self._symbols) else None
 
+    @cached_property
     def names(self) -> frozenset[str]:
-        """Return the names of all symbols in the text."""
-        if self._names is None:
-            self._names = frozenset(s for s in self._scanned() if s is not None)
-        return self._names
+        """The names of all symbols in the text."""
+        return frozenset(s for s in self._symbols if s is not None)
 
-    def _scanned(self) -> Sequence[str | None]:
-        if self._symbols is None:
-            self._symbols = () if self._scan is None else _symbols(self._scan, self._content)
-        return self._symbols
+    @cached_property
+    def _symbols(self) -> Sequence[str | None]:
+        return () if self._scan is None else _symbols(self._scan, self._content)
 
 
 def enclosing_symbol(path: str, content: bytes, line: int) -> str | None:

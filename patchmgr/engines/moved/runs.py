@@ -57,11 +57,9 @@ def _placed(base: Outline, theirs: Outline, change: Change, shift: int) -> Chang
         brings = _whole_units(theirs, slid.start + shift, len(slid.added))
         if brings:
             return replace(change, run=slid, brings=brings)
-    start = run.start + shift
-    filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
-    if not filled:
+    if all(map(is_blank, run.added)):
         return replace(change, unit=base.around(run.start, run.start))
-    around = theirs.around(filled[0], filled[-1] + 1)
+    around = _around_added(theirs, run, shift)
     if around is None:
         return change
     same = [
@@ -85,14 +83,18 @@ def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None
 
     The name to match is that of the symbol around the added lines in the patched file.
     """
-    start = run.start + shift
-    filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
-    around = theirs.around(filled[0], filled[-1] + 1) if filled else None
-    name = around.name if around is not None else None
+    around = _around_added(theirs, run, shift)
     units = [unit for unit in base.units if unit.has(run.start, run.end)]
-    same = [unit for unit in units if around is not None and unit.name == name]
+    same = [unit for unit in units if around is not None and unit.name == around.name]
     # If the patch renames the symbol, upstream still has the old name.
     return min(same or units, key=lambda unit: unit.end - unit.start, default=None)
+
+
+def _around_added(theirs: Outline, run: Run, shift: int) -> Unit | None:
+    """Return the smallest unit of the patched file around all added lines that are not blank."""
+    start = run.start + shift
+    filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
+    return theirs.around(filled[0], filled[-1] + 1) if filled else None
 
 
 def _slid(base: Outline, run: Run) -> Iterator[Run]:

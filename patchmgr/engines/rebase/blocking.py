@@ -240,7 +240,7 @@ def _symbols(path: str, old: bytes, new: bytes) -> frozenset[str]:
 
 
 def _is_scope(index: SymbolIndex, symbol: str) -> bool:
-    return any(name.startswith((f"{symbol}.", f"{symbol}::")) for name in index.names())
+    return any(name.startswith((f"{symbol}.", f"{symbol}::")) for name in index.names)
 
 
 def _added(old: bytes, new: bytes) -> bytes:

@@ -394,7 +394,7 @@ def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) ->
     before = next((n for n, line in enumerate(hunk.lines) if line[:1] != b" "), 0)
     symbol = SymbolIndex(path, base).at(position + before)
     if symbol is not None:
-        return symbol not in SymbolIndex(path, ours).names()
+        return symbol not in SymbolIndex(path, ours).names
     above, lines = split_lines(base)[:position][::-1], split_lines(ours)
     same = (takewhile(bool, map(eq, above, reversed(lines[:place]))) for place in places)
     kept = sorted(map(sum, same))

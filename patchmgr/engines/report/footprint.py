@@ -274,8 +274,8 @@ def _touches(
     return tuple(
         Touch(
             symbol,
-            is_new=symbol is not None and symbol not in old.names(),
-            is_upstream=pinned is not None and (symbol is None or symbol in pinned.names()),
+            is_new=symbol is not None and symbol not in old.names,
+            is_upstream=pinned is not None and (symbol is None or symbol in pinned.names),
             added=counts[symbol, True],
             removed=counts[symbol, False],
         )

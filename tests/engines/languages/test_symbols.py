@@ -588,7 +588,7 @@ def test_symbols_of_rust_and_go(path: str, source: str) -> None:
 def test_what_does_not_hold_together_has_no_symbols(path: str, source: str) -> None:
     index = SymbolIndex(path, source.encode())
     assert {index.at(line) for line in range(1, source.count("\n") + 2)} == {None}
-    assert index.names() == frozenset()
+    assert index.names == frozenset()
 
 
 @table("path", ["a.java", "a.md", "a", "Dockerfile"])
@@ -607,8 +607,8 @@ def test_a_line_outside_of_the_file_has_no_symbol(line: int) -> None:
 
 def test_names_are_all_symbols_of_the_file() -> None:
     index = SymbolIndex("a.py", b"class A:\n    def f(self): pass\nx = 1\n")
-    assert index.names() == {"A", "A.f"}
-    assert index.names() is index.names()
+    assert index.names == {"A", "A.f"}
+    assert index.names is index.names
 
 
 @table(
