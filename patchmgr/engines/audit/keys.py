@@ -15,6 +15,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.places import added_lines, versions
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES, language
+from patchmgr.engines.languages.words import indentation
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
 
@@ -124,7 +125,7 @@ def _lines(content: bytes) -> Iterator[_Line]:
         text = raw.strip()
         if not text or text.startswith(_REMARKS):
             continue
-        indent = len(raw.expandtabs()) - len(raw.expandtabs().lstrip())
+        indent = indentation(raw)
         if not indent and (text.startswith(b"---") or re.fullmatch(rb"\[[^\]]+\]", text)):
             indent = -1  # a document of YAML, or a section of an INI file
         beside = None

@@ -10,6 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.syntax import parsed_python
+from patchmgr.engines.structure.python_tree import walk
+
 
 class Unknown(Exception):
     """Raised when the value of an expression cannot be computed."""
@@ -99,10 +102,7 @@ def settings_defaults(modules: Iterable[bytes]) -> dict[str, object]:
     """Return the default of each setting, read from tables of `"NAME": lambda: …` in modules."""
     found: dict[str, object] = {}
     for content in modules:
-        try:
-            nodes = list(ast.walk(ast.parse(content)))
-        except (SyntaxError, ValueError, RecursionError):
-            continue
+        nodes = walk(parsed_python(content) or ast.Module([], []))
         tables = [node for node in nodes if isinstance(node, ast.Dict)]
         for key, value in (pair for t in tables for pair in zip(t.keys, t.values, strict=True)):
             if isinstance(key, ast.Constant) and isinstance(value, ast.Lambda):

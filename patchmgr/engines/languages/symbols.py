@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from patchmgr.engines.languages.cxx_structure import cxx_symbols
 from patchmgr.engines.languages.file_types import language
+from patchmgr.engines.languages.words import indentation
 from patchmgr.formats.late_patterns import late_pattern
 
 _COMMENT = r"//[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*))*\*/"
@@ -208,7 +209,7 @@ class _Scan:
             if self._depth or is_continued:
                 self._symbols.append(self._symbols[-1])
             elif not code or code == b"#":
-                self._idle.append((number, _indentation(line) if code else None))
+                self._idle.append((number, indentation(line) if code else None))
                 self._symbols.append(None)
             else:
                 self._start(number, line, code)
@@ -227,48 +228,41 @@ class _Scan:
                 raise _Unsure
 
     def _start(self, number: int, line: bytes, code: bytes) -> None:
-        indentation = _indentation(line)
+        indent = indentation(line)
         if self._idle:
-            self._end_idle(indentation)
-        while self._scopes and self._scopes[-1][0] >= indentation:
+            self._end_idle(indent)
+        while self._scopes and self._scopes[-1][0] >= indent:
             self._scopes.pop()
         header = _HEADER.match(code) if code.startswith(_HEADS) else None
         if header is not None:
-            self._open(number, indentation, header[1].decode("utf-8", "surrogateescape"))
+            self._open(number, indent, header[1].decode("utf-8", "surrogateescape"))
         elif code[:1] != b"@":
             self._decorated = None
         elif self._decorated is None:
             self._decorated = number
         self._symbols.append(self._scopes[-1][1] if self._scopes else None)
 
-    def _open(self, number: int, indentation: int, name: str) -> None:
+    def _open(self, number: int, indent: int, name: str) -> None:
         outer = self._name(len(self._scopes))
         full = name if outer is None else f"{outer}.{name}"
-        self._scopes.append((indentation, full))
+        self._scopes.append((indent, full))
         start = number if self._decorated is None else self._decorated
         self._symbols[start:] = [full] * (number - start)
         self._decorated = None
 
-    def _end_idle(self, indentation: int) -> None:
+    def _end_idle(self, indent: int) -> None:
         """Assign blank lines and comments to the scope that continues after them."""
         for number, own in self._idle:
-            inner = indentation if own is None else max(own, indentation)
+            inner = indent if own is None else max(own, indent)
             self._symbols[number] = self._name(self._count(inner))
         self._idle.clear()
 
-    def _count(self, indentation: int) -> int:
+    def _count(self, indent: int) -> int:
         """Return the number of scopes that contain a line with this indentation."""
-        return sum(indent < indentation for indent, _ in self._scopes)
+        return sum(outer < indent for outer, _ in self._scopes)
 
     def _name(self, count: int) -> str | None:
         return self._scopes[count - 1][1] if count else None
-
-
-def _indentation(line: bytes) -> int:
-    indentation = line[: len(line) - len(line.lstrip())]
-    if not indentation.strip(b" "):
-        return len(indentation)
-    return len(indentation.rpartition(b"\f")[2].expandtabs(8))
 
 
 Scanner = Callable[[bytes], Sequence[str | None]]

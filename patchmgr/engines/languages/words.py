@@ -94,9 +94,11 @@ def is_import(line: bytes) -> bool:
 
 
 def indentation(line: bytes) -> int:
-    """Return the width of a line's indentation. A tab counts as eight columns."""
-    text = line.expandtabs(8)
-    return len(text) - len(text.lstrip())
+    """Return the width of a line's indentation. A tab goes to the next of every eight columns."""
+    space = line[: len(line) - len(line.lstrip())]
+    if not space.strip(b" "):
+        return len(space)
+    return len(space.rpartition(b"\f")[2].expandtabs(8))
 
 
 def is_blank(line: bytes) -> bool:

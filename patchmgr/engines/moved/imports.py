@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -13,6 +12,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.names import messages_of
 from patchmgr.engines.audit.python_modules import statements
+from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.merge.languages import PYTHON
@@ -298,12 +298,10 @@ def _folder(path: str) -> str:
 
 
 def _parsed(content: bytes) -> ast.Module:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as for invalid escapes in upstream's strings
-            return ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as fault:
-        raise Unsure("the file does not parse") from fault
+    tree = parsed_python(content)
+    if tree is None:
+        raise Unsure("the file does not parse")
+    return tree
 
 
 def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
