@@ -131,18 +131,18 @@ def _without_fixture(
 ) -> Iterator[AuditFinding]:  # fmt: skip
     """Yield a finding for each test in `lines` that uses a fixture which no longer exists."""
     asked = {
-        (test.lineno, test.name, name): around
+        (test.lineno, test.name, name): None
         for test, around in tests_of(merged)
         if _head(test) & lines
         for name in _asked(test, around)
     }
     if not asked:
         return
-    was = _fixtures(states.written, old, written, _defined)
-    now = _fixtures(states.merged, path, merged, _named)
+    was, _ = _fixtures(states.written, old, written, _defined)
+    now, is_open = _fixtures(states.merged, path, merged, _named)
     for line, test, name in asked:
         home = was.get(name)
-        if home is not None and name not in now:
+        if home is not None and name not in now and not is_open:
             commit = states.commit_since(home, partial(_lacks, name))
             text = f"`{test}` requests the fixture `{name}`, which no longer exists."
             yield AuditFinding("removed", False, path, line, name, text, commit)
@@ -170,10 +170,10 @@ def _asked(test: Function, around: ast.ClassDef | None) -> Iterator[str]:
 
 def _fixtures(
     side: Files, path: str, tree: ast.Module, names: Callable[[ast.Module], Iterator[str]]
-) -> Mapping[str, str]:
-    """Map each fixture that a test file can use to the path of the file that defines it.
+) -> tuple[Mapping[str, str], bool]:
+    """Map each fixture that a test file can use to the file that defines it.
 
-    `names` yields the names of the fixtures in a file.
+    Also tell whether there may be others. `names` yields the names of the fixtures in a file.
     """
     found: dict[str, str] = {}
     todo = [(path, tree)]
@@ -185,14 +185,7 @@ def _fixtures(
     for home, parsed in todo:
         for name in names(parsed):
             found.setdefault(name, home)
-    return _Open(found) if any(_is_open(parsed) for _, parsed in todo) else found
-
-
-class _Open(dict[str, str]):
-    """A mapping of fixtures that may be incomplete, and therefore claims to contain every name."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
+    return found, any(_is_open(parsed) for _, parsed in todo)
 
 
 def _is_open(tree: ast.Module) -> bool:

@@ -327,16 +327,6 @@ def _by_path(names: list[str], reader: Reader) -> Entity | None:
     return None
 
 
-def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each base class that the merge has turned into a function."""
-    for base in node.bases:
-        new = at.new(base)
-        if new.what == "function" and (old := at.old(base)).what == "class":
-            said = ast.unparse(base)
-            text = f"`{said}` is the base of `{node.name}`, and is a function now."
-            yield at.misused(text, said, old, new, is_certain=not old.is_inferred)
-
-
 def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault for each newly abstract method that a class inherits but does not define."""
     new = at.now.own_class(at.use.scopes, node.name)
@@ -360,37 +350,37 @@ def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
     abstract = {
         name
         for name, nodes in own.items()
-        if any(
-            last_name(d) == "abstractmethod"
-            for n in nodes
-            if isinstance(n, Function)
-            for d in n.decorator_list
-        )
+        if any("abstractmethod" in decorators(node) for node in nodes)
     }
     return frozenset((found - own.keys()) | abstract)
 
 
-def override_faults(node: Function, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a method overrides a base class's method that was removed or changed."""
+def override_faults(node: Function | Assigned, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault if a class overrides a member of its base that was removed or changed."""
     around = at.use.scopes[-1].node if at.use.scopes else None
-    if not isinstance(around, ast.ClassDef) or node.name.startswith("__"):
+    is_method = isinstance(node, Function)
+    name = next(iter(bound_by(node) or bound_by(targets_of(node)[0])), "__")
+    if not isinstance(around, ast.ClassDef) or name.startswith("__"):
         return
     now = at.now.own_class(at.use.scopes[:-1], around.name)
-    new = None if now is None else at.now.state.inherited(now, node.name)
+    new = None if now is None else at.now.state.inherited(now, name)
     if now is None or new is None or (new.what == "function" and at.is_same(new)):
         return
     then = at.then.own_class(at.use.scopes[:-1], around.name)
-    old = None if then is None else at.then.state.inherited(then, node.name)
+    old = None if then is None else at.then.state.inherited(then, name)
     was = None if old is None else _plain_method(old)
-    if then is None or old is None or was is None:
+    if then is None or old is None or not (was if is_method else old.what == "value"):
         return
-    symbol = f"{around.name}.{node.name}"
-    if new.what == "gone":
+    symbol = f"{around.name}.{name}"
+    if new.what == "gone" and (is_method or around.bases):
         new = replace(new, owner=base_of(now, old, at) or new.owner)
-        if new.outside <= at.then.state.outside(then) and _is_missed(node.name, old, new, at):
-            text = f"`{symbol}` overrides nothing any more: no base has `{node.name}`."
+        module = None if is_method else at.now.module
+        is_own = module is not None and _uses_member(module.node, name)
+        is_known = new.outside <= at.then.state.outside(then)
+        if is_known and not is_own and _is_missed(name, old, new, at):
+            text = f"`{symbol}` overrides nothing any more: no base has `{name}`."
             yield at.misused(text, symbol, old, new, kind="removed")
-    elif method := _plain_method(new):
+    elif isinstance(node, Function) and was and (method := _plain_method(new)):
         after = _misfit(node, method)
         if after and not _misfit(node, was):
             text = f"`{symbol}` overrides a method that {after}."
@@ -400,30 +390,6 @@ def override_faults(node: Function, at: PairedUse) -> Iterator[Fault]:
 def _plain_method(found: Entity) -> Function | None:
     is_plain = found.what == "function" and not found.is_decorated
     return found.node if is_plain and isinstance(found.node, Function) else None
-
-
-def attribute_override_faults(node: Assigned, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a class overrides an attribute that its base class no longer has."""
-    target = targets_of(node)[0]
-    around = at.use.scopes[-1].node if at.use.scopes else None
-    if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):
-        return
-    name = target.id
-    if name.startswith("__") or not around.bases:
-        return
-    then, now = (side.own_class(at.use.scopes[:-1], around.name) for side in (at.then, at.now))
-    if then is None or now is None:
-        return
-    old, new = at.then.state.inherited(then, name), at.now.state.inherited(now, name)
-    if old.what != "value" or new.what != "gone":
-        return
-    new = replace(new, owner=base_of(now, old, at) or new.owner)
-    is_own = at.now.module is not None and _uses_member(at.now.module.node, name)
-    is_known = new.outside <= at.then.state.outside(then)
-    if is_known and not is_own and _is_missed(name, old, new, at):
-        symbol = f"{around.name}.{name}"
-        text = f"`{symbol}` overrides nothing any more: no base has `{name}`."
-        yield at.misused(text, symbol, old, new, kind="removed")
 
 
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:

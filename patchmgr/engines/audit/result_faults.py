@@ -36,10 +36,10 @@ _MOST_NAMES = 4  # most variables that are followed from a `return` to the value
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault for each use of a call's result that does not fit what is returned now."""
     new = at.new(node.func)
-    if new.what != "function" or at.is_same(new) or not _keeps_result(new):
+    if new.what != "function" or at.is_same(new) or not decorators(new.node) <= _KEEPS_RESULT:
         return
     old = at.old(node.func)
-    if old.what != "function" or not _keeps_result(old):
+    if old.what != "function" or not decorators(old.node) <= _KEEPS_RESULT:
         return
     said, reads = ast.unparse(node.func), list(_reads(node, at.use, at.now.module))
     if lost := _keys(old.node) - (_keys(new.node) or _keys(old.node)):
@@ -65,11 +65,6 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
             continue
         yield at.misused(text, said, old, new)
         return
-
-
-def _keeps_result(found: Entity) -> bool:
-    made = getattr(found.node, "decorator_list", ())
-    return _KEEPS_RESULT.issuperset(last_name(d) for d in made)
 
 
 def _returned(node: ast.AST | None) -> list[ast.expr]:
@@ -238,6 +233,11 @@ def type_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("isinstance", "issubclass") and len(node.args) == 2:
         yield from no_classes(elements(node.args[1]), at, f"asked about by `{name}`")
+
+
+def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault for each base class that the merge has turned into a function."""
+    yield from no_classes(node.bases, at, f"the base of `{node.name}`")
 
 
 def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[Fault]:

@@ -16,8 +16,6 @@ from patchmgr.engines.audit.interfaces import Lines
 from patchmgr.engines.audit.name_faults import (
     abstract_faults,
     attribute_faults,
-    attribute_override_faults,
-    base_faults,
     import_faults,
     is_literal,
     named_faults,
@@ -32,6 +30,7 @@ from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
 from patchmgr.engines.audit.result_faults import (
     arity_faults,
+    base_faults,
     handler_faults,
     protocol_faults,
     result_faults,
@@ -39,6 +38,7 @@ from patchmgr.engines.audit.result_faults import (
 )
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.python_tree import (
+    Assigned,
     Function,
     is_named,
     keyword_parameters,
@@ -311,7 +311,7 @@ _CHECKS = (
     ((Function,), override_faults),
     ((ast.ClassDef, Function), decorator_faults),
     ((ast.Assign,), arity_faults),
-    ((ast.Assign, ast.AnnAssign), attribute_override_faults),
+    ((Assigned,), override_faults),
     ((ast.Try,), handler_faults),
 )
 
