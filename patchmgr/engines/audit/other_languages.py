@@ -62,14 +62,14 @@ def check_other_languages(states: States) -> Iterator[Told]:
     ]
     if not theirs and not within:
         return
-    side = _Side(states, states.onto, theirs, _homes(states, states.onto, theirs, ours))
+    side = _Side(states, states.onto, _homes(states, states.onto, theirs, ours))
     for path in (*ours, *within):
         added = added_lines(states, path)
         for line, name, home in side.lost(path, added):
             text = f"`{name}` is used here, but upstream no longer has it in {home}."
             commit = states.commit_since(home, partial(_lacks, name.encode()))
             yield added[line], AuditFinding("removed", False, path, line, name, text, commit)
-    side = _Side(states, states.written, ours, _homes(states, states.written, ours, theirs))
+    side = _Side(states, states.written, _homes(states, states.written, ours, theirs))
     for path in (*theirs, *within):
         text = states.merged.text(path)
         for line, name, home in side.lost(path, new_lines(text, states.written.read(path))):
@@ -83,15 +83,14 @@ def _is_code(path: str) -> bool:
 
 
 class _Side(Struct, frozen=True):
-    """The files that one side of the merge changed, and the names that it removed from them.
+    """The files of one side of the merge, and the names that it removed.
 
-    `changed` holds the side's version of the files at `paths`. `homes` maps each name that one of
-    these files defined, and that none of them has now, to the file that defined the name.
+    `homes` maps each name that one of the files which the side changed defined, and that none of
+    them has now, to the file that defined the name.
     """
 
     states: States
     changed: Files
-    paths: Sequence[str]
     homes: Mapping[bytes, str]
 
     def lost(self, path: str, lines: Collection[int]) -> Iterator[tuple[int, str, str]]:

@@ -76,14 +76,13 @@ class Search:
         return self._known[unit]
 
     def _find(self, unit: Unit) -> Home | Lost | None:
-        text = self._base.text_of(unit)
         own = list(self._in_own(unit))
         staying = max(own, key=lambda home: home.likeness, default=None)
         if staying is not None and staying.likeness >= SAME_NAME:
             if self._own is None or not is_displaced(self._base, unit, self._own, staying.unit):
                 return None
             return _best(unit, own)
-        files = self._files(unit, text)
+        files = self._files(self._base.text_of(unit))
         found = [home for file in files for home in self._brought(unit, file)]
         best = _best(unit, [*own, *found])
         if best is not None:
@@ -140,7 +139,7 @@ class Search:
                 if name == unit.name or is_new:
                     yield home
 
-    def _files(self, unit: Unit, text: Sequence[bytes]) -> list[Outline]:
+    def _files(self, text: Sequence[bytes]) -> list[Outline]:
         """Return the files with many lines of a unit, among them lines that few files have."""
         telling = {line.strip() for line in text if is_telling(bare(line))}
         needles = sorted(telling, key=lambda line: (-len(line), line))[:NEEDLES]
