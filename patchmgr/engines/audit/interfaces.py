@@ -7,7 +7,7 @@ lines of upstream that may use what the series changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import lru_cache
 
 from patchmgr.engines.audit.outline import Altered, Suspects, altered, blocks, lost_names, words
@@ -184,12 +184,10 @@ class Changed:
         """Yield (statement, module, name) for each import of a changed module in a file."""
         for statement, module, name in named_imports(text):
             is_known = not self._names.isdisjoint((name, module.rpartition(".")[2]))
-            is_likely = is_known or module.startswith(".")
-            if is_likely and any(map(self._has(name), places(path, module))):
-                yield statement, module, name
-
-    def _has(self, name: str) -> Callable[[str], bool]:
-        return lambda place: place in self.places or f"{place}/{name}" in self.places
+            for place in places(path, module) if is_known or module.startswith(".") else ():
+                if place in self.places or f"{place}/{name}" in self.places:
+                    yield statement, module, name
+                    break
 
 
 @lru_cache(256)  # two checks ask about the same files

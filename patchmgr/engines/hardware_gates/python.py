@@ -476,25 +476,21 @@ class _Off(_Simplifier):
     def __init__(self, conditions: Conditions) -> None:
         self.conditions = conditions
 
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+    def visit_If(self, node: ast.If | ast.IfExp) -> Any:
         truth = self.conditions.truth(node.test)
         if truth is None:
             return self.generic_visit(node)
         self.folds += 1
-        return self.block(node.body if truth else node.orelse)
+        left = node.body if truth else node.orelse
+        return self.block(left) if isinstance(left, list) else self.visit(left)
+
+    visit_IfExp = visit_If
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.body = left(node.body, self.conditions, _arguments(node))
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # alike
-
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
-        truth = self.conditions.truth(node.test)
-        if truth is None:
-            return self.generic_visit(node)
-        self.folds += 1
-        return self.visit(node.body if truth else node.orelse)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         return self._constant(node, is_sure=is_boolean(node)) or self.generic_visit(node)
