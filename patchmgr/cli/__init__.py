@@ -35,7 +35,7 @@ from patchmgr.cli import (
 )
 from patchmgr.cli.helping import App, Group
 from patchmgr.cli.quick import quick_command
-from patchmgr.cli.root import Given, before, say, show
+from patchmgr.cli.root import Given, before, say, say_raw, show
 from patchmgr.errors import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, PatchmgrError, UsageError
 
 __all__ = ["app", "main"]
@@ -164,7 +164,7 @@ def end_with(make: Callable[[], Callable[..., object]]) -> NoReturn:
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:  # typer returns this code after an interrupt, too
-        say("\nInterrupted. Nothing was left half done.")
+        say_raw("\nInterrupted. Nothing was left half done.")
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -191,10 +191,9 @@ def _fail(error: PatchmgrError) -> int:
     if Given.wants_json:
         show(render.machine.error_document(error))
         return error.exit_code
-    say(f"patchmgr: {render.escape.clean(error.message)}")
+    say(f"patchmgr: {error.message}")
     page = (f"{Given.line} --help",) if error.kind == "usage" else ()
-    for hint in error.hints or page:
-        say(f"  hint: {render.escape.clean(hint)}")
+    say(*(f"  hint: {hint}" for hint in error.hints or page))
     return error.exit_code
 
 
@@ -202,7 +201,7 @@ def _usage_or_fault(fault: Exception) -> int:
     message = getattr(fault, "format_message", None)
     if message is not None and type(fault).__name__ == "NoArgsIsHelpError":
         # No command was given after a group: the message is the help of the group.
-        say(str(message()))
+        say_raw(str(message()))
         return EXIT_USAGE
     if message is not None:
         return _fail(_usage(fault, str(message())))
@@ -211,8 +210,9 @@ def _usage_or_fault(fault: Exception) -> int:
         where = f"{fault.filename}: " if fault.filename else ""
         return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
     versions = f"patchmgr {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    say(f"patchmgr: this is a bug in patchmgr. Please report it with the text below.\n{versions}")
-    say(traceback.format_exc())
+    say("patchmgr: this is a bug in patchmgr. Please report it with the text below.")
+    say(versions)
+    say_raw(traceback.format_exc())
     return EXIT_FAULT
 
 

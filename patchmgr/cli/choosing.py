@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from patchmgr import render
-from patchmgr.cli.root import say, wants_colour
+from patchmgr.cli.root import say, say_raw, wants_colour
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +36,8 @@ def chooser(into: str) -> Chooser:
     def ask(offer: Offer, number: int, total: int, keys: str) -> str:
         if shown[-1:] != [offer.path]:
             shown.append(offer.path)
-            say(_painted(f"--- {render.escape.clean(offer.path)}"))
-        for line in render.rebase.content_lines(b"".join(offer.lines())):
-            say(_painted(line))
+            say_raw(_painted(f"--- {render.escape.clean(offer.path)}"))
+        say_raw(*(_painted(line) for line in render.rebase.content_lines(b"".join(offer.lines()))))
         prompt = f"({number}/{total}) Put this hunk into {into} [{','.join(keys)},?]? "
         while True:
             sys.stderr.write(prompt)

@@ -62,8 +62,7 @@ def merge_file(
     merged = commands.merge_file.merge_file(
         (base, ours, theirs), path, upstream=upstream, workspace=_workspace(), confidence=confidence
     )
-    for line in render.recorded_conflicts.merged_lines(merged):
-        say(line)
+    say(*render.recorded_conflicts.merged_lines(merged))
     value = render.recorded_conflicts.merged_value(merged)
     answer("merge-file", None, "", dry_run=dry_run, **value)
     if output is not None and not dry_run:
@@ -137,18 +136,17 @@ def driver_run(
         workspace = _workspace()
     except PatchmgrError as fault:
         workspace = None
-        say(f"warning: {render.escape.clean(fault.message)}")
+        say(f"warning: {fault.message}")
     try:
         merged, problem = commands.merge_file.drive(
             sides, path, upstream=upstream, workspace=workspace
         )
     except PatchmgrError as fault:
-        say(f"patchmgr: {render.escape.clean(fault.message)}")
+        say(f"patchmgr: {fault.message}")
         raise typer.Exit(_NO_MERGE) from fault
     if problem is not None:
-        say(f"warning: recorded resolutions are not used: {render.escape.clean(problem)}")
-    for line in render.recorded_conflicts.merged_lines(merged):
-        say(line)
+        say(f"warning: recorded resolutions are not used: {problem}")
+    say(*render.recorded_conflicts.merged_lines(merged))
     _end(merged, 1)
 
 
@@ -169,6 +167,5 @@ def mergetool(
     """
     session = open_session()
     result = commands.mergetool.run_mergetool(session, names or (), tool=tool, is_dry_run=dry_run)
-    for line in render.recorded_conflicts.tool_lines(result, is_dry_run=dry_run):
-        say(line)
+    say(*render.recorded_conflicts.tool_lines(result, is_dry_run=dry_run))
     end_if(result.left and not dry_run, EXIT_CONFLICTS)

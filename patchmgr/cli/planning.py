@@ -22,7 +22,6 @@ from patchmgr.cli.root import (
     open_series,
     option,
     say,
-    say_cleaned,
     text_of,
     view_of,
 )
@@ -161,8 +160,8 @@ def sync(
     if output is not None:
         _write(output, found, render.machine.document("sync", **value))
     answer("sync", None, render.sync.sync_text(found, view, is_dry_run=dry_run), **value)
-    for warning in found.warnings if not Given.wants_json else ():
-        say_cleaned(f"warning: {warning}")
+    if not Given.wants_json:
+        say(*(f"warning: {warning}" for warning in found.warnings))
     end_if(found.proposal.plan.has_conflicts, EXIT_CONFLICTS)
 
 

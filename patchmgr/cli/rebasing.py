@@ -200,9 +200,8 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
 
     def ask(patch: str, paths: Sequence[str]) -> str:
         say("Edited outside the conflict:")
-        for path in paths:
-            say(f"  {render.escape.clean(path)}")
-        say(f"p - they are part of {render.escape.clean(patch)}")
+        say(*(f"  {path}" for path in paths))
+        say(f"p - they are part of {patch}")
         say("n - they are a new patch after it")
         say("s - they are part of no patch; they are kept in git's stash")
         words = dict(zip("pns", services.rebase_checkout.OTHER_EDITS, strict=True))
@@ -250,8 +249,7 @@ def show_rebase(
                 place = near_path(result.checkout)
                 told = render.rebase.after_checkout(result.series, place)
             show(render.work_order.asked_text(asked))
-            for line in (*render.recorded_conflicts.after_memory(result), *told):
-                say(line)
+            say(*render.recorded_conflicts.after_memory(result), *told)
     end_if(result.has_conflicts, EXIT_CONFLICTS)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from patchmgr import commands, render
 from patchmgr.cli.rebasing import show_rebase
-from patchmgr.cli.root import DryRun, MaybeName, end_if, open_session, say, view_of
+from patchmgr.cli.root import DryRun, MaybeName, end_if, open_session, say, say_raw, view_of
 from patchmgr.errors import EXIT_CONFLICTS
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
     if resolver.result is not None:
         show_rebase(resolver.result, view_of(), (), shows_conflicts=False)
         return
-    for line in render.resolving.after_quitting(resolver.state):
-        say(line)
+    say(*render.resolving.after_quitting(resolver.state))
     end_if(True, EXIT_CONFLICTS)
 
 
@@ -62,16 +61,13 @@ def _prompts(resolver: Resolver) -> None:
     while not resolver.is_over:
         here = resolver.state.conflicts and (resolver.state.conflicts, resolver.state.at)
         if here != place:
-            for line in _whole(resolver):
-                say(line)
+            say_raw(*_whole(resolver))
         elif not resolver.told:
-            for line in _result(resolver):
-                say(line)
+            say_raw(*_result(resolver))
         place = here
-        for line in resolver.told:
-            say(render.escape.clean(line))
-        for line in () if resolver.asks else render.resolving.key_lines([*resolver.keys()], 79):
-            say(line)
+        say(*resolver.told)
+        if not resolver.asks:
+            say_raw(*render.resolving.key_lines([*resolver.keys()], 79))
         sys.stderr.write(resolver.asks or "? ")
         sys.stderr.flush()
         line = sys.stdin.readline()

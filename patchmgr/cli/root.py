@@ -185,7 +185,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
     from patchmgr.workspace import Workspace, find_workspace
 
     opened = (Workspace if is_root else find_workspace)(place, command=shlex.join(sys.argv[1:]))
-    Given.session = session = services.session.Session(opened, stderr_progress(), say_cleaned)
+    Given.session = session = services.session.Session(opened, stderr_progress(), say)
     return session
 
 
@@ -268,9 +268,14 @@ def say_next(session: Session) -> None:
         say("A rebase is in progress. To continue it: patchmgr rebase --continue")
 
 
-def say(line: str) -> None:
-    """Print one line to stderr."""
-    sys.stderr.write(f"{line}\n")
+def say(*lines: str) -> None:
+    """Print lines to stderr, with unsafe characters escaped."""
+    say_raw(*map(render.escape.clean, lines))
+
+
+def say_raw(*lines: str) -> None:
+    """Print lines to stderr as they are; they may have colours, and are otherwise escaped."""
+    sys.stderr.writelines(f"{line}\n" for line in lines)
 
 
 class StderrProgress:
@@ -287,7 +292,7 @@ class StderrProgress:
         """Begin a task of `total` units, or of unknown size if `total` is None."""
         self._label, self._total, self._count, self._drawn = label, total, 0, 0.0
         if not self._shows_bar and total is not None and total > _LARGE:
-            say_cleaned(f"{label} ({total / 1e6:.1f} MB)")
+            say(f"{label} ({total / 1e6:.1f} MB)")
 
     def advance(self, amount: int) -> None:
         """Count `amount` more units of the task as done, and redraw the bar."""
@@ -314,11 +319,6 @@ class StderrProgress:
 
 
 _LARGE = 1_000_000
-
-
-def say_cleaned(message: str) -> None:
-    """Print one line to stderr, with unsafe characters escaped."""
-    sys.stderr.write(f"{render.escape.clean(message)}\n")
 
 
 def stderr_progress() -> StderrProgress:

@@ -22,7 +22,6 @@ from patchmgr.cli.root import (
     open_session,
     option,
     say,
-    say_cleaned,
     view_of,
 )
 from patchmgr.errors import UsageError
@@ -241,8 +240,7 @@ def status(
             raise UsageError("--build-env can be combined only with --json")
         told = commands.status.build_environment(session)
         answer("status", None, render.publishing.build_text(told), build_env=told.variables)
-        for note in told.notes:
-            say_cleaned(note)
+        say(*told.notes)
         return
     if of is not None:
         if verbose or quiet:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from patchmgr.cli.root import StderrProgress, say_cleaned, stderr_progress, wants_colour
+from patchmgr.cli.root import StderrProgress, say, stderr_progress, wants_colour
+from tests.commands.conftest import Run
 
 
 class Screen(io.StringIO):
@@ -69,8 +71,12 @@ def test_elsewhere_only_large_work_is_announced(
 
 
 def test_messages_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
-    say_cleaned("a\x1b[2Jb")
+    say("a\x1b[2Jb")
     assert "\x1b" not in capsys.readouterr().err
+
+
+def test_the_name_of_a_folder_is_cleaned(tmp_path: Path, run: Run) -> None:
+    assert "/a\\u001b[2Jb" in run("init", tmp_path / "a\x1b[2Jb").err
 
 
 @pytest.mark.parametrize(
