@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from patchmgr.engines.merge.tree import Node, likeness
-from patchmgr.engines.text.differences import anchors_of
+from patchmgr.engines.text.patience import anchors, singles
 
 Nodes = tuple[Node, ...]
 Pair = tuple[int, int]
@@ -69,9 +69,10 @@ def _patience(
             yield a1, b1
         if a0 == a1 or b0 == b1:
             continue
-        anchors = [(a0 + i, b0 + j) for i, j in anchors_of(a[a0:a1], b[b0:b1])]
-        if anchors:
-            for at, to in [*anchors, (a1, b1)]:
+        places = zip(*anchors(singles(a[a0:a1]), singles(b[b0:b1])), strict=True)
+        found = [(a0 + i, b0 + j) for i, j in places]
+        if found:
+            for at, to in [*found, (a1, b1)]:
                 todo.append((a0, at, b0, to))
                 a0, b0 = at, to
         elif (a1 - a0) * (b1 - b0) <= _LARGEST:

@@ -215,11 +215,6 @@ def _edits(before: Entry, after: Entry | None, blobs: Blobs) -> list[tuple[list[
 
 
 @lru_cache(64)
-def _index(path: str, content: bytes) -> SymbolIndex:
-    return SymbolIndex(path, content)
-
-
-@lru_cache(64)
 def _blocks(old: bytes, new: bytes) -> tuple[Block, ...]:
     return changed_blocks(split_lines(old), split_lines(new))
 
@@ -232,7 +227,7 @@ def _symbols(path: str, old: bytes, new: bytes) -> frozenset[str]:
         (old, [range(b.old_start, b.old_end) for b in blocks]),
         (new, [range(b.new_start, b.new_end) for b in blocks]),
     ):
-        index, lines = _index(path, content), split_lines(content)
+        index, lines = SymbolIndex(path, content), split_lines(content)
         numbers = chain.from_iterable(changed)
         symbols = {index.at(n + 1) for n in numbers if lines[n].strip()}
         found.update(s for s in symbols if s is not None and not _is_scope(index, s))

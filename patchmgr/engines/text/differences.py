@@ -127,8 +127,3 @@ def _between(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int
         if end > i:
             yield at[0] + i, at[1] + j, end - i
         done = end, new_end
-
-
-def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
-    """Return the (old, new) indexes of lines that are unique in both texts, in the same order."""
-    return [*zip(*anchors(singles(old), singles(new)), strict=True)]
