@@ -294,7 +294,7 @@ class Workspace:
         return 0
 
     def recover(self) -> bool:
-        """Finish the change in the journal of a killed command; return whether there was one."""
+        """Finish a killed command's change, if the journal has one; return whether it had one."""
         return Journal(self.root).recover(self._move_refs, _finish_step)
 
     def ref_at(self, git_dir: Path, name: str) -> str:

@@ -49,7 +49,7 @@ def edit(
 
 
 def rename(
-    patch: Annotated[str, argument("[PATCH]", "The patch; default: the top.")],
+    patch: Annotated[str, argument("[PATCH]", "The patch to rename; default: the top patch.")],
     new: Annotated[str | None, argument("NEW")] = None,
     to: To = None,
     series: OfSeries = None,
@@ -122,7 +122,7 @@ def move(
 def fold(
     patches: Annotated[list[str] | None, argument("[PATCH]...", "The patches to fold.")] = None,
     into: Annotated[
-        str | None, option("--into PATCH", "The patch to fold into; default: the top.")
+        str | None, option("--into PATCH", "The patch to fold into; default: the top patch.")
     ] = None,
     diff: Annotated[
         Path | None,
@@ -205,7 +205,7 @@ def show_(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print a patch file; default: the top patch's.
+    """Print a patch file; default: that of the top patch.
 
     Example: patchmgr show fix-allow-list --header
     """

@@ -48,7 +48,7 @@ def merge_file(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Merge one file as a rebase would; exit with 3 on a conflict.
+    """Merge one file as a rebase would; exit with status 3 on a conflict.
 
     Recorded resolutions are replayed if the current folder is in a workspace, or if -C names a
     workspace. If git's own merge is clean, the result is the same as git's, byte for byte.
@@ -127,7 +127,7 @@ def driver_run(
     path: Annotated[str, argument("%P")],
     upstream: Upstream = "ours",
 ) -> None:
-    """Merge for git: write the result to %A, and exit with 1 on a conflict.
+    """Merge for git: write the result to %A, and exit with status 1 on a conflict.
 
     Example: patchmgr merge-driver run %O %A %B %P
     """

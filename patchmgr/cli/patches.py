@@ -157,8 +157,8 @@ def export_(
 
     The formats quilt, gbp (debian/patches), stgit and patch-package are folders of patches; git is
     a folder of numbered mails; mbox is one file of mails; diff is one file with all changes. yocto
-    and suse are folders of mails whose headers give the upstream status of each patch in that
-    project's terms. To get commits, use `patchmgr branch`.
+    and suse are folders of mails whose headers give the upstream status of each patch in the
+    terms of Yocto or SUSE. To get commits, use `patchmgr branch`.
 
     Example: patchmgr export vllm --as mbox --out vllm.mbox
 

@@ -60,7 +60,7 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check every patch; exit with 4 if a check fails.
+    """Check every patch; exit with status 4 if a check fails.
 
     Example: patchmgr check vllm --junit gates.xml
 
@@ -203,7 +203,7 @@ def diff(
 
 def why(
     place: Annotated[str, argument("FILE:LINE")],
-    series: Annotated[str | None, option("--series S", "The series of the branch.")] = None,
+    series: Annotated[str | None, option("--series S", "The series that makes the branch.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
@@ -227,7 +227,7 @@ def doctor(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Check the tools and stores; exit with 4 if one is broken.
+    """Check the tools and stores; exit with status 4 if one is broken.
 
     Example: patchmgr doctor
 

@@ -143,7 +143,7 @@ def _tell(done: Pushed, command: str) -> None:
 def refresh(
     paths: Paths = None,
     patch: Annotated[
-        str | None, option("--patch -p PATCH", "The pushed patch to refresh; default: the top.")
+        str | None, option("--patch -p PATCH", "The patch to refresh; default: the top patch.")
     ] = None,
     allow_empty: Annotated[
         bool, option("--allow-empty", "Allow the patch to become empty.")

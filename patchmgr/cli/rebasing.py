@@ -265,7 +265,7 @@ def decide(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Record whether upstream already has a patch in conflict.
+    """For a patch in conflict, record whether upstream already has it.
 
     Later runs use your decision as long as upstream still has the text that the decision is about.
 

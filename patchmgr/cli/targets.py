@@ -90,7 +90,7 @@ def overlay(
 ) -> None:
     """Make a folder of patched modules, for read-only installations.
 
-    Python uses the modules if PYTHONPATH names the folder, and if the installed package is still
+    Python uses the modules if PYTHONPATH contains the folder, and if the installed package is still
     the one that the overlay was made for.
 
     Example: patchmgr overlay vllm --python /opt/venv/bin/python --out /srv/vllm-patches
@@ -236,7 +236,7 @@ def verify(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check that a series is applied; exit with 4 if it is not.
+    """Check that a series is applied; exit with status 4 if it is not.
 
     Example: patchmgr verify vllm --to ~/src/vllm
 

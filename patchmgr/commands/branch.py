@@ -249,7 +249,7 @@ def _pushes(
                 f"{shown(remote)} has {shown(short)} at {str(old)[:12]}, which patchmgr did not put"
                 " there",
                 f"look at that commit: git fetch {shown(remote)} {shown(short)}",
-                "choose another name, or overwrite it: --force",
+                "choose another name, or use --force to overwrite",
             )
         found.append(RefMove(name, new, old))
     return found
@@ -329,7 +329,9 @@ def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: boo
 
 def _in_the_way(place: _Place, name: str, why: str) -> PatchmgrError:
     where = place.clone.root if place.clone is not None else place.git_dir
-    return UsageError(f"{name} in {where} {why}", "choose another name, or overwrite it: --force")
+    return UsageError(
+        f"{name} in {where} {why}", "choose another name, or use --force to overwrite"
+    )
 
 
 def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:

@@ -115,7 +115,7 @@ def _beside(session: Session, into: str) -> str:
     beside += [record.on] if record.on is not None else []
     if len(beside) != 1:
         hint = f"series directly above or below {into}: {', '.join(beside) or 'none'}"
-        raise UsageError("name the series of the patch with --series", hint)
+        raise UsageError("use --series to name the series that contains the patch", hint)
     return beside[0]
 
 
@@ -141,7 +141,8 @@ def _check_groups(session: Session, name: str, source: str, into: str) -> None:
         having, other = (source, into) if group in before else (into, source)
         raise UsageError(
             f"{shown(name)} is in {having}'s group {shown(group)}, which is off",
-            f"add it to a group {shown(group)} that is off in {other}, or remove it in {having}",
+            f"add the patch to a group {shown(group)} that is off in {other}, or take it out of the"
+            f" group in {having}",
         )
 
 

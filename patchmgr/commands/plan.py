@@ -102,7 +102,7 @@ def states_to(
     end = upstream.resolve(onto)
     between = upstream.between(start, end, 1 if upstream.has_history else None, session.say)
     if end.commit == start.commit:
-        raise UsageError(f"upstream has no state after {start.ref} up to {end.ref}")
+        raise UsageError(f"{start.ref} and {end.ref} are the same upstream commit")
     way = [start, *between, end]
     if upstream.has_history:
         before = upstream.reader.commit(f"{way[1].commit}^1")

@@ -61,7 +61,7 @@ class _Checked(Struct, frozen=True):
 def given(
     name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
 ) -> Given:
-    """Return a function that reads a resolution from a file, a candidate or standard input.
+    """Return a function that gives the resolution of a conflict, from a file, a candidate or stdin.
 
     `candidate` is the number, from 1, of a candidate for the region whose id starts with `name`, or
     for the only region.

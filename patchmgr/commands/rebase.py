@@ -482,7 +482,7 @@ def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ..
     step: int | None = None
     if every not in (None, RELEASE):
         if not every.isdecimal() or not 0 < int(every) < 1_000_000:
-            raise UsageError(f"--every must be release or a number of commits, not {every}")
+            raise UsageError(f"--every must be 'release' or a number of commits, not {every}")
         step = int(every)
     targets: list[str | Span] = []
     for ref in onto:
@@ -540,5 +540,5 @@ def _of_target(session: Session, loaded: LoadedSeries, target: str | Span) -> tu
     end = upstream.resolve(target.end or "upstream/main")
     between = upstream.between(start, end, target.step, session.say)
     if not between and end.commit == start.commit:
-        raise UsageError(f"upstream has no state after {start.ref} up to {end.ref}")
+        raise UsageError(f"{start.ref} and {end.ref} are the same upstream commit")
     return (*between, end)

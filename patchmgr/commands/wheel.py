@@ -78,7 +78,8 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
         wanted = session.workspace.upstream(record.upstream).package
         if wanted is not None and normalised_name(wheel.name) != normalised_name(wanted):
             raise UsageError(
-                f"{source.name} is not a wheel of {wanted}", "name a wheel with --from"
+                f"{source.name} is not a wheel of {wanted}",
+                f"use --from to name a wheel of {wanted}",
             )
         package = Package(
             normalised_name(wheel.name), wheel.version, wheel.record, wheel.read,

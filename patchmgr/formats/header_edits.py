@@ -57,7 +57,7 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
     if (read.subject, read.message, read.author) != (patch.subject, patch.message, patch.author):
         raise PatchmgrError(
             "bad-patch",
-            f"with its new diff, the header of {shown(patch.name)} would be read differently",
+            f"the new diff would change how the header of {shown(patch.name)} is read",
             f"correct it with: patchmgr edit {patch.name}",
         )
     return raw

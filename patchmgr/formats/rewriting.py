@@ -266,5 +266,6 @@ def _path(
     if there:
         listed = " and ".join(shown(path) for path in found)
         message = f"{fault.message}: {listed} both exist"
-        raise PatchmgrError("bad-patch", message, "write the name of the changed file in both")
+        hint = "write the name of the changed file in both the --- and the +++ line"
+        raise PatchmgrError("bad-patch", message, hint)
     return found[0] if found[-1].startswith(found[0]) else found[-1]

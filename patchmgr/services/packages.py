@@ -42,10 +42,9 @@ Read = Callable[[str], "WorkFile | None"]
 
 
 class RepositoryFiles:
-    """The files of upstream's repository, as far as they are known.
+    """The known files of upstream's repository: all files in `trees`, or else those in patches.
 
-    These are all files in `trees` or, if there are no trees, the files that patches name. `read`
-    reads files of the package.
+    `read` reads the files of the package.
     """
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:

@@ -142,7 +142,7 @@ class Reading(Struct, frozen=True):
             raw = read_source_file(place / "series")
             names = [path.name for path in _patch_files(place)]
             unlisted = [name for name in names if os.fsencode(name) not in raw]
-            self._say_left_out("Left out patches that the series file does not name", unlisted)
+            self._say_left_out("These patches, not in the series file, were left out", unlisted)
             for line in with_ended_lines(parse_series(raw)).lines:
                 if line.name is None:
                     yield line
@@ -156,7 +156,9 @@ class Reading(Struct, frozen=True):
             _check_one_package(place, [p for p in packages if p is not None])
             files = sorted(files, key=_number_of)
         folders = sorted(path for path in place.iterdir() if _patch_files(path))
-        self._say_left_out("Left out folders that contain patches", [path.name for path in folders])
+        self._say_left_out(
+            "These folders of patches were left out", [path.name for path in folders]
+        )
         for path in files:
             if not self._is_empty(path):
                 yield from self.read(path)
@@ -294,10 +296,10 @@ def readable(
 
 
 def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Read | PatchmgrError]:
-    """Yield the ways to read a patch, the plainest first. A way that fails is an error.
+    """Yield the patch as read in each possible way, plainest first, or the error of that way.
 
-    Another -pN is not tried for a patch with an unsafe path, and -p2 or -p3 only if the usual -pN
-    fails.
+    Unless `item` sets -pN or its patch has an unsafe path, -p0 is tried besides the usual -p1, and
+    -p2 and -p3 only if the usual -p1 fails.
     """
     usual = 1 if item.strip is None else item.strip
     plain = _reading(item, usual)
@@ -392,10 +394,10 @@ def read_stack(
 ) -> list[SourcePatch]:
     """Return the applied patches of a branch's StGit stack, under their StGit names."""
     git_dir, stack = find_stack(repository, branch)
-    for names, what in ((stack.unapplied, "not applied"), (stack.hidden, "hidden")):
+    for names, what in ((stack.unapplied, "unapplied"), (stack.hidden, "hidden")):
         if names:
             listed = shown(", ".join(name for name, _ in names))
-            say(f"Left out patches of the stack that are {what}: {listed}")
+            say(f"These {what} patches of the stack were left out: {listed}")
     found: list[SourcePatch] = []
     dates = commit_dates(git_dir, *(commit for _, commit in stack.applied))
     for name, commit in stack.applied:

@@ -170,8 +170,8 @@ def test_a_stack_of_stgit_gives_its_applied_patches(empty: Stage) -> None:
     answer = take(empty, "--stgit", empty.upstream.root, "work")
     assert order(empty) == "first.patch\nsecond.diff\n"
     assert answer.err.splitlines() == [
-        "Left out patches of the stack that are not applied: later",
-        "Left out patches of the stack that are hidden: old",
+        "These unapplied patches of the stack were left out: later",
+        "These hidden patches of the stack were left out: old",
         "Left out a patch of the stack that changes nothing: empty",
     ]
     built = empty.run("branch", "s", "--json").json
@@ -477,8 +477,8 @@ def test_patches_that_are_left_out_of_a_folder_are_named(empty: Stage) -> None:
     put(empty, "q/old/b.patch", EDIT_B)
     put(empty, "q/README", "text")
     folder = put(empty, "q/docs/text", "text").parents[1]
-    assert take(empty, "--dry-run", folder).err == "Left out folders that contain patches: old\n"
+    assert take(empty, "--dry-run", folder).err == "These folders of patches were left out: old\n"
     put(empty, "q/c.diff", EDIT_B)
     put(empty, "q/series", "a.patch\n# old/b.patch\n")
-    unlisted = "Left out patches that the series file does not name: c.diff\n"
+    unlisted = "These patches, not in the series file, were left out: c.diff\n"
     assert take(empty, folder).err == unlisted

@@ -80,7 +80,7 @@ def test_a_plan_without_conflicts_is_one_step(planned: Scene) -> None:
     found = planned.call("plan", "s", "--onto", states[-4], "--json").json
     assert steps(found) == [(3, True, [])]
     refused = planned.call("plan", "s", "--onto", found["base"]["commit"], code=2)
-    assert "upstream has no state after" in refused.err
+    assert "are the same upstream commit" in refused.err
 
 
 @pytest.mark.usefixtures("found")

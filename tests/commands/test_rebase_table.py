@@ -97,7 +97,7 @@ def test_every_release_is_every_tag_that_is_a_final_version(
     whole = ("s", "--onto", span, *RELEASES)
     if targets is None:
         error = tagged.rebase(*whole, code=2)["error"]
-        assert error["message"] == "upstream has no state after sometag up to upstream/main"
+        assert error["message"] == "sometag and upstream/main are the same upstream commit"
         return
     answer = invoke("-C", tagged.root, "rebase", *whole, "--json").json
     assert [target["onto"] for target in answer["targets"]] == targets
@@ -144,7 +144,7 @@ def test_the_table_as_markdown(tagged: Scene) -> None:
     assert "| `fork-change-2.patch` | **conflict** |\n" in shown.out
 
 
-EVERY = "--every must be release or a number of commits"
+EVERY = "--every must be 'release' or a number of commits"
 
 
 @table(

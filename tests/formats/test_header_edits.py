@@ -92,7 +92,7 @@ def test_a_header_that_the_diff_would_become_a_part_of_is_refused() -> None:
     assert with_diff(patch, b"") == b""
     odd = parse_patch(MAIL + b"t\n" + DIFF, name="p")
     with pytest.raises(
-        PatchmgrError, match="with its new diff, the header of p would be read differently"
+        PatchmgrError, match="the new diff would change how the header of p is read"
     ):
         with_diff(odd, b"more words\n" + DIFF)
 

@@ -113,7 +113,7 @@ class Series:
         self._follow(way, way.start)
 
     def _follow(self, way: Way, start: Versions) -> None:
-        """Compare with the versions of the files that upstream's commits make from a start."""
+        """From now on, compare with the file versions that the commits of `way` make of `start`."""
         self.way = way
         self._versions = {
             path: {BASE: entry, **dict(way.versions(path))} for path, entry in start.items()
@@ -128,9 +128,10 @@ class Series:
         self.news = cache(self._news)
 
     def inside(self, numbers: Iterable[int]) -> Iterator[tuple[int, Series]]:
-        """Yield those of the given upstream commits that merged a branch, with this series on it.
+        """Yield those of the given upstream commits that merged a branch, each with this series.
 
-        There, the first commit stands for the state that the branch started from.
+        The series is then compared with the branch: commit 0 is the state that the branch started
+        from.
         """
         steps = self.way.steps
         merges = [number for number in numbers if steps[number].is_merge]

@@ -97,7 +97,7 @@ def tests_of(tree: ast.Module) -> Iterator[tuple[Function, ast.ClassDef | None]]
 
 
 def _is_collected(node: ast.ClassDef | None) -> bool:
-    """Return whether pytest may collect a class. With bases, it may be a `unittest.TestCase`."""
+    """Return whether pytest may collect a class. One with bases may be a `unittest.TestCase`."""
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}

@@ -49,8 +49,9 @@ _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 class _Line(Struct, frozen=True):
     """A line of a file: its number (from 1), and the block that it is in.
 
-    `block` is the number of the line that begins the block, and `around` are the texts of all lines
-    that begin a block around it, so it is the same in each version of a file.
+    `block` is the number of the line that begins this block. `around` holds the texts of all lines
+    that begin the blocks around the line; unlike numbers, they can be compared between versions of
+    the file.
     """
 
     number: int

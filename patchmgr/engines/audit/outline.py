@@ -88,11 +88,10 @@ class Altered(Struct, frozen=True):
 
 
 class Suspects(Struct, frozen=True):
-    """The lines (from 1) of a file whose meaning may depend on changed names.
+    """Lines (from 1) in a file that may mean something else since names changed their meaning.
 
-    `naming` holds the lines that contain a changed name: only the syntax nodes in these lines
-    count. In the lines of `whole`, all nodes count. If `naming` is None, all nodes count in all
-    lines.
+    `naming` holds the lines that contain such a name. A syntax node counts if it touches one of
+    them or starts in a line of `whole`. If `naming` is None, every node counts.
     """
 
     lines: Set[int]
@@ -100,10 +99,7 @@ class Suspects(Struct, frozen=True):
     naming: Sequence[int] | None = None
 
     def has(self, node: ast.AST) -> bool:
-        """Return whether a syntax node may contain a changed name, or is in a line of `whole`.
-
-        Only the head of a definition is examined.
-        """
+        """Return whether a syntax node counts. Only the head of a definition is examined."""
         line = getattr(node, "lineno", 0)
         if self.naming is None or line in self.whole:
             return True

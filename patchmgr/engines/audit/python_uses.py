@@ -129,7 +129,7 @@ def uses_of(module: Module, lines: Sequence[int]) -> Iterator[Use]:
 
 
 def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
-    """Return whether a use is in one of the lines. For a definition, only the head counts."""
+    """Return whether a use is in one of the given lines. Only the head of a definition counts."""
     first, last = head_lines(node)
     return is_among(lines, last if isinstance(node, ast.Attribute) else first, last)
 

@@ -67,9 +67,9 @@ class Version(Struct, frozen=True):
 
 
 Claim = Callable[[Version], bool]
-"""A test of one version of a file."""
+"""A function that says whether one version of a file passes a test."""
 Claims = Callable[[Sequence[Version]], Iterable[bool]]
-"""A test of several versions of a file, newest first. The caller may stop at any answer."""
+"""The same for several versions, newest first. The caller may stop after any answer."""
 
 
 def each(claim: Claim) -> Claims:
@@ -80,8 +80,7 @@ def each(claim: Claim) -> Claims:
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
     """Return the upstream commit since which all versions of a file have passed a test.
 
-    The version right before that commit fails. Returns None if the last version fails, or if all
-    versions since the base pass.
+    Returns None if the last version fails, or if all versions since the base pass.
     """
     fails, holds = -1, len(versions)
     while holds - fails > 1:
@@ -389,7 +388,7 @@ def _wordings(file: FileHistory) -> Iterator[Wording]:
 
 
 def _is_alike(file: FileHistory, one: Proposal) -> Claim:
-    """Return a test whether a version has a hunk in a different form."""
+    """Return a function that says whether a version of a file has a hunk in a different form."""
 
     def is_alike(version: Version) -> bool:
         (ours,) = file.texts([version])
@@ -464,7 +463,7 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
 
 
 def _has_imports(file: FileHistory, number: int) -> Claim:
-    """Return a test whether a version has all imports that a hunk adds."""
+    """Return a function that says whether a version of a file has all imports that a hunk adds."""
     assert file.content is not None
     theirs = apply_one(file.content, *file.hunk(number))
     before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))
@@ -479,7 +478,7 @@ def _has_imports(file: FileHistory, number: int) -> Claim:
 
 
 def _has_effect(result: FileResult, number: int) -> Claim:
-    """Return a test whether a version has the effect of a change.
+    """Return a function that says whether a version of a file has the effect of a change.
 
     The change is a new file, a copy, or a change of mode, path or binary content.
     """

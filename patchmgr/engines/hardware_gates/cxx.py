@@ -372,7 +372,7 @@ class Reader:
         return list(test)
 
     def _is_plain(self, start: int, stop: int) -> bool:
-        """Return whether nothing can jump into the rest of a block."""
+        """Return whether the words from `start` to `stop` contain neither labels nor branches."""
         rest = self._words[start:stop]
         return all(w.text not in _LABELS and branch_of(w) is None for w in rest)
 

@@ -192,7 +192,7 @@ def _blank(found: re.Match[bytes]) -> bytes:
 
 
 class _Scan:
-    """One pass over lines without strings and comments."""
+    """Finds the symbol of each line in one pass, after strings and comments were replaced."""
 
     def __init__(self) -> None:
         self._scopes: list[tuple[int, str]] = []  # indentation and full name, outermost first

@@ -94,7 +94,7 @@ def is_import(line: bytes) -> bool:
 
 
 def indentation(line: bytes) -> int:
-    """Return the width of a line's indentation. A tab goes to the next of every eight columns."""
+    """Return the width of a line's indentation; a tab advances to the next multiple of eight."""
     space = line[: len(line) - len(line.lstrip())]
     if not space.strip(b" "):
         return len(space)

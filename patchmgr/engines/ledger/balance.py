@@ -361,7 +361,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[Lines], Counter[Any]]) ->
 
 
 def faults_by_words(account: Account) -> Iterator[Told]:
-    """Yield a finding for each wrong count of words in files that were not merged as plain text."""
+    """Yield faults, found by counting words, in files that were not merged as plain text."""
 
     def texts(state: State) -> _Texts:
         return {path: _Text(lines_of(state.read(path))) for path in account.paths}

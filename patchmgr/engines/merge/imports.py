@@ -66,7 +66,7 @@ def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> boo
 
 
 def _left(base: _Imports, side: _Imports) -> set[str]:
-    """Return the modules and packages whose names a side now imports from other modules."""
+    """Return the modules and packages that a side dropped: their names now come from elsewhere."""
     names = {name for _, name in side}
     moved = {place for module, name in base - side if name in names for place in _places(module)}
     return moved - {place for module, _ in side for place in _places(module)}

@@ -240,7 +240,10 @@ def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
 
 
 def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
-    """Return the unit of base with the same name or text, if each file has exactly one of them."""
+    """Return the unit of `base` that has the name of `unit` or, if it has no name, its text.
+
+    The list is empty unless both `base` and `own` have exactly one such unit.
+    """
 
     def same(outline: Outline) -> list[Unit]:
         if unit.name is not None:

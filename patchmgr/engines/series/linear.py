@@ -223,7 +223,7 @@ class Closest(Struct, frozen=True):
     """The upstream commit most similar to a tree, and the number of commits (`steps`) up to it.
 
     `changed` is the number of paths that upstream changed up to that commit. `taken` holds those of
-    the paths at which the tree has upstream's new file.
+    these paths at which the tree has the same file as the commit, or both have none.
     """
 
     commit: str

@@ -1,4 +1,4 @@
-"""The changes between large texts, found once for all that ask, and hunks that surely apply."""
+"""The changes between large texts, kept for reuse, and a quick test that a hunk surely applies."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Text:
 
 
 def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
-    """Return the changes from base to one side: start and end in the base, and in the side.
+    """Return each change from base to a side as (start, end in base, start, end in the side).
 
     Each change covers all lines that any diff could show as changed. Returns None if too few lines
     are unique to be sure of that.
