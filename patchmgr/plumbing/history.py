@@ -172,25 +172,9 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
 
     Only first-parent commits that the target contains and the base does not are searched.
     """
-    arguments = [
-        "log", "--first-parent", "-z", "--no-color", "--format=tformat:%H%n%s", "--fixed-strings",
-        f"--grep=(#{number})", f"^{base}", target, "--",
-    ]  # fmt: skip
-    printed = git_process.ask(git_dir, *arguments)
-    for record in printed.split("\x00"):
-        commit, _, subject = record.strip("\n").partition("\n")
-        if subject.rstrip().endswith(f"(#{number})"):
-            return commit, subject
-    return None
-
-
-def subjects_of(git_dir: Path, base: str, target: str) -> Iterator[tuple[str, str]]:
-    """Yield the id and subject of each commit that only the target contains, newest first."""
-    arguments = ["log", "-z", "--no-color", "--format=tformat:%H %s", f"^{base}", target, "--"]
-    printed = git_process.ask(git_dir, *arguments)
-    for record in filter(None, printed.split("\0")):
-        commit, _, subject = record.partition(" ")
-        yield commit, subject
+    told = f"(#{number})"
+    some = messages_with(git_dir, base, (target,), (told,), "--first-parent", form="%s")
+    return next((one for one in some if one[1].rstrip().endswith(told)), None)
 
 
 class KnownHistory:
@@ -318,14 +302,20 @@ def _after(raw: str) -> dict[str, Entry | None]:
 
 
 def messages_with(
-    git_dir: Path, base: str, tips: Sequence[str], words: Sequence[str]
+    git_dir: Path,
+    base: str,
+    tips: Sequence[str],
+    words: Sequence[str],
+    *options: str,
+    form: str = "%B",
 ) -> tuple[tuple[str, str], ...]:
     """Return the id and message of each commit whose message contains one of the words.
 
-    Only commits that are in one of the tips, but not in the base, are searched.
+    Only commits that are in one of the tips, but not in the base, are searched. Without words, all
+    of them are returned. `form` says what to return of a message (`%s`: the subject).
     """
     arguments = [
-        "log", "-z", "--no-color", "--format=tformat:%H%n%B", "--fixed-strings",
+        "log", "-z", "--no-color", f"--format=tformat:%H%n{form}", "--fixed-strings", *options,
         *(f"--grep={word}" for word in words), f"^{base}", *tips, "--",
     ]  # fmt: skip
     printed = git_process.ask(git_dir, *arguments)

@@ -14,7 +14,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.model.upstream_status import FollowUp
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream, first_release
-from patchmgr.plumbing.history import messages_with, subjects_of
+from patchmgr.plumbing.history import messages_with
 from patchmgr.services.decisions import read_decisions
 from patchmgr.services.patch_sources import git_upstream_of
 from patchmgr.services.session import Session
@@ -115,7 +115,7 @@ def _landed(
     if not named or None in ends:
         return
     (upstream, base), (_, target) = filter(None, ends)
-    subjects = tuple(subjects_of(upstream.store, base, target))
+    subjects = messages_with(upstream.store, base, (target,), (), form="%s")
     commits, titles = indexed(subjects), [_PULL.sub("", subject) for _, subject in subjects]
     for patch in named:
         found = landed(patch, commits, url)
