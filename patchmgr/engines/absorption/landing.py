@@ -127,7 +127,7 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 
 
 def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """Name, for patches that landed with a merge, the commit that alone brought nearly as much."""
+    """For each patch that landed with a merge, name the merged commit that brought most of it."""
     steps, named, landed = series.way.steps, dict(found), defaultdict[int, list[int]](list)
     for patch, one in found.items():
         landed[steps.index(one.step)].append(patch)
@@ -164,7 +164,7 @@ def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
 
 
 def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
-    """Return whether a proof forbids a drop, both at the landing and at the target."""
+    """Return whether a proof forbids dropping a hunk, both at the landing and at the target."""
     step, number = series.steps[hunk]
     base, path, hunks = series.text(step.base), step.change.path, step.change.hunks
     landed = series.way.steps.index(one.step)
@@ -237,7 +237,7 @@ def _landings(series: Series) -> Landings:
 
 
 def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
-    """Return whether upstream has a patch after commit `at`, if commit `number` landed it."""
+    """Return whether upstream has a patch after commit `at`, if it landed with commit `number`."""
     count = series.count_patch(patch, at)
     if count.adds and not count.came:
         return False  # upstream lacks what the patch removes: it may have deleted all of that code
@@ -390,7 +390,7 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
 
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
-    """Return what the target has of a patch without a landing, or None if it has no whole hunk."""
+    """For a patch without a known landing, return which hunks the target has, or None."""
     touching, every = series.touching(patch), series.hunks(patch)
     # Any other hunk is as much there in the base as it is in the target.
     touched = [hunk for hunk in every if series.is_touched(hunk)] if touching else []

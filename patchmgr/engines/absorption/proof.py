@@ -196,7 +196,7 @@ class Drop(Struct, frozen=True, dict=True):
         return {key for key, count in mine.items() if count == there[key] == 1}
 
     def is_new(self, key: bytes) -> bool:
-        """Return whether upstream added the given line, which has no white space."""
+        """Return whether upstream added a line, which is given without white space."""
         before, after = (text_of(text).counts[key] for text in (self.base, self.ours))
         return after > before or key in _kept(self.base, self.ours).added
 
@@ -254,7 +254,7 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
 
 
 def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
-    """Return the line that is most similar to a line, if any is similar enough."""
+    """Return a list with the line in `others` that is most like `line`, or an empty list."""
     return get_close_matches(line, others, 1, ALIKE)
 
 

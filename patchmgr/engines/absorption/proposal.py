@@ -318,7 +318,7 @@ def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found
 def _doubled_guard(
     comparison: Comparison, runs: Sequence[Run], changed: Sequence[Block], wanted: Wanted
 ) -> Likeness | None:
-    """Return upstream's guard that has the cause and exit of a guard in the patch, or None."""
+    """Return upstream's guard that is most like one that the patch adds, or None if none is."""
     mine = [guard for run in runs for guard in comparison.guards(run.added)]
     new = {word for word in wanted.words if not comparison.count(word)}
     parts = {part for word in new for part in parts_of(word)}

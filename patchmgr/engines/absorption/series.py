@@ -30,7 +30,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
-"""A function that returns other files, in a path's language, that gained lines next to context."""
+"""A function like `ChangedFiles.gaining`: it returns the other files that gained certain lines."""
 
 FileLine = tuple[str, bytes]
 """A path of the series, and a line of the file without white space."""
@@ -130,8 +130,7 @@ class Series:
     def inside(self, numbers: Iterable[int]) -> Iterator[tuple[int, Series]]:
         """Yield those of the given upstream commits that merged a branch, each with this series.
 
-        The series is then compared with the branch: commit 0 is the state that the branch started
-        from.
+        The series is then compared with the branch, whose start counts as commit 0.
         """
         steps = self.way.steps
         merges = [number for number in numbers if steps[number].is_merge]

@@ -213,7 +213,7 @@ class Count(Struct, frozen=True):
 
 
 class Effect(Struct, frozen=True):
-    """Which of the lines that a series adds or removes an upstream file has."""
+    """Which of the lines that a series adds or removes are in upstream's version of a file."""
 
     fates: Mapping[Change, Fate]
     counts: Mapping[HunkId, Count]
@@ -224,7 +224,7 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
-    """Compare a weave with upstream's file (None: deleted), perhaps the state after `known`."""
+    """Compare a weave with upstream's file (None: deleted), which may be as after patch `known`."""
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
     alive = [] if known is None else weave.alive(known)

@@ -171,9 +171,9 @@ def _asked(test: Function, around: ast.ClassDef | None) -> Iterator[str]:
 def _fixtures(
     side: Files, path: str, tree: ast.Module, names: Callable[[ast.Module], Iterator[str]]
 ) -> tuple[Mapping[str, str], bool]:
-    """Map each fixture that a test file can use to the file that defines it.
+    """Map each fixture that a test file can use to its file; also return whether others may exist.
 
-    Also tell whether there may be others. `names` yields the names of the fixtures in a file.
+    `names` yields the names of the fixtures in a file.
     """
     found: dict[str, str] = {}
     todo = [(path, tree)]

@@ -37,8 +37,8 @@ _LONGEST = 60  # most characters shown of a value
 class _Version:
     """A version of a file: its lines, and its functions without comments and strings.
 
-    A function is what stands below a line that is not indented, so a method in the body of a class
-    belongs to the class. This is found in a tenth of the time that the symbols take.
+    A function begins at any line that is not indented, so a method in the body of a class belongs
+    to the class. This takes a tenth of the time that finding symbols takes.
     """
 
     def __init__(self, content: bytes) -> None:

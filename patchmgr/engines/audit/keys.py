@@ -50,8 +50,7 @@ class _Line(Struct, frozen=True):
     """A line of a file: its number (from 1), and the block that it is in.
 
     `block` is the number of the line that begins this block. `around` holds the texts of all lines
-    that begin the blocks around the line; unlike numbers, they can be compared between versions of
-    the file.
+    that begin a block around the line, to compare positions between versions of the file.
     """
 
     number: int
@@ -69,7 +68,7 @@ class _Given(Struct, frozen=True):
 
     @property
     def key(self) -> bytes | int:
-        """What may be in a block once only."""
+        """The name or the number, which may occur only once in a block."""
         return self.name if self.number is None else self.number
 
     @property
@@ -89,7 +88,7 @@ class _Open(Struct):
 
 
 def check_keys(states: States) -> Iterator[Told]:
-    """Find what may be in a block once only, and what both sides add, at different places."""
+    """Warn of keys and numbers that must be unique in a block but that both sides add to it."""
     for path in states.carriers:
         spoken = language(path)
         contents = versions(states, path) if spoken in _READ_BY else None
@@ -165,7 +164,7 @@ def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:
 
 
 def _is_taken_twice(each: Sequence[_Given], sides: Sequence[Sequence[_Given]]) -> bool:
-    """Return whether each side gives the number to another name of a block that is a numbering."""
+    """Return whether both sides give a number to different names, in a block that numbers them."""
     of_number = [[one for one in side if one.number is not None] for side in sides]
     names = [{(one.line.around, one.name) for one in side} for side in of_number[1:3]]
     is_of = [{(one.line.around, one.name) in side for side in names} for one in each]
@@ -175,7 +174,7 @@ def _is_taken_twice(each: Sequence[_Given], sides: Sequence[Sequence[_Given]]) -
 
 
 def _is_numbering(numbers: Sequence[int]) -> bool:
-    """Return whether no number is given twice, and all count on or are powers of two."""
+    """Return whether no number is given twice, and the numbers are dense or are powers of two."""
     if len(numbers) < _FEWEST or len({*numbers}) < len(numbers):
         return False
     is_dense = max(numbers) - min(numbers) < 2 * len(numbers)

@@ -278,10 +278,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class, among `owner` and its bases, that has the name of the old member's class.
-
-    Returns None if there is no such class.
-    """
+    """Return, of `owner` and its bases, the class with the name of the old member's class, or None."""
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]

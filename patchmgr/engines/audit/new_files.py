@@ -57,7 +57,7 @@ def _gone_folder(path: str, states: States) -> str:
 def numbers_taken(states: States) -> Iterator[Told]:
     """Find new files of the series with a number that a new file of upstream has, too.
 
-    Only folders count in which each number was given once, as to migrations of a database.
+    Only folders count in which each number was given once, as in folders of database migrations.
     """
     for name, path in _new_files(states):
         folder, _, number = _numbered(path)

@@ -85,8 +85,8 @@ def _is_code(path: str) -> bool:
 class _Side(Struct, frozen=True):
     """The files of one side of the merge, and the names that it removed.
 
-    `homes` maps each name that one of the files which the side changed defined, and that none of
-    them has now, to the file that defined the name.
+    `homes` maps each name that the files changed by this side no longer contain to the file that
+    defined the name.
     """
 
     states: States

@@ -69,7 +69,7 @@ class Version(Struct, frozen=True):
 Claim = Callable[[Version], bool]
 """A function that says whether one version of a file passes a test."""
 Claims = Callable[[Sequence[Version]], Iterable[bool]]
-"""The same for several versions, newest first. The caller may stop after any answer."""
+"""A function that tests several versions, newest first. The caller may stop after any answer."""
 
 
 def each(claim: Claim) -> Claims:
@@ -112,10 +112,7 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 
 
 class UpstreamFiles(Struct, frozen=True):
-    """Upstream's commits, and the files of the base that they touch.
-
-    `read` returns the content of a blob.
-    """
+    """Upstream's commits, the files of the base that they touch, and a reader of blobs."""
 
     steps: Sequence[Step]
     start: Mapping[str, Entry | None]
@@ -501,7 +498,7 @@ def _has_effect(result: FileResult, number: int) -> Claim:
 def _sighting(
     step: Step, answer: Answer, paths: tuple[str, ...], inner: Step | None = None
 ) -> Sighting:
-    """Return a commit as evidence or cause, or that commit (`inner`) of the branch it merged."""
+    """Return `step`, or the commit `inner` of the branch that it merged, as evidence or cause."""
     how, pull = answer[1] if answer[0] is Verdict.ABSORBED else None, pull_number(step.subject)
     if inner is not None:
         step, pull = inner, pull_number(inner.subject) or merged_pull(step.subject)
@@ -537,7 +534,7 @@ def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]
 
 
 def _parts(marked: bytes) -> Iterator[bytes]:
-    """Yield upstream's lines of each region; if none is distinctive, with a line on either side."""
+    """Yield upstream's lines of each region, plus a line at each end if none is distinctive."""
     found = split_marked(marked)
     before = b""
     for number, region in enumerate(found.regions):

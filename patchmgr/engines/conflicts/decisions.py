@@ -131,7 +131,7 @@ def whole_file(path: str, content: bytes | None) -> Passage:
 
 
 def is_there(content: bytes | None, wanted: Passage) -> bool:
-    """Return whether a file still has the lines of a decision, as often as when it was made."""
+    """Return whether a file still has a passage, at least as often as when it was recorded."""
     if not wanted.lines or content is None:
         return whole_file(wanted.path, content) == wanted
     return _times(content, wanted.lines, wanted.digest) >= wanted.times

@@ -129,7 +129,7 @@ def _symbols(conflict: FileConflict) -> list[str | None]:
 
 
 class Whole(Struct, frozen=True):
-    """The content of a file on each side of a conflict and after it, with its old and new path."""
+    """The paths of a file, and its content on each side of a conflict and in the result."""
 
     path: str
     new_path: str

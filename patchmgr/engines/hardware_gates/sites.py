@@ -89,7 +89,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Map each line inside a definition that only `other` has to that definition."""
+        """Return, for each line in a definition that only `other` has, this definition."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""

@@ -62,7 +62,7 @@ class ScopeKind(Enum):
 
 
 class Function(Struct, frozen=True):
-    """A function in a statement: its qualified name, and where this and the parameters begin.
+    """A function in a statement: its qualified name, and where the name and the parameters begin.
 
     `start` and `parameters` are indices of items of the statement.
     """
@@ -551,7 +551,7 @@ def function_of(texts: Sequence[str], owners: Sequence[str]) -> Function | None:
 
 
 def _is_call(texts: Sequence[str], at: int) -> bool:
-    """Return whether parentheses are not those of an attribute, and not in angle brackets."""
+    """Return whether parentheses belong neither to an attribute nor to a template argument."""
     is_even = texts.count("<") == texts.count(">")  # otherwise one is an operator
     is_within = is_even and texts[:at].count("<") > texts[:at].count(">")
     return texts[at - 1] not in GROUPED and not is_within

@@ -353,7 +353,7 @@ class Account:
         yield from self._rest_in_order()
 
     def _note_alike(self, number: int) -> None:
-        """Count lines as upstream's that both sides added, or removed if `number` is negative."""
+        """Count `number` lines that both sides added (negative: removed) as upstream's."""
         counts, lines = (self.added, number) if number > 0 else (self.removed, -number)
         for fate in (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON):
             moved = min(lines, counts[fate])

@@ -56,7 +56,7 @@ class Table(Struct, frozen=True):
 
 
 class Ranked(Struct, frozen=True):
-    """A candidate resolution, its likelihood, and how often candidates as likely were right."""
+    """A candidate resolution, its likelihood, and how often equally likely ones were right."""
 
     candidate: Candidate
     likelihood: float

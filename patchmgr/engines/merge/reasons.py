@@ -482,7 +482,7 @@ def _counted(lines: Iterable[str]) -> Words:
 
 
 def _adds(found_in: Callable[[str, Language], set[str]]) -> _Reason:
-    """Return a test whether `found_in` finds in a candidate what it finds in none of the sides."""
+    """Return a reason that holds if `found_in` finds something in a candidate but on no side."""
 
     def is_new(conflict: Conflict, made: Made) -> bool:
         texts = (made.text, *map("".join, conflict.region.sides))

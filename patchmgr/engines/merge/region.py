@@ -49,10 +49,7 @@ Piece = Lines | Region
 
 
 def pieces_of(marked: str) -> tuple[Piece, ...] | None:
-    """Split a text with conflict markers into clean lines and conflict regions.
-
-    Returns None if a region has no end.
-    """
+    """Split a text into clean lines and conflict regions, or return None if a region has no end."""
     found = split_marked(marked.encode("utf-8", "surrogateescape"))
     texts = [_lines(text) for text in found.texts]
     if any(line.startswith("<<<<<<< ") for lines in texts for line in lines):
@@ -71,7 +68,7 @@ def _lines(text: bytes) -> Lines:
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
-    """Put lines that both sides add, and that zdiff3 left out of the conflicts, back into them.
+    """Put back into the conflict regions the lines that both sides add and zdiff3 left out.
 
     zdiff3 leaves out such lines at the start (`head`) and at the end (`tail`) of a region.
     """
@@ -140,7 +137,7 @@ def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
 
 
 def _apply(found: list[Piece], at: int, wide: tuple[int, int]) -> int:
-    """Move the lines that a region lacks into it, or join it with the region that has them."""
+    """Extend a region by the lines that it lacks, or join it with the region that has them."""
     before, region, after = found[at - 1], found[at], found[at + 1]
     assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
     if wide[0] > len(before) and at > 1:
@@ -227,7 +224,7 @@ def _opened(opened: list[int], sign: str, line: int, language: Language) -> list
 
 
 def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
-    """Return after how many lines beyond the first `lines` no statement or bracket is open."""
+    """Return each number of lines, after `lines`, at which no statement or bracket is open."""
     found: set[int] = set()
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):

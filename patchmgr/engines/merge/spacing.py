@@ -28,10 +28,7 @@ def _runs_together(before: str, after: str) -> bool:
 
 
 def separated(parts: Nodes, host: Nodes) -> list[Node]:
-    """Return the items of a merged list, with commas and white space as in `host`.
-
-    `host` is the same list in ours or theirs.
-    """
+    """Return the items of a merged list, with commas and white space as in the list `host`."""
     if not host:
         return list(parts)
     done: list[Node] = []

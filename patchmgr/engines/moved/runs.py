@@ -1,4 +1,4 @@
-"""Split hunks into runs of consecutive changed lines, find the symbol that each run edits.
+"""Split hunks into runs of consecutive changed lines, and find the symbol that each run edits.
 
 New hunks are made from the runs after they moved.
 """
@@ -79,9 +79,9 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of base around the removed lines, if possible of the same name.
+    """Return the smallest unit of base around the removed lines, if possible with the right name.
 
-    The name to match is that of the symbol around the added lines in the patched file.
+    The right name is that of the symbol around the added lines in the patched file.
     """
     around = _around_added(theirs, run, shift)
     units = [unit for unit in base.units if unit.has(run.start, run.end)]
@@ -98,7 +98,7 @@ def _around_added(theirs: Outline, run: Run, shift: int) -> Unit | None:
 
 
 def _slid(base: Outline, run: Run) -> Iterator[Run]:
-    """Yield the insertion at every position where it gives the same text."""
+    """Yield `run`, which only adds lines, at each position where it would give the same text."""
     yield run
     lines = base.lines
     up = run

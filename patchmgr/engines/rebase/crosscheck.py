@@ -79,10 +79,7 @@ def check_merged(
 def check_file(
     sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, *, suspect: Suspect
 ) -> tuple[str, ...]:
-    """Return warnings about a file that merged without a conflict, one sentence each.
-
-    `sides` are base, upstream and fork.
-    """
+    """Return warnings about a clean merge of `sides` (base, upstream, fork), one sentence each."""
     if len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
         return ()
     fault = new_fault(path, sides[1:], merged)
@@ -173,7 +170,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether the merge uses a name in a form that `other` gave up, keeping the name."""
+    """Return whether the merge uses a name in a form that `other`, which has the name, gave up."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False

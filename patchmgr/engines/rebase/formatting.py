@@ -241,7 +241,7 @@ def _is_proved(
 
 
 def _is_settled(merged: bytes, again: bytes | None, upstream: bytes, tidy: bytes) -> bool:
-    """Return whether formatting the merge changes no lines but those it changes upstream."""
+    """Return whether formatting the merge changes only lines that it also changes in upstream."""
     if again is None:
         return False
     if upstream == tidy:

@@ -153,7 +153,7 @@ class InstalledPaths:
         return path not in origins and any(_shared(one, place) >= depth for one in origins)
 
     def _beside(self, path: str) -> str | None:
-        """Return the installed file named as `path` is, next to the other files of its folder."""
+        """Return the installed file that has the name and the neighbours of `path`, or None."""
         folder, name = _split(path)
         home = self._home(folder)
         place = None if home is None else _join(home, name)

@@ -129,7 +129,7 @@ class Line:
             self.pieces.append(Piece(commit, rest, is_rest))
 
     def finish(self, commit: str, want: Tree) -> None:
-        """Rebase all that has an older base, and settle what then differs from the fork's tree."""
+        """Rebase patches with an older base, and settle what then differs from the fork's tree."""
         for path in tuple(self._bases):
             self._catch_up(path)
         self.settle(commit, (), want, is_rest=True)

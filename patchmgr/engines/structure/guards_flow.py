@@ -155,7 +155,7 @@ def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
 def _dead_branches(
     statement: ast.If, led_out: Mapping[str, frozenset[str] | None]
 ) -> Iterator[str]:
-    """Yield a sentence for each branch whose condition was handled before, so it never runs."""
+    """Yield a sentence for each branch that never runs, as its condition was handled before."""
     above: set[str] = set()
     branch: ast.stmt | None = statement
     while isinstance(branch, ast.If):

@@ -15,7 +15,7 @@ from patchmgr.engines.structure.python_tree import bound_by, nodes_of
 _COMMENT = re.compile(r"#[^\r\n]*")
 _IN_IMPORT = re.compile(r"[\w\s,.()*\\]*(?:#.*\s*)?")
 Name = tuple[str, str, str]
-"""A module, a name in it, and its new name; a name is empty if it is not given."""
+"""A module, an imported name, and the name after `as`; each is empty if it is not given."""
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:

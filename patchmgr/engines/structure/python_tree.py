@@ -1,4 +1,4 @@
-"""Parse Python; each text is parsed only once. Also answers what a single syntax node says."""
+"""Parse Python, each text only once, and answer questions about single syntax nodes."""
 
 from __future__ import annotations
 

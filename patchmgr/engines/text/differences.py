@@ -94,7 +94,7 @@ def matched_runs(
 ) -> Iterator[_Run]:
     """Yield (old start, new start, number of lines) for each run of equal lines in two texts.
 
-    They may be parts of other texts, in which they start at the lines `at`.
+    If the texts are parts of other texts, `at` gives the lines where they start there.
     """
     most = min(len(old), len(new))
     head = equal_at_start(old, new, most)

@@ -66,8 +66,8 @@ def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
 def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
     """Return the anchors in both texts, and the runs of equal lines between them.
 
-    The side is counted only between its first and its last change: a line of the base that is
-    unique in it and outside the changes is unique in the side, too, unless a change adds it again.
+    Lines of the side are counted only between its first and its last change. Outside of these, a
+    line that is unique in the base is unique in the side, too, unless a change adds it again.
     """
     old, new = base.lines, side.lines
     shift, most = len(new) - len(old), min(len(old), len(new))
@@ -141,7 +141,7 @@ def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
 def _with_missing(
     places: Sequence[int], lines: Sequence[bytes], others: Collection[bytes], start: int
 ) -> list[int]:
-    """Return `places` and the indexes of lines that are not in `others`. No run contains these."""
+    """Return `places` and the indexes of the lines that are not in `others`: no run has those."""
     missing = (start + number for number, line in enumerate(lines) if line not in others)
     return sorted({*places, *missing})
 
