@@ -1,6 +1,6 @@
 """Prove that upstream still lacks a hunk, although a search found it to be absorbed.
 
-All proofs are tried before a hunk is dropped, however it was found. In doubt, the hunk is needed.
+All proofs are tried before a hunk is dropped, however it was found. In doubt, the hunk is kept.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def is_there(self) -> bool:
-        """Whether the hunk adds lines, and upstream's file contains its new text unchanged."""
+        """Whether the hunk adds lines, and upstream's file has the hunk's new text unchanged."""
         return self.hunk.added() > 0 and (self.is_state or b"".join(self.hunk.new()) in self.ours)
 
     @cached_property

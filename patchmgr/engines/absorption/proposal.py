@@ -111,7 +111,7 @@ class Wanted(Struct, frozen=True, dict=True):
 
 
 class _Guard(Struct, frozen=True):
-    """An `if` whose body only leaves: its lines (end exclusive), the way out, and its condition."""
+    """An `if` whose body only jumps away: its lines (end exclusive), the jump and the condition."""
 
     start: int
     end: int

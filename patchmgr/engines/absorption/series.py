@@ -345,7 +345,7 @@ class Series:
 
     @cached_property
     def related(self) -> Mapping[int, set[int]]:
-        """The patches that undo some changes of each patch, or whose changes it undoes."""
+        """For each patch, those that undo some of its changes and those whose changes it undoes."""
         found = defaultdict[int, set[int]](set)
         for _, weave in self.weaves():
             for one, (other, _) in weave.replacements:

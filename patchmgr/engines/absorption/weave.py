@@ -344,7 +344,7 @@ def _fates_in_other_words(
 def _without_replaced(
     weave: Weave, run: Run, fates: Mapping[Change, Fate]
 ) -> Iterator[tuple[Change, Fate]]:
-    """Yield the removals of each patch whose added lines in a run later patches all replaced."""
+    """Yield the removals of patches whose added lines in the run were all replaced later."""
     # Without it B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     here = [(at, n) for at in range(run.start, run.end) for n in range(len(weave.nodes[at].events))]
     for patch in run.patches:

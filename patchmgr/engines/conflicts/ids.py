@@ -41,7 +41,7 @@ def conflict_id(
 
 
 def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
-    """Return the id of a region of a conflict; its sides are given as whole lines.
+    """Return the id of a conflict region from the sides of the region, given as whole lines.
 
     A conflict with only this region has the same id.
     """

@@ -171,7 +171,7 @@ def _also(rule: str, rules: Sequence[str]) -> str:
 
 
 def _in_turn(rule: str, how: str) -> str:
-    """Return a rule without the side that comes first, because the order is a matter of taste."""
+    """Return the name of a rule without the side that it puts first, which is a matter of taste."""
     if rule in BY_LINES or how.startswith("insert"):
         return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
     return rule

@@ -270,8 +270,8 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """Return whether two resolutions of one Python conflict differ only in layout.
 
-    The indentation counts: `return x` indented less is different code. A text that does not parse
-    counts as the same.
+    The indentation counts: `return x` indented less is different code. The answer is yes if one of
+    the two does not parse.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return not all(trees) or trees[0] == trees[1]

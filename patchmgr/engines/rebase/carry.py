@@ -150,7 +150,7 @@ def _carry_file(work: Work, step: FileStep) -> FileResult:
 
 
 def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> FileResult:
-    """Carry the deletion or the creation of a file that the patch deletes and creates anew.
+    """Carry one of the two changes of a patch that deletes a file and creates it anew.
 
     The result of the creation contains both changes.
     """

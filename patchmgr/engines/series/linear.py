@@ -223,7 +223,7 @@ class Closest(Struct, frozen=True):
     """The upstream commit most similar to a tree, and the number of commits (`steps`) up to it.
 
     `changed` is the number of paths that upstream changed up to that commit. `taken` holds those of
-    these paths at which the tree has the same file as the commit, or both have none.
+    these paths at which the tree and the commit have the same file, or no file.
     """
 
     commit: str

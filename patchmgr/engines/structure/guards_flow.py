@@ -86,7 +86,6 @@ class Facts:
                     self._walk(child, inner)
 
     def _count(self, run: Sequence[ast.stmt], scope: str) -> None:
-        """Count the statements of one block."""
         acts = [(scope, _said(child, self._lines)) for child in run if isinstance(child, _ACTS)]
         self.statements.update(acts)
         if len({*acts}) < len(acts):

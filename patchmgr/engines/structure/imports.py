@@ -66,5 +66,5 @@ def _names(node: ast.stmt) -> frozenset[Name]:
 
 
 def _bound(imports: Iterable[frozenset[Name]]) -> frozenset[Name]:
-    """Return each imported module and name with the name that it is bound to."""
+    """Return all imports, with the bound name filled in where there is no `as`."""
     return frozenset((m, name, alias or name or m) for names in imports for m, name, alias in names)

@@ -98,7 +98,7 @@ def _certain(
     new: Sequence[int],
     runs: Sequence[Area],
 ) -> list[Area]:
-    """Return the certain ones of the runs between the anchors of two texts, in order.
+    """Return those runs between the anchors of two texts that are certain, in order.
 
     The lines between two certain runs are an area of their own, in which a run need only be longer
     than the others of that area.
