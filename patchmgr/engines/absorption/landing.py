@@ -98,7 +98,7 @@ def event_of(lines: Lines) -> Event:
 
 
 def restored(lines: Lines) -> set[HunkId]:
-    """Return the hunks of a landed patch that upstream has since undone."""
+    """Return those hunks of a landed patch that upstream has since undone."""
     back = {
         hunk
         for hunk, some in lines.items()
@@ -148,7 +148,7 @@ def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Ab
 
 
 def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
-    """Return the hunks of an absorbed patch that a proof refutes."""
+    """Return those hunks of an absorbed patch that must be kept, by a proof."""
     landed = series.way.steps.index(one.step)
     found = {number: series.count((patch, number), landed).found for number in one.hunks}
     enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
@@ -237,7 +237,7 @@ def _landings(series: Series) -> Landings:
 
 
 def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
-    """Return whether upstream has a patch after commit `at`, if it landed with commit `number`."""
+    """Return whether commit `at` has enough of a patch that commit `number` may have landed."""
     count = series.count_patch(patch, at)
     if count.adds and not count.came:
         return False  # upstream lacks what the patch removes: it may have deleted all of that code

@@ -264,7 +264,7 @@ class Series:
         return Count(replaced=1) if is_replaced else Count(open=1)
 
     def fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
-        """Return what a later commit left of a change without lines that has landed."""
+        """Return what is left, after a later commit, of a landed change that has no lines."""
         step, path = self.steps[hunk][0], self.path(hunk)
         base = step.base if step.change.old_path == path else None
         is_kept = step.base and step.theirs and step.base.blob == step.theirs.blob

@@ -224,7 +224,7 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
-    """Compare a weave with upstream's file (None: deleted), which may be as after patch `known`."""
+    """Compare a weave with upstream's file (None: deleted), perhaps equal to that after `known`."""
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
     alive = [] if known is None else weave.alive(known)
@@ -283,7 +283,7 @@ def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
 
 
 def _around(weave: Weave, run: Run, pairs: Mapping[int, int]) -> tuple[int, int]:
-    """Return the nearest nodes before and after a run that upstream has, or the weave's ends."""
+    """Return the nodes that upstream has nearest before and after a run, or the weave's ends."""
     before = next((at for at in range(run.start - 1, -1, -1) if at in pairs), -1)
     size = len(weave.nodes)
     return before, next((at for at in range(run.end, size) if at in pairs), size)

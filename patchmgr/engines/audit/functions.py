@@ -169,7 +169,7 @@ def _moved_conditions(
 
 
 def _conditions(lines: Sequence[bytes]) -> list[tuple[bytes, ...]]:
-    """Return the conditions of the preprocessor around each line, without the guard of a header."""
+    """Return the preprocessor conditions around each line, without the guard of a header."""
     found: list[tuple[bytes, ...]] = []
     around: list[bytes] = []
     for number, line in enumerate(lines, 1):

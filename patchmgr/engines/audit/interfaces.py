@@ -1,4 +1,4 @@
-"""Find uses of names that were valid before a merge but are not valid after it.
+"""Find uses of names that a merge made invalid.
 
 Two kinds of lines are checked: lines of the series that may use what upstream changed, and new
 lines of upstream that may use what the series changed.

@@ -1,6 +1,6 @@
 """Find keys, cases, functions and numbers that both sides of a merge add to the same block.
 
-A file is read line by line, and its blocks by their indentation. So this works for data, and for
+A file is read line by line, and blocks are found by indentation. So this works for data, and for
 any language, if each key has a line of its own. All findings are warnings.
 """
 

@@ -353,7 +353,7 @@ def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
 
 
 def override_faults(node: Function | Assigned, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a class overrides a member of its base that was removed or changed."""
+    """Yield a fault if a class overrides a base's member that was removed or changed."""
     around = at.use.scopes[-1].node if at.use.scopes else None
     is_method = isinstance(node, Function)
     name = next(iter(bound_by(node) or bound_by(targets_of(node)[0])), "__")
@@ -435,7 +435,7 @@ def _is_no_longer_called(name: str, pair: Pair) -> bool:
 
 
 def _misfit(node: Function, parent: Function) -> str:
-    """Return why a method cannot be called as the method that it overrides can, or ""."""
+    """Return why a method cannot be called like the method that it overrides, or "" if it can."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
         return "is a coroutine now" if is_async else "is no longer a coroutine"

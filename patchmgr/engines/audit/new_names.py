@@ -1,4 +1,4 @@
-"""Find what upstream now calls a definition that it removed, and the commit that removed it."""
+"""Find the new name of a definition that upstream removed, and the commit that removed it."""
 
 from __future__ import annotations
 
@@ -75,10 +75,7 @@ def _lines(node: ast.AST, name: str) -> list[str]:
 
 
 def reexported_from(old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the path of the module that still defines a name which another module re-exported.
-
-    Returns None if that module no longer defines the name.
-    """
+    """Return the path of the module that defined a re-exported name, if it still does, or None."""
     node, module = old.node, old.module
     if module is None or not isinstance(node, Definition) or node.name != name:
         return None

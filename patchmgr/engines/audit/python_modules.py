@@ -250,7 +250,7 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=4096)
 def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
-    """Return a class equal to the one that `namedtuple` makes, or None for any other node."""
+    """Return a class equal to the one that a `namedtuple` call makes, or None for other nodes."""
     call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
     if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
         return None

@@ -75,7 +75,7 @@ UNKNOWN = Entity("unknown")
 
 
 class Scope(Struct):
-    """A function or class that contains an expression, and the names that it binds.
+    """A function or class around an expression, and the names that the function or class binds.
 
     `names` maps each name to the syntax node that binds it. The value is None if several nodes bind
     the name, or if the node is of a kind that is not analysed.

@@ -174,9 +174,9 @@ def with_findings(
 ) -> tuple[Judged, ...]:
     """Return the patches with their audit findings.
 
-    A finding that is certain puts its patch in conflict; one that is not is only a warning.
-    `accepted` maps the id of each finding that a person accepted to the reason. Accepted findings
-    are listed, but cause no conflict.
+    A finding that is certain puts its patch in conflict; any other is only a warning. `accepted`
+    maps the id of each finding that a person accepted to the reason. Accepted findings are listed,
+    but cause no conflict.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

@@ -1,4 +1,4 @@
-"""Find strings and registrations of the series whose names upstream no longer has.
+"""Find names that upstream no longer has, in strings and registrations of the series.
 
 Neither an import nor a compiler checks such a name: `"package.module:Class"`, a table entry with a
 module and a class, or an operator that C++ registers and Python calls. All findings are warnings,

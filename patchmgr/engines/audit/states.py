@@ -115,7 +115,7 @@ class States(Struct, frozen=True):
         return None if step is None else step.commit
 
     def once(self, key: str, make: Callable[[], T]) -> T:
-        """Return what a function makes. It is called only once for each key."""
+        """Return what `make` returns, which is called only once for each key."""
         if key not in self.kept:
             self.kept[key] = make()
         return cast("T", self.kept[key])

@@ -1,4 +1,4 @@
-"""Find patches that revert an earlier patch of the series which upstream has absorbed."""
+"""Find patches that revert an earlier patch of the series, when upstream has the earlier patch."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class _Kept(Struct):
 
 
 def undone_patches(states: States) -> Iterator[Told]:
-    """Find hunks that revert an earlier patch of the series which upstream has absorbed.
+    """Find hunks that revert an earlier patch of the series, when upstream has the earlier patch.
 
-    On the base, the two patches cancel out, perhaps together with others between them. Once the
-    first is absorbed, the last undoes upstream's own edit. Because this may be intended, the
+    On the base, the two patches cancel out, perhaps together with others between them. In the
+    rebased series, the later patch undoes upstream's own edit. Because this may be intended, the
     finding is a warning.
     """
     # Only in a file that upstream changed can a hunk revert an edit by upstream.

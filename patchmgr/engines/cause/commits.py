@@ -1,7 +1,7 @@
 """Find the upstream commit that explains the verdict on a hunk: it absorbed the hunk or broke it.
 
-For a conflict, also find the commits that wrote upstream's lines, and the versions of the file
-between base and target that were more similar to the hunk.
+For a conflict, also find the commits that wrote upstream's lines, and the versions between base and
+target that were more like the hunk than the target is.
 
 A hunk was broken by the last commit before which it applied and after which it never applied again.
 The search tests a few versions at a time and merges them in one call, so that a hundred versions

@@ -236,7 +236,7 @@ def first_statements(text: str, path: str, most: int) -> str:
 
 
 def _fitting(node: Node, left: int) -> tuple[list[str], int]:
-    """Return as many parts of a node as fit into `left` characters, and the number still free.
+    """Return as many parts of a node as fit into `left` characters, and how many are left over.
 
     A block that does not fit as a whole is cut after one of its parts.
     """

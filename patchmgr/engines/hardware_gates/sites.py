@@ -89,7 +89,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Return, for each line in a definition that only `other` has, this definition."""
+        """Return, for each line in a definition that only `other` has, the definition's name."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""

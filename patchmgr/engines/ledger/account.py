@@ -1,4 +1,4 @@
-"""Count what a series changes in a group of files, and compare it with the rebased files."""
+"""Count what a series changes in a group of files, and compare this with the rebased files."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from patchmgr.engines.merge.languages import CLOSERS, Token
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 Held = Callable[[Sequence[Node], Sequence[Node]], Node]
-"""A function that makes one node of what is in brackets; it also gets the nodes before."""
+"""A function that makes a node of what is in brackets, given also the nodes before them."""
 
 
 def grouped(tokens: Sequence[Token], held: Held) -> list[Node]:

@@ -111,7 +111,7 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
     """Return how many measured candidates were at least this likely, and how many were right.
 
-    `steps` has these numbers for some likelihoods; between two of them they are interpolated.
+    `steps` has these numbers for some likelihoods; between two steps, the numbers are interpolated.
     Returns None if the likelihood is lower than that of every step.
     """
     below = [step for step in steps if step.likelihood <= likelihood]

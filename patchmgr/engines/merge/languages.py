@@ -148,9 +148,9 @@ _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 
 
 def framed(lines: Sequence[str], language: Language) -> str:
-    """Return the lines as one text; in C-like languages, the last line feed is moved to its start.
+    """Join lines into a text; in C-like languages, move the last line feed to the text's start.
 
-    At the start, it is white space before the first token, so it belongs to the first statement.
+    There, it is white space before the first token, so it belongs to the first statement.
     """
     text = "".join(lines)
     if language.layout != "signs" or not text:

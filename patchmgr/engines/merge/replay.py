@@ -270,8 +270,8 @@ class Replay:
     ) -> Nodes:
         """Merge two insertions that share statements, as two versions of one text.
 
-        A person must choose between what the two have between two shared statements, unless both
-        name the same thing there.
+        If the two differ between two shared statements, a person must choose, unless both name the
+        same thing there.
         """
         merged: list[Node] = []
         at = to = 0

@@ -35,7 +35,7 @@ class Followed(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """What merging moved hunks needs: upstream's files with the patches applied so far.
+    """The input for merging moved hunks: upstream's files with the patches applied so far.
 
     `elsewhere` holds the files that upstream changed, and `entry_of` returns the file at a path.
     `busy` holds the paths to which no hunk may be moved, because the patch changes these files

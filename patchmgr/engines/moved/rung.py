@@ -41,8 +41,8 @@ class Relocation(Struct, frozen=True):
     """Where upstream moved the lines of a file's hunks, and the merges to do.
 
     `parts` holds one merge for each file that gets hunks; these replace the merge of the whole
-    file. It is empty if no hunk is known to have moved. `places` maps the number of each moved hunk
-    to the new position of the hunk. `astray` maps the number of each hunk without a certain
+    file. No parts means that no hunk is known to have moved. `places` maps the number of each moved
+    hunk to the new position of the hunk. `astray` maps the number of each hunk without a certain
     position to the reason; such hunks are merged in their own file if that still exists.
     """
 

@@ -140,7 +140,7 @@ class Outline:
 
 
 def _scopes(symbol: str) -> list[str]:
-    """Return the full names of all symbols that contain a symbol, outermost first, and its own."""
+    """Return a symbol's full name, preceded by those of the symbols around it, outermost first."""
     return [symbol[: mark.start()] for mark in _MARK.finditer(symbol)] + [symbol]
 
 

@@ -277,8 +277,8 @@ def pass_on_causes(
 def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[Sighting, ...]]]:
     """Yield each conflict of a patch with its causes.
 
-    The causes of the conflict in a file are the commits that changed this file. If no such commit
-    is known, they are all causes of the patch.
+    The causes of the conflict in a file are the commits that changed this file or, if no such
+    commit is known, all causes of the patch.
     """
     every = one.outcome.cause
     for result in one.files:

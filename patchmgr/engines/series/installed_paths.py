@@ -137,7 +137,7 @@ class InstalledPaths:
     def _find_origins(self, place: str) -> list[str]:
         """Return the repository files from which an installed file may come.
 
-        They have its content and, of all files that have it, the most similar paths.
+        Of all repository files with the same content, these have the most similar paths.
         """
         if self._source.is_same(place, place):
             return [place]

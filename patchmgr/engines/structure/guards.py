@@ -57,7 +57,7 @@ def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, .
 
 
 def _wiped(base: Facts, upstream: Facts, fork: Facts, merged: Facts) -> Iterator[tuple[str, str]]:
-    """Yield each name of the merge that one side no longer uses or defines, and that side."""
+    """Yield (name, side) for each name in the merge that the side no longer uses or defines."""
     for who, side, other in (("upstream", upstream, fork), ("the patch", fork, upstream)):
         for name in sorted((base.names - side.names - _BUILTINS) & merged.names - {""}):
             is_back = merged.imports[name] > side.imports[name]  # its import came with it

@@ -126,7 +126,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield sentences about the statements of a block that can never run."""
+    """Yield sentences about those statements of a block that can never run."""
     led_out: dict[str, frozenset[str] | None] = {}  # by condition its names, None: asked anew
     for before, statement in zip((None, *run), run, strict=False):
         if isinstance(before, _LEAVES):

@@ -1,4 +1,4 @@
-"""Find lines in a merge that one side replaced everywhere, by counting lines."""
+"""Find, by counting lines, the lines of a merge that one side replaced everywhere."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _split(text: str) -> list[bytes]:
 
 
 def _words(growth: Mapping[str, int]) -> Counter[bytes]:
-    """Return how many more copies of each word the changed lines contain than before."""
+    """Return how many more copies of each word there are, given how many more of each line."""
     found: Counter[bytes] = Counter()
     for line, count in growth.items():
         for word in _split(line):

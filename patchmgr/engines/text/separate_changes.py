@@ -66,8 +66,8 @@ def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
 def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
     """Return the anchors in both texts, and the runs of equal lines between them.
 
-    Lines of the side are counted only between its first and its last change. Outside of these, a
-    line that is unique in the base is unique in the side, too, unless a change adds it again.
+    Lines of the side are counted only from its first to its last change: a line outside the changes
+    that is unique in the base is unique in the side, too, unless a change adds it again.
     """
     old, new = base.lines, side.lines
     shift, most = len(new) - len(old), min(len(old), len(new))
