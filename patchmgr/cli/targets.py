@@ -126,7 +126,7 @@ def wheel(
     Example: patchmgr wheel vllm --from vllm-0.23.0-cp38-abi3-manylinux_2_31_x86_64.whl --out dist
     """
     if source is None:
-        raise UsageError("name the wheel to patch with --from WHEEL")
+        raise UsageError("use --from WHEEL to name the wheel to patch")
     view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
