@@ -56,9 +56,9 @@ def show_(
 
     A resolution is shown as a diff. A conflict in a rebase in progress is shown with its work
     order: the symbol in conflict on all three sides, the upstream commits that caused the conflict
-    and the later ones, the code that uses the symbol, earlier decisions on similar conflicts, the
-    candidates, and what a resolution must satisfy. The work order is limited to 32 kB unless you
-    give --full.
+    and later ones to this file, the code that uses the symbol, earlier decisions on similar
+    conflicts, the candidates, and what a resolution must satisfy. The work order is limited to 32
+    kB unless you give --full.
 
     Example: patchmgr conflicts show 4f08e2008bf8
 
@@ -141,8 +141,8 @@ def propose(
 
     A saved proposal is used only once a person accepts it. The checks are: conflict markers,
     changes outside the conflict, syntax, white space, whether both sides' changes are kept, and
-    everything that a rebase with the resolution finds. Exit code 4 means that the resolution fails
-    a check. A person may still record it with --accept and --because; a program may not.
+    whatever a rebase that uses the resolution would report. Exit code 4 means that the resolution
+    fails a check. A person may still record it with --accept and --because; a program may not.
 
     Example: patchmgr conflicts propose 4f08e2008bf8 --file solved.py --by agent
 

@@ -93,7 +93,7 @@ def move(
     after: Annotated[str | None, option("--after PATCH", "Move the patch after this one.")] = None,
     into: Annotated[
         str | None,
-        option("--into SERIES", "Move the patch to this series, which is directly above or below."),
+        option("--into SERIES", "Move the patch to this series, directly above or below its own."),
     ] = None,
     to: To = None,
     series: OfSeries = None,

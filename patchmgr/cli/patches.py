@@ -34,7 +34,7 @@ def import_(
     sources: Annotated[list[str] | None, argument("SOURCE...")] = None,
     series: Annotated[str, option("--series S", "The series to append to.")] = "",
     git: Annotated[
-        Path | None, option("--git REPO", "SOURCE is a range A..B in this repository.")
+        Path | None, option("--git REPO", "Read SOURCE as a range A..B of commits in REPO.")
     ] = None,
     stgit: Annotated[
         Path | None,

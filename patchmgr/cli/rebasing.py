@@ -203,7 +203,7 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
         say(*(f"  {path}" for path in paths))
         say(f"p - they are part of {patch}")
         say("n - they are a new patch after it")
-        say("s - they are part of no patch; they are kept in git's stash")
+        say("s - they belong to no patch: keep them in git's stash")
         words = dict(zip("pns", services.rebase_checkout.OTHER_EDITS, strict=True))
         while (key := typer.prompt("Where do they go [p,n,s]", err=True).strip()[:1]) not in words:
             pass
@@ -265,7 +265,7 @@ def decide(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """For a patch in conflict, record whether upstream already has it.
+    """Record whether a patch in conflict is already upstream.
 
     Later runs use your decision as long as upstream still has the text that the decision is about.
 

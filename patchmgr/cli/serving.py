@@ -26,8 +26,9 @@ def mcp(
 ) -> None:
     """Serve agents over the Model Context Protocol, on stdio.
 
-    Agents may read the workspace, and have resolutions checked. With --allow-write, they may also
-    rebase, and accept resolutions that pass the checks. No agent can push or delete.
+    Agents may read the workspace, and may have resolutions checked. With --allow-write, they may
+    also rebase, and accept resolutions that pass the checks. No agent can push to a remote or
+    delete anything.
 
     Example: patchmgr mcp
     """

@@ -236,7 +236,7 @@ def verify(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check that a series is applied; exit with status 4 if it is not.
+    """Check that a series is applied; exit with 4 if it is not.
 
     Example: patchmgr verify vllm --to ~/src/vllm
 

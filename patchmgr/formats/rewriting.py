@@ -1,4 +1,4 @@
-"""Rewrite patches that `parse_patch` refuses, as `patch` and `git apply` read them.
+"""Rewrite patches that `parse_patch` refuses, with the meaning that `patch` and git give them.
 
 `parse_patch` refuses a patch that two programs could read in two ways. Many existing folders have
 such patches, each written for one tool that reads it in one way. Only `import` rewrites them, and
@@ -223,7 +223,7 @@ def _strict(reader: PatchReader) -> FilePatch:
 def _rewritten(
     reader: PatchReader, exists: Callable[[str], bool], fault: PatchmgrError
 ) -> list[bytes]:
-    """Return the lines of a section with one name; raise `fault` if that cannot be done."""
+    """Rewrite a section so that its headers agree on one name; raise `fault` if they cannot."""
     kind = b""
     while reader.starts(*_ABOVE):
         if reader.starts(TITLE) and has_no_prefixes(reader.lines[reader.at], reader.strip):

@@ -76,7 +76,7 @@ class LinkedWorktree:
         self._index = clone.private / "patchmgr" / "index"
 
     def stand(self) -> Stand | None:
-        """Return what the worktree shows, or None if patchmgr did not make the worktree."""
+        """Return the note on what patchmgr checked out here, or None if it did not."""
         try:
             return convert(parse_json((self.clone.private / _NOTE).read_bytes()), Stand)
         except (OSError, ValueError, ValidationError):

@@ -506,7 +506,7 @@ def _sighting(
 
 
 def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
-    """Join the sightings of each commit and kind of proof into one, with all paths."""
+    """Merge sightings with the same commit and kind of proof into one that has all their paths."""
     joined: dict[tuple[str, object], Sighting] = {}
     for sighting in sightings:
         key = (sighting.commit, sighting.how)

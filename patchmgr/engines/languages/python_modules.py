@@ -48,7 +48,7 @@ class Modules(Struct):
     _known: dict[str, _Module] = field(default_factory=dict)
 
     def fault(self, entry: Entry) -> Fault | None:
-        """Return the first error of compiling a file for the Python versions, or None."""
+        """Return the first error from compiling a file for each of `versions`, or None."""
         if entry.blob not in self.judged:
             self.judged.add(entry.blob)
             self._known.pop(entry.blob, None)

@@ -64,7 +64,7 @@ class Removal(Struct, frozen=True):
         return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
 
     def brought(self) -> frozenset[str]:
-        """Return the names, without class names, of the new symbols that go to the other file."""
+        """Return the unqualified names of the new symbols that go to the other file."""
         units = [unit for guest in self.guests for unit in guest.change.brings]
         return frozenset(unit.leaf for unit in units if unit.leaf is not None)
 

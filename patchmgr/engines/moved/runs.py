@@ -79,7 +79,7 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of base around the removed lines, if possible with the right name.
+    """Return the smallest unit of base around the removed lines, preferring the right name.
 
     The right name is that of the symbol around the added lines in the patched file.
     """
