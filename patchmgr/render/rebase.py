@@ -239,6 +239,11 @@ def after_rebase(
     lists the files in that folder that still have conflict markers.
     """
     outcomes = tuple(outcomes)
+    pinned = {(o.onto.ref, o.upstream) for o in outcomes if o.base.commit == o.onto.commit}
+    for ref, name in sorted(pinned):
+        if ref.startswith("upstream/"):
+            yield f"{clean(ref)} was at the pin when it was fetched last"
+            yield f"To fetch it again: patchmgr upstream fetch {name}"
     if work is not None:
         yield "Patch files, pin and branch are as they were."
         yield "To leave out the first patch in conflict: patchmgr rebase --skip"

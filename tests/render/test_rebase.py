@@ -175,6 +175,15 @@ def test_a_branch_is_told_with_its_commits_before_and_after() -> None:
     assert first == f"s: up/main {'b' * 12} -> up/main {'c' * 12}  (3 upstream commits)"
 
 
+def test_a_branch_that_is_still_at_the_pin_may_have_to_be_fetched() -> None:
+    there = replace(PIN, ref="upstream/main")
+    outcome = replace(verdicts(KEPT), base=there, onto=there)
+    fetch = "To fetch it again: patchmgr upstream fetch up\n"
+    assert fetch in told(outcome, waiting=(), work=None)
+    assert fetch not in told(verdicts(KEPT), waiting=(), work=None)
+    assert fetch not in told(replace(outcome, base=NEWER), waiting=(), work=None)
+
+
 def test_a_narrow_terminal_gets_the_name_and_prose_in_several_lines() -> None:
     moved = HunkOutcome("a/" * 20 + "f.py", "b/" * 20 + "f.py", 1, None, MERGED, How.MOVED)
     outcome = verdicts(MERGED, hunks=(moved,), warnings=(" ".join(["word"] * 30),))
