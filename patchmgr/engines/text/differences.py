@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from patchmgr.engines.languages.words import is_blank, is_import
-from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, singles
+from patchmgr.engines.text.patience import anchors, equal_ends, equal_runs, singles
 from patchmgr.model.patch import Hunk
 
 LARGEST_GAP = 100_000  # most pairs of lines that are compared where no line is unique
@@ -96,9 +96,7 @@ def matched_runs(
 
     If the texts are parts of other texts, `at` gives the lines where they start there.
     """
-    most = min(len(old), len(new))
-    head = equal_at_start(old, new, most)
-    tail = equal_at_start(reversed(old), reversed(new), most - head)
+    head, tail = equal_ends(old, new)
     if head:
         yield at[0], at[1], head
     ends = len(old) - tail, len(new) - tail

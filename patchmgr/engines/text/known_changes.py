@@ -6,7 +6,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from patchmgr.engines.text.patience import equal_at_start
+from patchmgr.engines.text.patience import equal_ends
 from patchmgr.engines.text.separate_changes import Text, changes_between, widest
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def surely_applies(base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
     old, new, changes = hunk.old(), hunk.new(), changes_of(base, ours)
     if changes is None or old == new:
         return False
-    most = min(len(old), len(new))
-    head = equal_at_start(old, new, most)
-    tail = equal_at_start(reversed(old), reversed(new), most - head)
+    head, tail = equal_ends(old, new)
     end = position + len(old)
     places, gap = _unique(base)
     before, after = bisect_left(places, position + head), bisect_left(places, end - tail)

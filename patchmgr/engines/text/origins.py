@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from patchmgr.engines.text.patience import equal_at_start
+from patchmgr.engines.text.patience import equal_ends
 
 
 def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
@@ -24,9 +24,7 @@ def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, .
 def _carried(
     owner: Sequence[str | None], before: Sequence[bytes], after: Sequence[bytes], name: str | None
 ) -> list[str | None]:
-    most = min(len(before), len(after))
-    start = equal_at_start(before, after, most)
-    end = equal_at_start(reversed(before), reversed(after), most - start)
+    start, end = equal_ends(before, after)
     middle = SequenceMatcher(
         None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False
     )

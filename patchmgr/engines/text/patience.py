@@ -8,7 +8,7 @@ from operator import lt, ne, sub
 
 TYPE_CHECKING = False  # for the merge driver: importing typing would take longer than a merge
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -59,9 +59,12 @@ def equal_runs(
             first = behind
 
 
-def equal_at_start(old: Iterable[T], new: Iterable[T], most: int) -> int:
-    """Return how many items at the start of two sequences are equal, but at most `most`."""
-    return min(most, next(compress(count(), map(ne, old, new)), most))
+def equal_ends(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
+    """Return how many lines of two texts are equal at the start, and how many more at the end."""
+    most = min(len(old), len(new))
+    head = next(compress(count(), map(ne, old, new)), most)
+    tail = next(compress(count(), map(ne, reversed(old), reversed(new))), most)
+    return head, min(tail, most - head)
 
 
 def longest_rising(places: Sequence[int]) -> list[int]:

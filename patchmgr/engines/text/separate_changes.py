@@ -16,7 +16,7 @@ from io import BytesIO
 from itertools import islice
 from operator import sub
 
-from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, singles
+from patchmgr.engines.text.patience import anchors, equal_ends, equal_runs, singles
 
 TYPE_CHECKING = False  # as in patience.py
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
     that is unique in the base is unique in the side, too, unless a change adds it again.
     """
     old, new = base.lines, side.lines
-    shift, most = len(new) - len(old), min(len(old), len(new))
-    head = equal_at_start(old, new, most)
-    end = len(old) - equal_at_start(reversed(old), reversed(new), most - head)
+    shift, (head, tail) = len(new) - len(old), equal_ends(old, new)
+    end = len(old) - tail
     added = new[head : end + shift]
     places = [*base.single.values()]
     first, last = bisect_left(places, head), bisect_left(places, end)
