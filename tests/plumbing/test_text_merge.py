@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,9 @@ from patchmgr.model.patch import Hunk
 from patchmgr.plumbing import git_process, text_merge
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
+from tests.engines.series import hunks_between
 
 Three = tuple[bytes, bytes, bytes]
-Group = Sequence[tuple[str, int, int, int, int]]
 CASES = 400
 
 
@@ -31,20 +30,6 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
     subprocess.run(["git", "init", "--quiet", "--bare", "--template=", str(store)], check=True)
     with Scratch([store]) as made:
         yield made
-
-
-def hunk_of(old: list[bytes], new: list[bytes], group: Group) -> tuple[Hunk, int]:
-    """Return a hunk made of the edits of `difflib`, and the line of its start (from 0)."""
-    lines: list[bytes] = []
-    for tag, start, end, new_start, new_end in group:
-        if tag == "equal":
-            lines += [b" " + line for line in old[start:end]]
-        else:
-            lines += [b"-" + line for line in old[start:end]]
-            lines += [b"+" + line for line in new[new_start:new_end]]
-    first, last = group[0], group[-1]
-    sizes = last[2] - first[1], last[4] - first[3]
-    return Hunk(first[1] + 1, sizes[0], first[3] + 1, sizes[1], b"", tuple(lines)), first[1]
 
 
 class Chance:
@@ -126,10 +111,10 @@ def test_git_carries_each_hunk_that_surely_applies(
     chance, sure = Chance(context), list[tuple[bytes, bytes, Hunk, int]]()
     for _ in range(2 * CASES):
         base, ours, theirs = chance.three()
-        old, new = base.splitlines(keepends=True), theirs.splitlines(keepends=True)
-        groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(context)
-        hunks = [hunk_of(old, new, group) for group in groups]
-        sure += [(base, ours, *each) for each in hunks if surely_applies(base, ours, *each)]
+        for hunk in hunks_between(base, theirs, context):
+            start = hunk.old_start - (hunk.old_count > 0)
+            if surely_applies(base, ours, hunk, start):
+                sure.append((base, ours, hunk, start))
     assert len(sure) > CASES / 8
     monkeypatch.setattr(text_merge, "merge_apart", lambda *_: None)
     texts = [(base, ours, apply_one(base, hunk, at)) for base, ours, hunk, at in sure]
