@@ -24,13 +24,15 @@ _NAMES = frozenset({
     "option", "Option", "argument",
 })  # fmt: skip
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
+_ASSIGNED = re.compile(rb"^([A-Za-z_]\w*)[ \t]*[=:]", re.MULTILINE)
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 
 
 class Given(Struct, frozen=True):
     """A name that code defines in a scope.
 
-    `by` is the call or the table that defines the name, or empty for a class member.
+    `by` is the call or the table that defines the name, or empty for a class member or a module's
+    variable.
     """
 
     scope: str
@@ -46,7 +48,7 @@ def check_twice(states: States) -> Iterator[Told]:
         if not path.endswith(PYTHON) or len(set(blobs)) < 3 or None in blobs:
             continue
         merged = states.merged.read(path) or b""
-        if not any(hint in merged for hint in _HINTS):
+        if not any(hint in merged for hint in _HINTS) and not _constants_of_both(states, path):
             continue
         found = _given(merged)
         more = {key: lines for key, lines in found.items() if len(lines) > 1}
@@ -62,7 +64,8 @@ def check_twice(states: States) -> Iterator[Told]:
             line = (own or lines)[-1]
             said = f"`{key.name}` is given to `{key.by}` twice, once by each side."
             if not key.by:
-                said = f"`{key.scope}.{key.name}` is set twice, once by each side."
+                name = f"{key.scope}.{key.name}".lstrip(".")
+                said = f"`{name}` is set twice, once by each side."
             finding = AuditFinding("defined-twice", False, path, line, key.name, said)
             yield patch_of_line(states, path, line), finding
 
@@ -90,6 +93,13 @@ def defined_twice(states: States) -> Iterator[Told]:
                 yield added.get(line, states.carriers[path]), finding
 
 
+def _constants_of_both(states: States, path: str) -> bool:
+    """Whether both sides add the same module-level name, as far as the start of lines tells."""
+    texts = versions(states, path)
+    base, ours, theirs = (set(_ASSIGNED.findall(text)) for text in (texts or (b"",) * 3)[:3])
+    return not (ours - base).isdisjoint(theirs - base)
+
+
 def _functions(content: bytes | None, path: str) -> dict[tuple[str, ...], list[int]]:
     """Map each function that a file defines to the line numbers of its definitions.
 
@@ -108,8 +118,9 @@ def _given(content: bytes | None) -> dict[Given, list[int]]:
     """Map each name that a file defines to the line numbers (from 1) of its definitions."""
     tree = parsed_python(content)
     found: dict[Given, list[int]] = {}
-    for key, line in _names_in(tree.body, "") if tree is not None else ():
-        found.setdefault(key, []).append(line)
+    if tree is not None:
+        for key, line in (*_names_in(tree.body, ""), *_members(tree, "")):
+            found.setdefault(key, []).append(line)
     return found
 
 
@@ -201,7 +212,7 @@ def _by_key(statement: ast.stmt, scope: str) -> Iterator[tuple[Given, int]]:
             yield Given("", ast.unparse(target.value), repr(target.slice.value)), target.lineno
 
 
-def _members(node: ast.ClassDef, scope: str) -> Iterator[tuple[Given, int]]:
+def _members(node: ast.ClassDef | ast.Module, scope: str) -> Iterator[tuple[Given, int]]:
     for statement in node.body:
         match targets_of(statement) if isinstance(statement, Assigned) else ():
             case [ast.Name(id=name)]:

@@ -45,6 +45,9 @@ def test_an_option_of_both_sides_is_told(first: str, pad: str, last: str, said: 
         pytest.param("@app.get('/x')\ndef a(): ...\n", "@app.post('/x')\ndef b(): ...\n", [],
                      id="another-verb"),
         pytest.param("class A:\n    x = 1\n", "class B:\n    x = 1\n", [], id="another-class"),
+        pytest.param("LIMIT = 1\n", "LIMIT: int = 2\n", ["LIMIT"], id="variable"),
+        pytest.param("LIMIT = 1\n", "if T:\n    LIMIT = 2\n", [], id="another-branch"),
+        pytest.param("LIMIT = 1\n", "def f():\n    LIMIT = 2\n", [], id="a-local"),
     ],
 )  # fmt: skip
 def test_a_row_of_both_sides_is_told(first: str, last: str, said: list[str]) -> None:
