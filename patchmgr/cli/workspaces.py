@@ -11,6 +11,7 @@ from patchmgr import commands, render
 from patchmgr.cli.patches import EveryPatch, FirstParent, Linearize, Squash, form_of
 from patchmgr.cli.root import (
     DryRun,
+    Given,
     Json,
     MaybeName,
     Quiet,
@@ -28,7 +29,7 @@ from patchmgr.errors import UsageError
 
 
 def init(
-    folder: Annotated[Path, argument("[DIR]")] = Path(),
+    folder: Annotated[Path | None, argument("[DIR]")] = None,
     from_branch: Annotated[
         tuple[str, str] | None, option("--from-branch REPO BRANCH", "Import this branch of a fork.")
     ] = None,
@@ -55,22 +56,23 @@ def init(
     """
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     view = view_of(verbose=verbose, quiet=quiet)
+    if folder is not None and Given.folder is not None:
+        raise UsageError("-C names the folder of the workspace already; leave out DIR")
+    place = (folder or Given.folder or Path()).absolute()
     if from_branch is not None:
         if upstream is None:
             message = "name upstream's ref in the repository with --upstream REF"
             raise UsageError(message, "for example: --upstream upstream/main")
         source = Path(os.path.abspath(from_branch[0]))
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
-        done = commands.init.init_from_branch(
-            folder.absolute(), branch, open_root, is_dry_run=dry_run
-        )
+        done = commands.init.init_from_branch(place, branch, open_root, is_dry_run=dry_run)
         text = render.listings.started_text(done, dry_run, view)
         answer("init", None, text, dry_run=dry_run, **render.listings.started_value(done))
         return
     if upstream is not None or form is not None or json:
         given = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
         raise UsageError(f"{given} needs --from-branch REPO BRANCH")
-    made = commands.init.init(folder.absolute(), is_dry_run=dry_run)
+    made = commands.init.init(place, is_dry_run=dry_run)
     say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
 
 

@@ -51,6 +51,12 @@ def test_init_makes_a_workspace_that_git_can_hold(tmp_path: Path, run: Run) -> N
     assert run("-C", root, "status").out == f"workspace {root}\n{none}\n"
 
 
+def test_init_makes_the_workspace_in_the_folder_that_c_names(tmp_path: Path, run: Run) -> None:
+    run("-C", tmp_path / "ws", "init")
+    assert (tmp_path / "ws/upstream.lock").exists()
+    assert "leave out DIR" in one_line(run("-C", tmp_path / "a", "init", tmp_path / "b", code=2))
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
