@@ -226,7 +226,9 @@ class Account:
             before, after = hunk.side(b"+"), hunk.side(b"-")
             is_carried = fate in CARRIED
             self.lines.take(hunk.only(b"-"), hunk.only(b"+"), is_carried=is_carried)
-            at = position(lines or [], before, hunk.start + drift) if part.patch.on_base else None
+            at = None
+            if part.patch.on_base:
+                at = position(lines or [], before, hunk.start + drift, is_last=hunk.is_last)
             if at is None:
                 self.pairs.take(pairwise(before), pairwise(after), is_carried=is_carried)
                 continue

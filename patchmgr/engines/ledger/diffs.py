@@ -22,6 +22,12 @@ class Hunk(Struct, frozen=True):
         """Return the lines that start with `kind` (`+`, `-` or a space), without this character."""
         return [line[1:] for line in self.lines if line[:1] == kind]
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the hunk has less context after its changes, as at the end of a file."""
+        kinds = b"".join(line[:1] for line in self.lines)
+        return len(kinds) - len(kinds.rstrip()) < len(kinds) - len(kinds.lstrip())
+
     def beside(self) -> list[bytes]:
         """Return the context lines of the hunk that are directly next to an added line."""
         kinds = [b"", *(line[:1] for line in self.lines), b""]

@@ -86,18 +86,20 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
     return found
 
 
-def position(lines: Lines, old: Lines, at: int) -> int | None:
+def position(lines: Lines, old: Lines, at: int, *, is_last: bool = False) -> int | None:
     """Return the index in `lines` where the lines `old` start, or None if they do not occur.
 
-    If they occur more than once, the index nearest to `at` is returned.
+    If they do not start at `at`, and occur more than once, the index nearest to `at` is returned,
+    or the last one if `is_last`.
     """
     if not old:
         return min(at, len(lines))
+    if lines[max(0, at) : max(0, at) + len(old)] == old:
+        return max(0, at)
     places = (
         i for i, line in enumerate(lines) if line == old[0] and lines[i : i + len(old)] == old
     )
-    if lines[max(0, at) : max(0, at) + len(old)] == old:
-        return max(0, at)
+    at = len(lines) if is_last else at
     return min(places, key=lambda place: abs(place - at), default=None)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from difflib import unified_diff
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claim, Claimed, Fate
@@ -302,6 +303,17 @@ def test_lines_between_lines_that_are_alike_may_not_change_places() -> None:
     one = patch(base, theirs)
     assert ledger([one], base, ours, "A\n\nx\n\ny\n\nb\n").is_balanced
     assert not ledger([one], base, ours, "A\n\ny\n\nx\n\nb\n").is_balanced
+
+
+def test_a_hunk_whose_numbers_are_off_is_at_the_end_if_nothing_follows_it() -> None:
+    base = "".join(f"{name}\n\nok\n}}\n\n" for name in "abcdefgh").removesuffix("\n")
+    theirs = base + "\nnew\n\nlast\n}\n"
+    one = patch(base, theirs)
+    number = base.count("\n") - 2
+    assert b"@@ -%d,3" % number in one.diff
+    off = replace(one, diff=one.diff.replace(b"@@ -%d,3" % number, b"@@ -%d,3" % (number - 17)))
+    ours = base.replace("a\n", "A\n").replace("c\n", "c\nC\n")
+    assert told(ledger([off], base, ours, ours + "\nnew\n\nlast\n}\n")) == []
 
 
 def test_a_file_that_a_patch_renames_is_held_to_what_upstream_made_of_it() -> None:
