@@ -90,6 +90,19 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
     return authors.get(line, states.carriers.get(path, ""))
 
 
+def patch_of_texts(states: States, path: str, texts: Iterable[str]) -> str:
+    """Return the last patch that adds, or else removes, a line with the first text that any has.
+
+    If there is none, the last patch that changes the file is returned.
+    """
+    for text in texts:
+        for sign in (b"+", b"-"):
+            for line, name in reversed(_authors(states, path, sign).items()):
+                if text.encode("utf-8", "surrogateescape") in line:
+                    return name
+    return states.carriers.get(path, "")
+
+
 def added_lines(states: States, path: str) -> dict[int, str]:
     """Map the number of each line that upstream lacks to the patch that adds the line."""
     blobs = states.merged.blob(path), states.onto.blob(path)

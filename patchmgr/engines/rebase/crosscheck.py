@@ -18,6 +18,7 @@ from functools import cache
 from itertools import islice
 from keyword import kwlist
 
+from patchmgr.engines.audit.places import patch_of_texts
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.languages.file_types import PYTHON
@@ -47,8 +48,8 @@ def check_merged(
     """Start checking cleanly merged files, and return a function that waits for the warnings.
 
     The returned function takes the findings of other checks, and leaves out warnings about names
-    that these findings already report. It returns each warning as a finding, with the last patch
-    that changes the file. Files in conflict are not checked.
+    that these findings already report. It returns each warning as a finding, with the patch that
+    the quoted code is from. Files in conflict are not checked.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
     merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)
@@ -67,7 +68,10 @@ def check_merged(
             known.setdefault(finding.path, []).append(finding.symbol or "")
         answers = dict(zip(suspects, asked(), strict=True))
         return tuple(
-            (states.carriers[path], _finding(path, sentence, merges[path]))
+            (
+                patch_of_texts(states, path, _QUOTED.findall(sentence)),
+                _finding(path, sentence, merges[path]),
+            )
             for path, sentences in found.items()
             for sentence in (*sentences, *answers.get(path, ()))
             if not _is_about(sentence, known.get(path, ()))

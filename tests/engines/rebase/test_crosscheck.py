@@ -169,3 +169,16 @@ def test_what_the_audit_told_of_a_name_is_not_told_again() -> None:
     _, states = audited({"a.py": module()}, {"a.py": ours}, {"a.py": upstream})
     (told,) = check_merged(states, suspect_all=at_once)(())
     assert not check_merged(states, suspect_all=at_once)([told])
+
+
+def test_a_warning_names_the_patch_that_it_is_about() -> None:
+    old, new = "struct Args args{scale};\n", "struct Args args{scale, bias};\n"
+    base = old + module().decode() + old
+    first = base.replace(old, new)
+    upstream = base.replace("value_9 = 9\n", f"value_9 = 9\n{old}")
+    files = [{"a.cc": text.encode()} for text in (base, first, upstream)]
+    second = {"a.cc": first.replace("value_5 = 5\n", "value_5 = 6\n").encode()}
+    _, states = audited(*files, later=[second])
+    [(patch, finding)] = check_merged(states, suspect_all=at_once)(())
+    assert patch == "p"
+    assert "though the patch replaced all that was there of it" in finding.text
