@@ -268,7 +268,7 @@ class _Scan(Struct):
         return line[:-1]
 
 
-NOISE = (b"Index: ", b"=====", b"diff -", b"RCS file: ", b"retrieving revision ")
+NOISE = (b"Index: ", b"=====", b"diff -", b"diff '", b"RCS file: ", b"retrieving revision ")
 
 # The date that GNU diff -N gives a missing file: the epoch, in any time zone (git's
 # has_epoch_timestamp).

@@ -63,6 +63,7 @@ FILES = {
     "lines of other tools": (
         b"Text.\nOnly in a: z\n", b"Index: y\n=====\ndiff -u a/y b/y\n" + PLAIN, ["y"]
     ),
+    "a command with a quoted option": (b"Text.\n", b"diff '-x*~' -u a/y b/y\n" + PLAIN, ["y"]),
     "lines of other tools twice": (
         b"", b"Index: y\n" + PLAIN + b"Index: z\n" + PLAIN.replace(b"/y", b"/z"), ["y", "z"]
     ),
