@@ -23,7 +23,7 @@ _NAMES = frozenset({
     "add_argument", "add_option", "add_parser", "add_command", "add_api_route", "add_url_rule",
     "option", "Option", "argument",
 })  # fmt: skip
-_CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
+_DECLARED = re.compile(rb"\bdefine[ \t]+(\w+)|\b(\w+)[ \t]*(?:[(;,=\[:{}]|$)", re.MULTILINE)
 _ASSIGNED = re.compile(rb"^([A-Za-z_]\w*)[ \t]*[=:]", re.MULTILINE)
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 
@@ -71,7 +71,7 @@ def check_twice(states: States) -> Iterator[Told]:
 
 
 def defined_twice(states: States) -> Iterator[Told]:
-    """Find C and C++ functions that both sides define, at different positions in the same file.
+    """Find what both sides define in a C or C++ file at different positions.
 
     This is likely, but not certain, to be a fault: the two definitions may be in different branches
     of an `#if`.
@@ -80,10 +80,11 @@ def defined_twice(states: States) -> Iterator[Told]:
         texts = versions(states, path) if path.endswith(CXX) else None
         if texts is None:
             continue
-        base, ours, theirs = (set(_CALLED.findall(text)) for text in texts[:3])
-        if (ours - base).isdisjoint(theirs - base):
+        base, ours, theirs = ({*text.split(b"\n")} for text in texts[:3])
+        words = ({*_DECLARED.findall(b"\n".join(side - base))} for side in (ours, theirs))
+        if not set.intersection(*words):
             continue
-        before, *each, after = (_functions(text, path) for text in texts)
+        before, *each, after = (_definitions(text, path) for text in texts)
         added = added_lines(states, path)
         for key, lines in after.items():
             if len(lines) > 1 and key not in before and all(len(e[key]) == 1 for e in each):
@@ -100,17 +101,18 @@ def _constants_of_both(states: States, path: str) -> bool:
     return not (ours - base).isdisjoint(theirs - base)
 
 
-def _functions(content: bytes | None, path: str) -> dict[tuple[str, ...], list[int]]:
-    """Map each function that a file defines to the line numbers of its definitions.
+def _definitions(content: bytes | None, path: str) -> dict[tuple[str, ...], list[int]]:
+    """Map each function, member, enumerator and macro of a file to the lines that define it.
 
-    The key is the function's name, its namespaces or classes, and, except in C, the types of its
-    parameters.
+    The key is the name, its kind, its namespaces or classes, and, except in C, the types of the
+    parameters of a function.
     """
     found = defaultdict[tuple[str, ...], list[int]](list)
     for one in read_outside(content):
-        if one.kind == "function" and one.is_definition:
+        is_member = one.kind == "variable" and one.is_member
+        if one.is_definition or is_member or one.kind in ("enumerator", "macro"):
             types = () if path.endswith(".c") else (p.type for p in one.parameters or ())
-            found[(one.name, *one.owners, "", *types)].append(one.line)
+            found[(one.name, one.kind, *one.owners, "", *types)].append(one.line)
     return found
 
 

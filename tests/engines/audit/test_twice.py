@@ -89,3 +89,34 @@ def test_a_function_that_both_sides_define_is_told(
     findings = found([defined_twice], *texts)
     assert [finding.symbol for finding in findings] == said
     assert all(finding.line == 1 and not finding.is_certain for finding in findings)
+
+
+NAMES = "".join(f"    int a{n};\n" for n in range(8))
+
+
+@table(
+    ("head", "pad", "first", "last", "said"),
+    {
+        "a member": ("struct S {\n", NAMES, "    node_t *x;\n", "    node_t *x;\n", ["x"]),
+        "another member": ("struct S {\n", NAMES, "    int x;\n", "    int y;\n", []),
+        "of another struct": (
+            "struct S {\n", NAMES, "    int x;\n", "};\nstruct T {\n    int x;\n", []
+        ),
+        "a name that is elsewhere": (
+            "int x;\nstruct S {\n", NAMES, "    int x;\n", "    int x;\n", ["x"]
+        ),
+        "an enumerator": (
+            "enum E {\n", NAMES.replace("int ", "").replace(";", ","), "    X,\n", "    X\n", ["X"]
+        ),
+        "a macro": (
+            "#define Y 1\n", NAMES.replace("    ", ""), "#define X 1\n", "#define X 2\n", ["X"]
+        ),
+    },
+)  # fmt: skip
+def test_a_name_that_both_sides_give_in_one_scope_is_told(
+    head: str, pad: str, first: str, last: str, said: list[str]
+) -> None:
+    tail = "" if head.startswith("#") else "};\n"
+    sides = (head + pad + tail, head + first + pad + tail, head + pad + last + tail)
+    texts = ({"a.c": text.encode()} for text in sides)
+    assert [finding.symbol for finding in found([defined_twice], *texts)] == said
