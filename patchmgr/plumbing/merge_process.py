@@ -8,10 +8,9 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -26,7 +25,6 @@ from patchmgr.plumbing.background import Ahead
 T = TypeVar("T")
 PATIENCE = 600.0  # seconds for one file; files within the limits need less than a tenth of that
 MOST_MEMORY = 2 << 30  # bytes
-_SIZE = 8  # bytes of the length before each message
 NO_MEMORY = 3  # an exit code
 _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 """Exit codes of a process to which a text was too large or too deeply nested.
@@ -130,13 +128,16 @@ class StructureApart:
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            write_message(process.stdin, pickle.dumps(question))
-            answer = read_message(process.stdout, time.monotonic() + self._patience)
+            pickle.dump(question, process.stdin)
+            process.stdin.flush()
+            if not select.select([process.stdout], [], [], self._patience)[0]:
+                raise TimeoutError
+            answer = pickle.load(process.stdout)
         except TimeoutError as fault:
             self.close()
             said = f"does not answer within {self._patience:.0f} seconds"
             raise _broken(path, said) from fault
-        except (OSError, EOFError) as fault:
+        except (OSError, EOFError, pickle.UnpicklingError) as fault:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(self._patience)
             code = process.poll()
@@ -145,7 +146,7 @@ class StructureApart:
                 return None
             raise _broken(path, f"ended with {code}") from fault
         self._has_answered = True
-        return (pickle.loads(answer),)
+        return (answer,)
 
     def begin(self) -> None:
         """Start the process before the first request, because starting takes a while."""
@@ -193,37 +194,3 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from patchmgr.plumbing.merge_process_main import answer_all; answer_all({})"
 )
-
-
-def write_message(sink: IO[bytes], message: bytes) -> None:
-    """Write a message, preceded by its length."""
-    sink.write(len(message).to_bytes(_SIZE, "big") + message)
-    sink.flush()
-
-
-def read_message(source: IO[bytes], end: float | None) -> bytes:
-    """Read a message and return it.
-
-    Raises EOFError if the input ends, and TimeoutError at the monotonic time `end`, if it is given.
-    """
-    size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
-    return _read_bytes(source, size, end)
-
-
-def _read_bytes(source: IO[bytes], size: int, end: float | None) -> bytes:
-    """Read this many bytes; raise EOFError or TimeoutError like `read_message`."""
-    if end is None:
-        found = source.read(size)
-        if len(found) < size:
-            raise EOFError
-        return found
-    parts: list[bytes] = []
-    while size:
-        if not select.select([source], [], [], max(0.0, end - time.monotonic()))[0]:
-            raise TimeoutError
-        part = source.raw.read(size) if hasattr(source, "raw") else source.read(size)
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)

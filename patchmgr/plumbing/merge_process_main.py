@@ -12,7 +12,7 @@ from collections.abc import Callable
 from patchmgr.engines.merge.edits import edits_of_parts
 from patchmgr.engines.merge.resolve import resolve
 from patchmgr.engines.structure.guards import suspect
-from patchmgr.plumbing.merge_process import MOST_MEMORY, NO_MEMORY, read_message, write_message
+from patchmgr.plumbing.merge_process import MOST_MEMORY, NO_MEMORY
 
 
 def answer_all(is_early: bool) -> None:
@@ -31,11 +31,12 @@ def answer_all(is_early: bool) -> None:
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while True:
         try:
-            what, *question = pickle.loads(read_message(source, None))
+            what, *question = pickle.load(source)
         except EOFError:
             return
         try:
             answer = pickle.dumps(asked[what](*question))
         except (MemoryError, RecursionError):
             os._exit(NO_MEMORY)
-        write_message(sink, answer)
+        sink.write(answer)
+        sink.flush()

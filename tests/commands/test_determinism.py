@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import patchmgr
-from patchmgr.plumbing import merge_process
 from patchmgr.plumbing.merge_process import StructureApart
 from tests.commands.conftest import Scene, invoke
 from tests.commands.test_rebase import fork, verdicts
@@ -85,16 +84,12 @@ def test_a_helper_that_takes_its_time_changes_no_byte(
 def test_a_helper_that_does_not_answer_is_an_error_and_no_verdict(
     torn: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hang(*_: object) -> bytes:
-        raise TimeoutError
-
     def idle(self: StructureApart, *, is_early: bool = False) -> subprocess.Popen[bytes]:
         line, pipe = ("sleep", "600"), subprocess.PIPE
-        self._process = subprocess.Popen(line, stdin=pipe, stdout=pipe)
+        self._process, self._patience = subprocess.Popen(line, stdin=pipe, stdout=pipe), 0.1
         return self._process
 
     monkeypatch.setattr(StructureApart, "_start", idle)
-    monkeypatch.setattr(merge_process, "read_message", hang)
     monkeypatch.setenv("XDG_CACHE_HOME", str(torn.root.parent / "cold"))
     answer = invoke("-C", torn.root, *LINE)
     assert answer.code == 1
