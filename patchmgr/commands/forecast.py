@@ -16,7 +16,7 @@ from patchmgr.model.forecast import Forecast, PullEffect, PullFacts, PullForecas
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, Place, PlannedPatch
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.diffs import changed_lines
+from patchmgr.plumbing.diffs import changed_lines, changed_paths
 from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_changes
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import GitUpstream
@@ -153,10 +153,8 @@ class Watch:
         except PatchmgrError:
             return None
         first = told_by(self.upstream.reader, commits[0] if commits else head)
-        trees = self.upstream.reader.tree_of(base), self.upstream.reader.tree_of(head)
-        (changes,) = tree_changes(store, [trees])
-        date = commit_facts(store, head)[2]
-        facts = PullFacts(first.subject, first.author.name, date, tuple(changes))
+        date, paths = commit_facts(store, head)[2], changed_paths(store, base, head)
+        facts = PullFacts(first.subject, first.author.name, date, paths)
         self._kept.put(question, to_builtins(facts))
         return facts
 

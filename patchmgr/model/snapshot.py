@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 REGULAR = "100644"
@@ -16,3 +18,7 @@ class Entry(Struct, frozen=True):
 
     mode: str
     blob: str
+
+
+Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
+"""Maps the path of each file that differs between two trees to its old and its new entry."""

@@ -13,7 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.git_process import DIFF_FORM
-from patchmgr.plumbing.history import raw_changes
+from patchmgr.plumbing.history import changes_between
 from patchmgr.plumbing.renames import present_blobs
 from patchmgr.plumbing.scratch_repository import Scratch
 
@@ -25,10 +25,8 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
 
     The old entry is None if the path did not exist or was not a regular file.
     """
-    arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
-    printed = git_process.ask(git_dir, *arguments, "--diff-filter=AMT", old, new)
     found: dict[str, tuple[Entry | None, Entry]] = {}
-    for path, before, after in raw_changes(printed):
+    for path, (before, after) in changes_between(git_dir, old, new).items():
         if after is not None and after.mode in FILE_MODES:
             is_file = before is not None and before.mode in FILE_MODES
             found[path] = before if is_file else None, after

@@ -8,18 +8,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.engines.series.linear import Changes
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.mboxes import split_mbox
 from patchmgr.formats.patch_files import is_in_diff
 from patchmgr.formats.patch_package import PLACES, Stack, read_stack
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import FILE_MODES, Changes, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_process import DIFF_FORM
-from patchmgr.plumbing.history import is_ancestor, raw_changes
+from patchmgr.plumbing.history import RAW_DIFF, is_ancestor, raw_changes
 from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
 from patchmgr.plumbing.scratch_repository import Scratch
 
@@ -383,9 +382,8 @@ def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Chang
 
     A single git process is used, and contents are not read.
     """
-    arguments = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
-    printed = git_process.ask(git_dir, *arguments, data=data)
+    printed = git_process.ask(git_dir, *RAW_DIFF, "--stdin", data=data)
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []
     fields = printed.split("\0")
     for at in range(0, len(fields), 2):

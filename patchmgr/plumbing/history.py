@@ -14,13 +14,14 @@ from msgspec.structs import replace
 from patchmgr.engines.series.follow_ups import reverted
 from patchmgr.formats.paths import parents_of
 from patchmgr.model.ports import History, Named, Step
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import Changes, Entry
 from patchmgr.plumbing import git_process
 
 _RECORD = "\x01"
 _ABSENT = "000000"
 # With more paths, git is slow: it compares each entry of each tree with all paths.
 _FEW_PATHS = 100
+RAW_DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
 
 
 class GitHistory(Struct, frozen=True):
@@ -245,11 +246,10 @@ class ReleaseHistory(Struct, frozen=True):
         before = self.base
         for version in self.versions:
             commit, subject = self.lookup(version)
-            arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]
-            ends = [before, commit, "--", *paths]
-            changes = _after(git_process.ask(self.git_dir, *arguments, *ends))
+            changes = changes_between(self.git_dir, before, commit, *paths)
             if changes:
-                found.append(Step(commit, subject, "", changes))
+                after = {path: new for path, (_, new) in changes.items()}
+                found.append(Step(commit, subject, "", after))
             before = commit
         return tuple(found)
 
@@ -295,10 +295,6 @@ def _touching(steps: Iterable[Step], paths: frozenset[str]) -> Iterator[Step]:
         }
         if changes:
             yield replace(step, changes=changes)
-
-
-def _after(raw: str) -> dict[str, Entry | None]:
-    return {path: new for path, _, new in raw_changes(raw)}
 
 
 def messages_with(
@@ -354,6 +350,16 @@ def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
     printed = git_process.ask(git_dir, *arguments, data=data)
     rows = (line.split() for line in printed.splitlines())
     return {commit: int(seconds) for commit, seconds in rows}
+
+
+def changes_between(git_dir: Path, old: str, new: str, *paths: str) -> Changes:
+    """Map each path that differs between two trees or commits to its old and its new entry.
+
+    If `paths` are given, only those are compared. Contents are not read.
+    """
+    arguments = ["--literal-pathspecs", *RAW_DIFF, old, new, "--", *paths]
+    rows = raw_changes(git_process.ask(git_dir, *arguments))
+    return {path: (before, after) for path, before, after in rows}
 
 
 def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]]:

@@ -21,11 +21,11 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.model.ids import EMPTY_TREE
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import Changes, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.durable import replace_file
-from patchmgr.plumbing.history import raw_changes
+from patchmgr.plumbing.history import changes_between
 from patchmgr.plumbing.stores import references
 
 BRANCHES = "patchmgr-rebase/"
@@ -36,9 +36,6 @@ _WHO = {
     for role in ("AUTHOR", "COMMITTER")
     for part, value in (("NAME", COMMITTER_NAME), ("EMAIL", COMMITTER_EMAIL))
 }
-
-Changes = Mapping[str, "tuple[Entry | None, Entry | None]"]
-"""Maps the path of each changed file to its old and its new entry."""
 
 
 class Stand(Struct, frozen=True):
@@ -129,9 +126,7 @@ class LinkedWorktree:
 
     def changes(self, old: str, new: str) -> Changes:
         """Return the files that differ between two trees."""
-        arguments = ("diff-tree", "-r", "-z", "--raw", "--no-renames", old or EMPTY_TREE, new)
-        rows = raw_changes(git_process.text(self._ask(*arguments)))
-        return {path: (before, after) for path, before, after in rows}
+        return changes_between(self.clone.private, old or EMPTY_TREE, new)
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
         """Return the modes and blob ids of the given paths, without paths that the tree lacks."""

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.engines.series.linear import Changes, Closest, Line, Piece, Remark, closest
+from patchmgr.engines.series.linear import Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import EMPTY_TREE, is_full_id
-from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.model.snapshot import GITLINK, Changes, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.fast_import import Draft, write_commits
@@ -28,7 +28,7 @@ from patchmgr.plumbing.forks import (
     tree_changes,
     write_commit_graph,
 )
-from patchmgr.plumbing.history import GitHistory, is_ancestor
+from patchmgr.plumbing.history import GitHistory, changes_between, is_ancestor
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.scratch_repository import Scratch
@@ -352,7 +352,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
     """Carry out a plan; raise AssertionError if the result differs from the fork's tree."""
     scratch, head = graph.scratch, graph.head
     tree = graph.tree(head)
-    (changes,) = tree_changes(scratch.git_dir, [(graph.tree(plan.base), tree)])
+    changes = changes_between(scratch.git_dir, plan.base, tree)
     additions = Additions(Memory(session.workspace))
     if form == SQUASH:
         line = Line(graph.files(plan.base), scratch, GitTextMerge(scratch), additions)
@@ -537,7 +537,7 @@ def _check_syncs(
     if tracked is None or not graph.own:
         return
     tip, head, base = graph.files(tracked), graph.files(graph.head), graph.files(pin)
-    (changes,) = tree_changes(graph.scratch.git_dir, [(base.id, head.id)])
+    changes = changes_between(graph.scratch.git_dir, base.id, head.id)
     if not any(new is not None and tip.entry(path) == new for path, (_, new) in changes.items()):
         return
     syncs = graph.syncs(pin, tracked)

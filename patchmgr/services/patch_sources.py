@@ -16,7 +16,6 @@ from typing import BinaryIO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.series.linear import Changes
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_fields, with_origin
 from patchmgr.formats.mboxes import is_talk, needs_decoding, read_tags, split_mbox
@@ -27,6 +26,7 @@ from patchmgr.formats.series_files import parse_series, renamed, with_ended_line
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
+from patchmgr.model.snapshot import Changes
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import (
@@ -37,11 +37,10 @@ from patchmgr.plumbing.forks import (
     range_mails,
     range_patches,
     told_by,
-    tree_changes,
 )
 from patchmgr.plumbing.git_process import text
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.history import commit_of_pull, is_ancestor
+from patchmgr.plumbing.history import changes_between, commit_of_pull, is_ancestor
 from patchmgr.plumbing.mail_decoding import decoded_mail
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.scratch_repository import Scratch
@@ -503,7 +502,6 @@ def _of_commit(upstream: GitUpstream, commit: str) -> SourcePatch:
 
 def _changes(upstream: GitUpstream, base: str, head: str) -> Changes:
     """Return the changes between two commits, after fetching their contents into the store."""
-    trees = upstream.reader.tree_of(base), upstream.reader.tree_of(head)
-    (changes,) = tree_changes(upstream.store, [trees])
+    changes = changes_between(upstream.store, base, head)
     upstream.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
     return changes

@@ -25,12 +25,11 @@ from patchmgr.formats.series_files import with_appended
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import own_author
-from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
+from patchmgr.model.snapshot import FILE_MODES, GITLINK, Changes, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.linked_worktree import (
-    Changes,
     LinkedWorktree,
     Stages,
     Stand,

@@ -12,10 +12,7 @@ from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Blobs, TextMerge, Tree
-from patchmgr.model.snapshot import FILE_MODES, Entry
-
-Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
-"""The files that differ between two trees, each before and after, keyed by path."""
+from patchmgr.model.snapshot import FILE_MODES, Changes, Entry
 
 
 class Piece(Struct):

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from patchmgr.engines.series.linear import Changes, Line, closest
+from patchmgr.engines.series.linear import Line, closest
 from patchmgr.model.merge import Clean, Merge
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import Changes, Entry
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.tables import table
 
