@@ -96,7 +96,11 @@ class Form(Struct, frozen=True):
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
         """Return for each patch whether its file can be exported unchanged."""
-        return tuple(is_mail(item) for item in items)
+        return tuple(self.is_usable(item, pinned) for item in items)
+
+    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+        """Return whether tools for this format can use the patch file unchanged."""
+        return is_mail(item)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
         """Return a new file for a patch that cannot be kept as it is; `diff` is git's diff."""
@@ -132,9 +136,9 @@ class Quilt(Form, frozen=True):
 
     takes_all: bool = True
 
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return True for each patch: quilt reads every patch file as it is."""
-        return (True,) * len(items)
+    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+        """Return True, because quilt reads every patch file as it is."""
+        return True
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
         """Return clauses that name what quilt ignores in a patch."""
@@ -199,14 +203,10 @@ class Gbp(Form, frozen=True):
                         "put such files into a separate patch with a guard",
                     )
 
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether it names an author and dpkg-source can apply its file."""
-        return tuple(
-            item.line.is_usual
-            and item.patch.author is not None
-            and not any(moves_files(file) for file in item.patch.files)
-            for item in items
-        )
+    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+        """Return whether the patch names an author and dpkg-source can apply its file."""
+        has_author = item.line.is_usual and item.patch.author is not None
+        return has_author and not any(map(moves_files, item.patch.files))
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
         """Return clauses that name the mode changes and empty files that dpkg-source ignores."""
@@ -226,15 +226,13 @@ _BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MU
 class StGit(Form, frozen=True):
     """Patches as `stg export` writes them, and a series file that names their base commit."""
 
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether StGit can read its file.
+    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+        """Return whether StGit can read the patch file.
 
         StGit would take a mail's header for a part of the message.
         """
-        return tuple(
-            not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
-            for i in items
-        )
+        line = item.line
+        return not item.patch.is_mailbox and line.strip in (0, 1) and not line.is_reversed
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
         """Return a patch file as `stg export` writes it, with the author's date."""
@@ -407,13 +405,10 @@ class Yocto(Form, frozen=True):
         """Return the fields that the format requires; an empty value removes the field."""
         return {STATUS: yocto_status(item.patch)}
 
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether it is a mail that already has the required fields."""
-        return tuple(
-            is_mail(i)
-            and all((i.patch.says(k) or "") == v for k, v in self.fields(i, pinned).items())
-            for i in items
-        )
+    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+        """Return whether the patch is a mail that already has the required fields."""
+        fields = self.fields(item, pinned).items()
+        return is_mail(item) and all((item.patch.says(k) or "") == v for k, v in fields)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
         """Return a canonical patch whose message has the required fields."""
