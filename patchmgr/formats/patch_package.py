@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import is_full_id
+from patchmgr.model.operation import Commit
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+.*")
 _SUFFIX = re.compile(r"(?:\.dev)?\.patch$")
@@ -102,26 +101,26 @@ def read_stack(raw: bytes) -> Stack:
     try:
         text = raw.decode()
         return _from_json(parse_json(text)) if text.startswith("{") else _from_lines(text)
-    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+    except (ValueError, KeyError) as fault:
         message = f"StGit's record of the stack cannot be read: {shown(str(fault))}"
         raise PatchmgrError("bad-stack", message) from fault
 
 
-def _from_json(document: Mapping[str, object]) -> Stack:
-    patches = document["patches"]
-    if not isinstance(patches, dict):
-        raise ValueError("it has no table of patches")
+class _Commit(Struct):
+    oid: Commit
 
-    def listed(key: str) -> tuple[tuple[str, str], ...]:
-        names = document[key]
-        if not isinstance(names, list):
-            raise ValueError(f"{key} is not a list")
-        found = tuple((str(name), patches[name]["oid"]) for name in names)
-        if not all(isinstance(commit, str) and is_full_id(commit) for _, commit in found):
-            raise ValueError("a patch has no commit id")
-        return found
 
-    return Stack(listed("applied"), listed("unapplied"), listed("hidden"))
+class _Document(Struct):
+    patches: dict[str, _Commit]
+    applied: tuple[str, ...]
+    unapplied: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+def _from_json(document: object) -> Stack:
+    read = convert(document, _Document)
+    names = (read.applied, read.unapplied, read.hidden)
+    return Stack(*(tuple((name, read.patches[name].oid) for name in some) for some in names))
 
 
 def _from_lines(text: str) -> Stack:
