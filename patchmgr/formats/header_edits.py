@@ -10,10 +10,12 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.mail_text import (
+    blank_at,
     folded_end,
     is_blank,
     is_cut,
     joined,
+    text_at,
     without_last_blanks,
     without_stat,
     written_person,
@@ -81,7 +83,14 @@ def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
         body = encode_path(edit.message.strip("\n")).split(b"\n")
     for name, value in edit.fields:
         body = _with_field(body, name, value)
-    head = _with_charset(head, is_ascii=b"".join([*head, *body]).isascii())
+    return _put_together(head, body, notes)
+
+
+def _put_together(head: Sequence[bytes], body: Sequence[bytes], notes: Sequence[bytes]) -> bytes:
+    """Return a header with these lines, the reverse of `_taken_apart`."""
+    is_ascii = b"".join([*head, *body]).isascii()
+    if not is_ascii and not any(line.lower().startswith(b"content-type:") for line in head):
+        head = [*head, *CHARSET]
     text = without_last_blanks(body)
     return joined([*head, b"", *text, *([b""] if text and not notes else []), *notes])
 
@@ -92,19 +101,11 @@ def _mail_header(patch: Patch, nobody: Author) -> bytes:
     return canonical_header(patch, author=patch.author_or(nobody))
 
 
-def _with_charset(head: Sequence[bytes], *, is_ascii: bool) -> list[bytes]:
-    has_charset = any(line.lower().startswith(b"content-type:") for line in head)
-    if is_ascii or has_charset:
-        return list(head)
-    return [*head, *CHARSET]
-
-
 def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
     """Split a mail into its header lines, its message, and the lines from the message's end on."""
     lines = header.removesuffix(b"\n").split(b"\n")
-    first = next((at for at, line in enumerate(lines) if not is_blank(line)), 0)
-    lines = lines[first:]
-    start = next((at for at, line in enumerate(lines) if is_blank(line) and at), len(lines))
+    lines = lines[text_at(lines) :]
+    start = blank_at(lines)
     body = lines[start + 1 :]
     cut = next((at for at, line in enumerate(body) if is_cut(line)), len(body))
     return lines[:start], body[:cut], body[cut:]
@@ -159,10 +160,8 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
     """
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
-    head = _with_charset(head, is_ascii=b"".join([*head, *body, *added]).isascii())
     text = without_last_blanks(body)
-    text = [*text, b"", *added] if text else added
-    return joined([*head, b"", *text, *([b""] if not notes else []), *notes])
+    return _put_together(head, [*text, b"", *added] if text else added, notes)
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
@@ -173,11 +172,10 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
     """
     first, _, rest = mail.partition(b"\n")
     commit = first.split(b" ")[1].decode()
-    head, body, diff = _taken_apart(rest)
-    if _field_at(body, IMPORTED_FROM)[0] is None:
-        body = _with_field(body, IMPORTED_FROM, commit)
-        body = _with_field(body, COMMIT_DATE, dates[commit])
-    return joined([ENVELOPE, *head, b"", *without_last_blanks(body), b"", *diff])
+    is_known = _field_at(_taken_apart(rest)[1], IMPORTED_FROM)[0] is not None
+    return with_fields(
+        mail, {} if is_known else {IMPORTED_FROM: commit, COMMIT_DATE: dates[commit]}
+    )
 
 
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:

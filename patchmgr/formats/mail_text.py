@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import calendar
 import quopri
 import re
 import time
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
 
 from msgspec import Struct, field
 
@@ -223,14 +223,13 @@ def _raw_date(match: re.Match[str]) -> str | None:
     year, day, hour, minute = (int(match[key]) for key in ("year", "day", "hour", "minute"))
     named = match["zone"] or match.groupdict().get("before")
     second, zone = int(match["second"] or 0), _zone(named or "+0000")
-    if not (_FIRST_YEAR <= year <= _LAST_YEAR and 1 <= int(month) <= 12 and zone):
+    if not _FIRST_YEAR <= year <= _LAST_YEAR or second > 60 or zone is None:
         return None
-    if not 1 <= day <= calendar.monthrange(year, int(month))[1]:
+    try:
+        start = datetime(year, int(month), day, hour, minute, tzinfo=timezone.utc)
+    except ValueError:
         return None
-    if hour > 23 or minute > 59 or second > 60:
-        return None
-    clock = calendar.timegm((year, int(month), day, hour, minute, second))
-    seconds = clock - _minutes(zone) * 60
+    seconds = int(start.timestamp()) + second - _minutes(zone) * 60
     return f"{seconds} {zone}" if seconds >= 0 else None
 
 
@@ -277,6 +276,16 @@ class Body(Struct):
 def is_blank(line: bytes) -> bool:
     """Return whether the line contains only white space, as git defines it."""
     return not line.strip(b" \t\r\n")
+
+
+def text_at(lines: Sequence[bytes], at: int = 0) -> int:
+    """Return the index of the first line, from index `at` on, that is not blank."""
+    return next((n for n in range(at, len(lines)) if not is_blank(lines[n])), len(lines))
+
+
+def blank_at(lines: Sequence[bytes], at: int = 0) -> int:
+    """Return the index of the first blank line, from index `at` on."""
+    return next((n for n in range(at, len(lines)) if is_blank(lines[n])), len(lines))
 
 
 def is_cut(line: bytes) -> bool:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mail_text import (
     Body,
+    blank_at,
     clean_subject,
     decoded,
     decoded_words,
@@ -25,11 +26,12 @@ from patchmgr.formats.mail_text import (
     repaired,
     squeezed,
     stripped_space,
+    text_at,
+    without_last_blanks,
     without_stat,
     written_date,
     written_person,
 )
-from patchmgr.formats.other_headers import as_mail
 from patchmgr.formats.paths import encode_path
 from patchmgr.formats.reader import split_lines, unmangled_lines
 from patchmgr.formats.shown import shown
@@ -108,7 +110,7 @@ def _read_date(text: str, name: str) -> str:
 
 def _without_envelope(lines: Sequence[bytes]) -> Sequence[bytes]:
     """Return the lines without blank ones at the top and without a mailbox's "From " line."""
-    at = _text_at(lines, 0)
+    at = text_at(lines)
     is_envelope = at + 1 < len(lines) and lines[at].startswith(b"From ")
     return lines[at + 1 if is_envelope and _HEADER.match(lines[at + 1]) else at :]
 
@@ -198,27 +200,110 @@ def _free_text(lines: Sequence[bytes], name: str) -> _Letter:
 
 def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes]]:
     """Return the first paragraph on one line, and the lines from the next paragraph on."""
-    start = _text_at(lines, 0)
+    start = text_at(lines)
     ends = (at for at in range(start, len(lines)) if is_blank(lines[at]) or is_cut(lines[at]))
     end = next(ends, len(lines))
     words = " ".join(decoded(line, charset) for line in lines[start:end])
-    return squeezed(words), lines[_text_at(lines, end) :]
-
-
-def _text_at(lines: Sequence[bytes], at: int) -> int:
-    """Return the index of the first line, from index `at` on, that is not blank."""
-    return next((n for n in range(at, len(lines)) if not is_blank(lines[n])), len(lines))
+    return squeezed(words), lines[text_at(lines, end) :]
 
 
 def _from_text_on(lines: list[bytes]) -> list[bytes]:
     """Return the lines without the blank lines at the top."""
-    return lines[_text_at(lines, 0) :]
+    return lines[text_at(lines) :]
 
 
 def _fallback_subject(name: str) -> str:
     """Return a subject for a patch that has none: its name without folder and suffix."""
     stem = re.sub(r"\.(?:patch|diff|txt|mbox|eml)$", "", name.rpartition("/")[2])
     return clean_subject("".join(c if c.isprintable() else " " for c in stem)) or "patch"
+
+
+# Headers of `git show` and `hg export`, and mails below other text.
+_FROM_LINE = re.compile(rb"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\s*")
+_COMMIT = re.compile(rb"commit [0-9a-f]{7,64}\b")
+_IN_BODY = re.compile(rb"(?:from|subject|date):|\[PATCH\]\s", re.IGNORECASE)
+_HG = b"# HG changeset patch"
+
+
+def _as_mail(lines: Sequence[bytes]) -> list[bytes] | None:
+    """Convert a header in another form to the lines of a mail; return None for an unknown form.
+
+    The lines have no newlines. What fits in no field of the mail is kept in its message.
+    """
+    lines = lines[text_at(lines) :]
+    if not lines:
+        return None
+    if _COMMIT.match(lines[0]):
+        return _shown_commit(lines)
+    if lines[0].rstrip() == _HG:
+        return _hg_changeset(lines)
+    return _below_a_text(lines)
+
+
+def _below_a_text(lines: Sequence[bytes]) -> list[bytes] | None:
+    """Move the text above the "From " line of a mail into the mail, as the start of its message."""
+    at = next((n for n, line in enumerate(lines) if _FROM_LINE.fullmatch(line)), 0)
+    above, mail = list(lines[:at]), lines[at + 1 :]
+    while above and (is_blank(above[-1]) or above[-1].rstrip() in (b"--", b"---")):
+        above.pop()
+    if not above or not mail or not _HEADER.match(mail[0]) or _IN_BODY.match(above[0]):
+        return None
+    end = blank_at(mail)
+    return [*mail[:end], b"", *above, b"", *mail[end + 1 :]]
+
+
+def _shown_commit(lines: Sequence[bytes]) -> list[bytes] | None:
+    """Convert the output of `git show` or `git log -p`: fields, and a message indented by four."""
+    end = blank_at(lines)
+    fields = {
+        name.strip().lower(): value.strip()
+        for name, colon, value in (line.partition(b":") for line in lines[1:end])
+        if colon
+    }
+    if b"author" not in fields:
+        return None
+    date = fields.get(b"authordate", fields.get(b"date", b""))
+    told = [line for line in lines[:end] if not line.lower().startswith((b"author", b"date:"))]
+    message, rest = _indented(lines[end:])
+    return _mail(fields[b"author"], date.decode("latin-1"), message, [*told, *rest])
+
+
+def _indented(lines: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """Return the lines of an indented message without the indent, and the lines below it."""
+    end = next((n for n, x in enumerate(lines) if x[:4] != b"    " and not is_blank(x)), len(lines))
+    return [line[4:] for line in lines[:end]], list(lines[end:])
+
+
+def _hg_changeset(lines: Sequence[bytes]) -> list[bytes] | None:
+    """Convert the output of `hg export`: comments, and the message below them."""
+    end = next((n for n, line in enumerate(lines) if line[:1] != b"#"), len(lines))
+    users = [line[7:] for line in lines[:end] if line.startswith(b"# User ")]
+    dates = [re.fullmatch(rb"# Date (\d{1,10}) (-?\d{1,5})\s*", line) for line in lines[:end]]
+    when = next((match for match in dates if match is not None), None)
+    if not users:
+        return None
+    date = ""
+    if when is not None:
+        minutes = -int(when[2]) // 60
+        date = f"{int(when[1])} {'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}"
+        date = written_date(f"{date}{abs(minutes) % 60:02}")
+    told = [line for line in lines[1:end] if line.startswith((b"# Node ID", b"# Branch"))]
+    return _mail(users[0], date, list(lines[end:]), told)
+
+
+def _mail(
+    person: bytes, date: str, message: Sequence[bytes], told: Sequence[bytes]
+) -> list[bytes] | None:
+    """Return the lines of a mail with this message and, below it, the lines in `told`."""
+    start = text_at(message)
+    end = blank_at(message, start)
+    subject = squeezed(b" ".join(message[start:end]).decode("latin-1")).encode("latin-1")
+    if not subject or b"@" not in person:
+        return None
+    when = [b"Date: " + date.encode("latin-1")] if parse_date(date) is not None else []
+    body = without_last_blanks(message[end + 1 :])
+    gap = [b""] if body else []
+    return [b"From: " + person, *when, b"Subject: " + subject, b"", *body, *gap, *told, b""]
 
 
 MAX_SLUG = 52
@@ -249,7 +334,7 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
     Raises a "bad-patch" error for a mail in base64 or quoted-printable, a bad date, or a NUL.
     """
     lines = _lines(header, name)
-    mail = as_mail(lines)
+    mail = _as_mail(lines)
     letter = _open_letter(lines if mail is None else mail, name)
     body = read_body(letter.body, letter.charset)
     for line in () if letter.is_mailbox else letter.body:
@@ -280,7 +365,7 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
-    letter = _open_letter(as_mail(lines) or lines, patch.name)
+    letter = _open_letter(_as_mail(lines) or lines, patch.name)
     if letter.is_mailbox:
         return joined([ENVELOPE, *letter.head, b"", *without_stat(letter.body), b""])
     subject = _subject(letter, read_body(letter.body, letter.charset))
