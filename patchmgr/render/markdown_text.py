@@ -1,14 +1,16 @@
-"""Escape untrusted text so that GitHub shows it literally in Markdown."""
+"""Markdown for GitHub: untrusted text that is shown literally, and pages of limited length."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
 
 from patchmgr.render.escape import clean
 
 LONGEST = 200
+LIMIT = 60_000  # characters, of the 65,536 that GitHub takes
+_SENTENCE = 160  # characters reserved for the sentence that says how much is left out
+_NUMBERS = frozenset({"Files", "Added", "Removed", "#", "Tests", "Problems"})
 
 _APART = "&#8203;"  # a zero-width space: keeps GitHub from making links and notifying people
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&|~$!^]")
@@ -50,13 +52,92 @@ def fenced(foreign: str) -> str:
     return f"{fence}\n{shown}\n{fence}"
 
 
-def fitting(rows: Sequence[str], room: int, *, gap: int = 1) -> list[str]:
-    """Return the first rows, as many as fit into `room` characters.
+def fitting(
+    items: Sequence[str], room: int, what: str, *, gap: int = 1
+) -> tuple[list[str], list[str]]:
+    """Return the items that fit into `room` characters, and a sentence that counts the others.
 
-    Each row counts as `gap` characters longer, for the separator after it.
+    Each item counts as `gap` characters longer, for the separator after it. There is no sentence if
+    all items fit; otherwise it calls them `what`.
     """
-    ends = accumulate(len(row) + gap for row in rows)
-    return [row for row, end in zip(rows, ends, strict=True) if end <= room]
+    kept: list[str] = []
+    for item in items:
+        if len(item) + gap <= room:
+            kept.append(item)
+            room -= len(item) + gap
+    left = len(items) - len(kept)
+    return kept, [f"Left out for lack of space: {left} of {len(items)} {what}."] * bool(left)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the lines of a table: two for the heading, and one for each row of cells."""
+    rule = "|".join("--:" if name in _NUMBERS else "---" for name in columns)
+    head, *body = (f"| {' | '.join(map(str, cells))} |" for cells in (columns, *rows))
+    return [f"{head}\n|{rule}|", *body]
+
+
+class Page:
+    """A page of Markdown, built block by block, with a limit on its length in characters."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._blocks: list[str] = []
+
+    def whole(self) -> str:
+        """Return the page: its blocks, separated by blank lines."""
+        return "\n\n".join(self._blocks) + "\n"
+
+    def add(self, *blocks: str) -> None:
+        """Add blocks that are not empty, even if they exceed the limit."""
+        self._blocks += filter(None, blocks)
+
+    def _room(self, share: float) -> int:
+        return int((self._limit - len(self.whole())) * share) - _SENTENCE
+
+    def blocks(self, blocks: Sequence[str], *, what: str, share: float = 1.0) -> None:
+        """Add those blocks that fit, and a sentence that counts the other blocks as `what`.
+
+        They take at most the fraction `share` of the space that is left.
+        """
+        kept, rest = fitting(blocks, self._room(share), what, gap=2)
+        self.add(*kept, *rest)
+
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[object]],
+        *,
+        what: str,
+        summary: str = "",
+        title: str = "",
+        share: float = 0.5,
+    ) -> None:
+        """Add a table with as many rows as fit, and a line that counts the other rows as `what`.
+
+        The table takes at most the fraction `share` of the space that is left. If there is a
+        `summary`, the table is folded below it.
+        """
+        head, *lines = table(columns, rows)
+        self._add_lines(title, [head], lines, what, summary, share)
+
+    def bullets(
+        self, title: str, rows: Sequence[str], *, what: str, summary: str = "", share: float = 0.5
+    ) -> None:
+        """Add a list as `table` adds a table; a row that is an item of a nested list stays so."""
+        lines = [row if row.startswith("  - ") else f"- {row}" for row in rows]
+        self._add_lines(title, [], lines, what, summary, share)
+
+    def _add_lines(
+        self, title: str, head: list[str], lines: list[str], what: str, summary: str, share: float
+    ) -> None:
+        if not lines:
+            return
+        self.add(title)
+        around = [f"<details>\n<summary>{summary}</summary>\n", "\n</details>"] if summary else []
+        size = sum(map(len, (*around, *head)))
+        kept, rest = fitting(lines, self._room(share) - size, what)
+        rest = [f"\n{sentence}" for sentence in rest]
+        self.add("\n".join([*around[:1], *head, *kept, *rest, *around[1:]]))
 
 
 def shortened(foreign: str) -> str:

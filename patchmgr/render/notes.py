@@ -12,7 +12,7 @@ from patchmgr.model.notes import Arrival, Dropped, Solved, SyncNote
 from patchmgr.model.upstream import Pin
 from patchmgr.render.escape import counted, measured_text, reliability_text
 from patchmgr.render.machine import pin_document
-from patchmgr.render.markdown_text import code, fitting, text
+from patchmgr.render.markdown_text import LIMIT, Page, code, table, text
 
 
 def note_value(note: SyncNote) -> dict[str, Any]:
@@ -24,8 +24,6 @@ def note_value(note: SyncNote) -> dict[str, Any]:
     return {**value, "tags": tags, "base": pin_document(note.base), "onto": pin_document(note.onto)}
 
 
-LIMIT = 60_000
-_ROOM = 200
 _SHORT = 12
 _FEW = 8
 
@@ -35,23 +33,21 @@ def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
 
     Long lists are folded, and items that do not fit are left out and counted.
     """
-    blocks = [_head(note), _verdicts(note)]
-    sections = (
-        ("### Conflicts, and how each was resolved", [_solved(one) for one in note.solved], ""),
-        ("### Dropped: upstream has it", [_dropped(one) for one in note.dropped], ""),
-        ("### To look at", [text(warning) for warning in note.warnings], ""),
-        ("### What upstream brought to the touched files", list(_brought(note)), "brought"),
-        ("### Byte-identical files", list(_identical(note)), "identical"),
-    )
-    tail = [block for block in (_gates(note), _tags(note)) if block]
-    room = limit - sum(len(block) + 2 for block in (*blocks, *tail))
-    for title, rows, kind in sections:
-        if not rows:
-            continue
-        block = _section(title, rows, folded=kind if len(rows) > _FEW else "", room=room)
-        room -= len(block) + 2
-        blocks.append(block)
-    return "\n\n".join([*blocks, *tail]) + "\n"
+    tail = (_gates(note), _tags(note))
+    page = Page(limit - sum(len(block) + 2 for block in tail))
+    page.add(_head(note), _verdicts(note))
+    for title, what, rows, is_foldable in (
+        ("Conflicts, and how each was resolved", "conflicts", map(_solved, note.solved), False),
+        ("Dropped: upstream has it", "patches", map(_dropped, note.dropped), False),
+        ("To look at", "warnings", map(text, note.warnings), False),
+        ("What upstream brought to the touched files", "lines", _brought(note), True),
+        ("Byte-identical files", "lines", _identical(note), True),
+    ):
+        lines = list(rows)
+        summary = counted(len(lines), "line") if is_foldable and len(lines) > _FEW else ""
+        page.bullets(f"### {title}", lines, what=what, summary=summary, share=1.0)
+    page.add(*tail)
+    return page.whole()
 
 
 def _head(note: SyncNote) -> str:
@@ -149,30 +145,13 @@ def _identical(note: SyncNote) -> Iterator[str]:
         yield f"{spoken}, {counted(len(paths), 'file')}: {' '.join(code(path) for path in paths)}"
 
 
-def _section(title: str, rows: Sequence[str], *, folded: str, room: int) -> str:
-    lines = [row if row.startswith("  - ") else f"- {row}" for row in rows]
-    kept = fitting(lines, room - len(title) - _ROOM)
-    left = len(rows) - len(kept)
-    if left:
-        kept.append(f"- Left out for lack of space: {counted(left, 'line')}.")
-    body = "\n".join(kept)
-    if not folded:
-        return f"{title}\n\n{body}"
-    summary = f"<summary>{counted(len(rows), 'line')}</summary>"
-    return f"{title}\n\n<details>\n{summary}\n\n{body}\n\n</details>"
-
-
 def _gates(note: SyncNote) -> str:
     if not note.gates:
         if note.is_dry_run:
             return ""
         return f"### Gates\n\nNo check of this state is recorded. Run: {code('patchmgr check')}"
-    rows = [
-        f"| {text(gate.name)} | {gate.standing} | {gate.problems} | {text(gate.note)} |"
-        for gate in note.gates
-    ]
-    head = "| Gate | Standing | Problems | Note |\n|---|---|--:|---|"
-    return "\n".join(["### Gates", "", head, *rows])
+    rows = [(text(g.name), g.standing, g.problems, text(g.note)) for g in note.gates]
+    return "\n".join(["### Gates", "", *table(["Gate", "Standing", "Problems", "Note"], rows)])
 
 
 def _tags(note: SyncNote) -> str:

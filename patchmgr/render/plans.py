@@ -9,7 +9,7 @@ from patchmgr.model.forecast import Forecast, PullEffect, PullForecast
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.plan import Assumption, BreakingCommit, Place, Plan, PlannedPatch, PlanStep
 from patchmgr.render.escape import clean, counted
-from patchmgr.render.markdown_text import code, code_cell, text
+from patchmgr.render.markdown_text import code, code_cell, table, text
 from patchmgr.render.rebase import (
     VERDICT_COLOURS,
     moved_text,
@@ -135,13 +135,15 @@ def _step_markdown(plan: Plan, step: PlanStep, *, takes: bool) -> str:
     if takes:
         lines.append(f"- take this step with: {code(plan.command(step))}")
     if step.patches:
-        lines += ["", "| patch | verdict | where and why |", "| --- | --- | --- |"]
-    for patch in step.patches:
-        word = f"**{patch.verdict.value}**" if patch.verdict in _LEFT else patch.verdict.value
-        where = [code_cell(_place(place)) for place in patch.places]
-        where += [text(patch.reason)] if patch.reason else []
-        lines.append(f"| {code_cell(patch.name)} | {word} | {'<br>'.join(where)} |")
+        lines += ["", *table(["patch", "verdict", "where and why"], map(_patch_row, step.patches))]
     return "\n".join(lines)
+
+
+def _patch_row(patch: PlannedPatch) -> tuple[str, ...]:
+    word = f"**{patch.verdict.value}**" if patch.verdict in _LEFT else patch.verdict.value
+    where = [code_cell(_place(place)) for place in patch.places]
+    where += [text(patch.reason)] if patch.reason else []
+    return code_cell(patch.name), word, "<br>".join(where)
 
 
 _COLOURS = {
@@ -281,16 +283,12 @@ def _fate(outcome: SeriesOutcome) -> str:
 def _markdown(outcomes: Sequence[SeriesOutcome]) -> Iterator[str]:
     yield f"### {text(_targets_heading(outcomes))}"
     yield ""
-    yield _row(["patch", *(text(short_ref(outcome.onto.ref)) for outcome in outcomes)])
-    yield _row(["---"] * (len(outcomes) + 1))
+    rows = []
     for row, patch in enumerate(outcomes[0].patches):
         words = [_WORDS[outcome.patches[row].verdict] for outcome in outcomes]
         cells = [f"**{word}**" if word in ("conflict", "blocked") else word for word in words]
-        yield _row([code_cell(patch.name), *cells])
+        rows.append([code_cell(patch.name), *cells])
+    yield from table(["patch", *(text(short_ref(o.onto.ref)) for o in outcomes)], rows)
     yield ""
     for outcome in outcomes:
         yield f"- {text(short_ref(outcome.onto.ref))}: {_fate(outcome)}"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from patchmgr.model.footprint import (
     Area,
@@ -14,9 +14,9 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Tally,
 )
-from patchmgr.model.review import ChangedSite, Hotspot, Review, Risk
+from patchmgr.model.review import ChangedSite, Hotspot, Part, Review, Risk
 from patchmgr.render.escape import counted
-from patchmgr.render.markdown_text import code, code_cell, fitting, text
+from patchmgr.render.markdown_text import LIMIT, Page, code, code_cell, text
 from patchmgr.render.report_words import (
     FOLDER_RULE,
     OUTSIDE,
@@ -30,11 +30,9 @@ from patchmgr.render.report_words import (
     touched_symbols,
 )
 
-LIMIT = 60_000
 MOST_SYMBOLS = 6
 MOST_SITES = 40
 MOST_EDITS = 12
-_SENTENCE = 160  # characters reserved for the sentence that says how much is left out
 
 
 def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
@@ -55,76 +53,6 @@ def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
     _add_edits(page, footprint)
     _add_words(page, footprint)
     return page.whole()
-
-
-class Page:
-    """A page of Markdown, built block by block, with a limit on its length in characters."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._blocks: list[str] = []
-
-    def whole(self) -> str:
-        """Return the page: its blocks, separated by blank lines."""
-        return "\n\n".join(self._blocks) + "\n"
-
-    def add(self, block: str) -> None:
-        """Add a block, even if it exceeds the limit."""
-        self._blocks.append(block)
-
-    def fitting(self, block: str) -> bool:
-        """Add a block if it fits within the limit, and return whether it did."""
-        is_fitting = len(self.whole()) + len(block) + _SENTENCE <= self._limit
-        self._blocks += [block] * is_fitting
-        return is_fitting
-
-    def table(
-        self,
-        columns: Sequence[str],
-        rows: Sequence[str],
-        *,
-        what: str,
-        summary: str = "",
-        title: str = "",
-        share: float = 0.5,
-    ) -> None:
-        """Add a table with as many rows as fit, and a line that counts the other rows as `what`.
-
-        The table takes at most the fraction `share` of the space that is left. If there is a
-        `summary`, the table is folded below it.
-        """
-        if title and rows:
-            self.add(title)
-        rule = "|".join(
-            "--:" if c in ("Files", "Added", "Removed", "#", "Tests") else "---" for c in columns
-        )
-        head = f"| {' | '.join(columns)} |\n|{rule}|"
-        before = f"<details>\n<summary>{summary}</summary>\n\n{head}" if summary else head
-        after = "\n</details>" if summary else ""
-        self._rows(before, rows, what=what, after=after, share=share)
-
-    def bullets(self, title: str, rows: Sequence[str], *, what: str) -> None:
-        """Add a list with as many rows as fit, and a line that counts the other rows as `what`."""
-        self._rows(title + "\n", [f"- {row}" for row in rows], what=what)
-
-    def _rows(
-        self,
-        before: str,
-        rows: Sequence[str],
-        *,
-        what: str,
-        after: str = "",
-        share: float = 0.5,
-    ) -> None:
-        if not rows:
-            return
-        room = int((self._limit - len(self.whole())) * share)
-        room -= len(before) + len(after) + _SENTENCE
-        lines = [before, *fitting(rows, room)]
-        left_out = len(rows) - len(lines) + 1
-        if left_out:
-            lines.append(f"\nLeft out for lack of space: {left_out} of {len(rows)} {what}.")
-        self.add("\n".join([*lines, after]) if after else "\n".join(lines))
 
 
 def _head(footprint: Footprint) -> str:
@@ -167,24 +95,21 @@ def _lines(added: int, removed: int) -> str:
     return f"{counted(added, 'line')} added, {removed} removed"
 
 
-def _row(title: str, tally: Tally) -> str:
-    return f"| {title} | {tally.files} | {tally.added} | {tally.removed} |"
+def _row(title: str, tally: Tally) -> tuple[object, ...]:
+    return title, tally.files, tally.added, tally.removed
 
 
-def _group_rows(footprint: Footprint) -> list[str]:
-    rows = [_row("**all**", footprint.total)]
+def _group_rows(footprint: Footprint) -> Iterator[Sequence[object]]:
+    yield _row("**all**", footprint.total)
     for title, tallies in groups(footprint):
-        rows.append(f"| *{title}* | | | |")
-        rows += [_row(TITLES[tally.name], tally) for tally in tallies]
-    return rows
+        yield f"*{title}*", "", "", ""
+        yield from (_row(TITLES[tally.name], tally) for tally in tallies)
 
 
-def _language_rows(footprint: Footprint) -> list[str]:
-    rows = []
+def _language_rows(footprint: Footprint) -> Iterator[Sequence[object]]:
     for tally in footprint.languages:
         only = only_file(footprint, tally.name)
-        rows.append(f"{_row(tally.name, tally)} {code_cell(only.path) + ' ' if only else ''}|")
-    return rows
+        yield *_row(tally.name, tally), code_cell(only.path) if only else ""
 
 
 def _add_rebuilds(page: Page, footprint: Footprint) -> None:
@@ -211,7 +136,7 @@ def _add_passing(page: Page, footprint: Footprint) -> None:
 def _add_review(page: Page, review: Review) -> None:
     columns = ["Subsystem", "Files", "Added", "Removed", "Tests", "Of these", "Languages", "Needs"]
     title = f"### Subsystems (by {review.parts_by})"
-    page.table(columns, _part_rows(review), what="subsystems", title=title, share=0.3)
+    page.table(columns, map(_part_row, review.parts), what="subsystems", title=title, share=0.3)
     if chart(review):
         page.add(chart(review))
     if review.sites:
@@ -241,37 +166,29 @@ def _add_words(page: Page, footprint: Footprint) -> None:
     page.table(["Patch", "File", "Edits"], rows, what="rows", summary=summary)
 
 
-def _words_row(patch: PatchFootprint, file: PatchFile) -> str:
+def _words_row(patch: PatchFootprint, file: PatchFile) -> Sequence[object]:
     more = [f"{len(file.edits) - MOST_EDITS} more"] if len(file.edits) > MOST_EDITS else []
     edits = [*map(text, file.edits[:MOST_EDITS]), *more]
-    return f"| {code_cell(patch.name)} | {code_cell(file.path)} | {'<br>'.join(edits)} |"
+    return code_cell(patch.name), code_cell(file.path), "<br>".join(edits)
 
 
-def _patch_row(number: int, patch: PatchFootprint) -> str:
+def _patch_row(number: int, patch: PatchFootprint) -> Sequence[object]:
     symbols = touched_symbols(patch)
     shown = [code_cell(symbol) for symbol in symbols[:MOST_SYMBOLS]]
     more = f" and {len(symbols) - len(shown)} more" if len(symbols) > len(shown) else ""
-    cells = (
-        str(number),
-        f"{text(patch.subject)}<br>{code_cell(patch.name)}",
-        str(len(patch.files)),
-        str(patch.added),
-        str(patch.removed),
-        ", ".join(patch.languages),
-        " ".join(shown) + more,
-    )
-    return f"| {' | '.join(cells)} |"
+    title = f"{text(patch.subject)}<br>{code_cell(patch.name)}"
+    counts = (len(patch.files), patch.added, patch.removed)
+    return number, title, *counts, ", ".join(patch.languages), " ".join(shown) + more
 
 
 def _add_new_files(page: Page, footprint: Footprint) -> None:
-    rows = [_new_row(file) for file in footprint.files if file.kind is Kind.NEW]
+    rows = [
+        (code_cell(file.path), file.language, "binary" if file.is_binary else file.added)
+        for file in footprint.files
+        if file.kind is Kind.NEW
+    ]
     summary = counted(len(rows), "new file")
     page.table(["File", "Language", "Added"], rows, what="files", summary=summary)
-
-
-def _new_row(file: FileFootprint) -> str:
-    lines = "binary" if file.is_binary else file.added
-    return f"| {code_cell(file.path)} | {file.language} | {lines} |"
 
 
 def _add_edits(page: Page, footprint: Footprint) -> None:
@@ -283,13 +200,13 @@ def _add_edits(page: Page, footprint: Footprint) -> None:
     page.table(columns, rows, what="files", summary=summary, share=1.0)
 
 
-def _edit_row(file: FileFootprint, sites: Sequence[Site]) -> str:
+def _edit_row(file: FileFootprint, sites: Sequence[Site]) -> Sequence[object]:
     shown = [_site(site) for site in sites[:MOST_SITES]]
     more = [f"{len(sites) - len(shown)} more"] if len(sites) > len(shown) else []
     moved = f" from {code_cell(file.renamed_from)}" if file.renamed_from is not None else ""
     kind = "" if file.kind is Kind.EDITED else f" ({file.kind.value})"
-    counts = "binary | " if file.is_binary else f"{file.added} | {file.removed}"
-    return f"| {code_cell(file.path)}{moved}{kind} | {counts} | {', '.join([*shown, *more])} |"
+    counts = ("binary", "") if file.is_binary else (file.added, file.removed)
+    return f"{code_cell(file.path)}{moved}{kind}", *counts, ", ".join([*shown, *more])
 
 
 def _site(site: Site) -> str:
@@ -301,13 +218,12 @@ def _site(site: Site) -> str:
 MOST_IN_CHART = 10
 
 
-def _part_rows(review: Review) -> list[str]:
-    return [
-        f"| {text(p.name)} | {p.files} | {p.added} | {p.removed} | {p.test_files} "
-        f"| +{p.test_added} -{p.test_removed} | {', '.join(p.languages)} "
-        f"| {'rebuild' if p.rebuilt else 'Python only' if p.languages == ('Python',) else ''} |"
-        for p in review.parts
-    ]
+def _part_row(part: Part) -> Sequence[object]:
+    is_python = part.languages == ("Python",)
+    needs = "rebuild" if part.rebuilt else "Python only" if is_python else ""
+    tests = f"+{part.test_added} -{part.test_removed}"
+    counts = (part.files, part.added, part.removed, part.test_files)
+    return text(part.name), *counts, tests, ", ".join(part.languages), needs
 
 
 def chart(review: Review) -> str:
@@ -333,22 +249,22 @@ def _reach_list(review: Review) -> str:
     return "\n".join(lines)
 
 
-def _changed_site(site: ChangedSite) -> str:
+def _changed_site(site: ChangedSite) -> Sequence[object]:
     lines = f"{site.line}" if site.line == site.last else f"{site.line}-{site.last}"
     gone = " removed" if site.is_removal else ""
     gates = "<br>".join(f"{gate.kind} {code_cell(gate.text)}" for gate in site.gates[:3])
     symbol = code_cell(site.symbol) if site.symbol else ""
     patches = " ".join(code_cell(name) for name in site.patches[:3])
     where = f"{code_cell(site.path)} {lines}{gone}"
-    return f"| {where} | {symbol} | {code_cell(site.text[:80])} | {gates} | {patches} |"
+    return where, symbol, code_cell(site.text[:80]), gates, patches
 
 
-def _hotspot(hotspot: Hotspot) -> str:
+def _hotspot(hotspot: Hotspot) -> Sequence[object]:
     symbol = code_cell(hotspot.symbol) if hotspot.symbol else "outside of symbols"
     patches = " ".join(code_cell(name) for name in hotspot.patches[:3])
     more = f" and {len(hotspot.patches) - 3} more" if len(hotspot.patches) > 3 else ""
-    counts = f"{hotspot.commits} | {hotspot.file_commits}"
-    return f"| {symbol} | {code_cell(hotspot.path)} | {counts} | {patches}{more} |"
+    counts = (hotspot.commits, hotspot.file_commits)
+    return symbol, code_cell(hotspot.path), *counts, patches + more
 
 
 def _risk(risk: Risk) -> str:

@@ -21,9 +21,8 @@ from patchmgr.model.review import Moment, Part, Reach, Review
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import document, fields, keys, pin_document
-from patchmgr.render.markdown_text import code, fenced, text
+from patchmgr.render.markdown_text import LIMIT, Page, code, fenced, text
 from patchmgr.render.publishing import comparison_lines, comparison_sums
-from patchmgr.render.report_markdown import LIMIT, Page
 from patchmgr.render.view import UNLIMITED, View
 
 
@@ -139,10 +138,7 @@ def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT
     for word, places in _places(found):
         rows = [code(path) + (f": {code(name)}" if name else "") for path, name in places]
         page.bullets(f"{word.capitalize()}:", rows, what="places")
-    fits = [page.fitting(_differing(one)) for one in other if one.diff]
-    if not all(fits):
-        left_out = counted(fits.count(False), "patch")
-        page.add(f"Left out for lack of space: the differences in {left_out}.")
+    page.blocks([_differing(one) for one in other if one.diff], what="differences")
     return page.whole()
 
 

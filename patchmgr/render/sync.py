@@ -13,7 +13,7 @@ from patchmgr.model.upstream import Pin
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, keys, series_document
-from patchmgr.render.markdown_text import code, fenced, fitting, text
+from patchmgr.render.markdown_text import LIMIT, Page, code, fenced, fitting, text
 from patchmgr.render.notes import note_markdown
 from patchmgr.render.plans import plan_markdown, plan_text
 from patchmgr.render.publishing import compared_text
@@ -22,8 +22,7 @@ from patchmgr.render.report_terminal import report_line
 from patchmgr.render.view import View
 from patchmgr.render.work_order import order_markdown, order_value
 
-LIMIT = 60_000  # characters, of the 65,536 that GitHub takes
-_SENTENCES = 400  # characters reserved for sentences that say how much is left out
+_SENTENCE = 100  # characters reserved for the sentence that says how much is left out
 _PLAIN = View()
 _AGAIN = (
     "Each run of `patchmgr sync` overwrites this branch, unless somebody else has pushed to it."
@@ -89,16 +88,16 @@ def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: in
     Items that do not fit are left out and counted.
     """
     plan, orders = proposal.plan, list(map(_order, proposal.orders))
-    blocks = [f"> **Warning**: {' '.join(map(text, one.split(' ')))}" for one in warnings]
-    blocks += [_AGAIN, _sums(proposal)] if plan.steps else [text(sync_title(proposal))]
-    for items, what, share in (
-        ([plan_markdown(plan, takes=False)] if plan.steps else [], "plans", 0.3),
-        ([note_markdown(one.note, limit=limit // 4) for one in proposal.carried], "notes", 0.5),
-        (["## What waits for a person"] * bool(orders) + orders, "work orders", 1.0),
-    ):
-        room = limit - sum(len(block) + 2 for block in blocks) - _SENTENCES
-        blocks += _fitting(items, int(room * share), what)
-    return "\n\n".join(blocks) + "\n"
+    page = Page(limit)
+    page.add(*(f"> **Warning**: {' '.join(map(text, one.split(' ')))}" for one in warnings))
+    page.add(*([_AGAIN, _sums(proposal)] if plan.steps else [text(sync_title(proposal))]))
+    plans = [plan_markdown(plan, takes=False)] if plan.steps else []
+    page.blocks(plans, what="plans", share=0.3)
+    notes = [note_markdown(one.note, limit=limit // 4) for one in proposal.carried]
+    page.blocks(notes, what="notes", share=0.5)
+    page.add("## What waits for a person" * bool(orders))
+    page.blocks(orders, what="work orders")
+    return page.whole()
 
 
 def _sums(proposal: Proposal) -> str:
@@ -123,21 +122,14 @@ def _order(order: WorkOrder) -> str:
     return f"{told}\n\n<details>\n<summary>work order</summary>\n\n{body}\n\n</details>"
 
 
-def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
-    """Return the items that fit, and a line that counts the other ones."""
-    kept = fitting(items, room, gap=2)
-    left = len(items) - len(kept)
-    return [*kept, f"Left out for lack of space: {left} of {len(items)} {what}."] if left else kept
-
-
 def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
     """Return a comment with the changed patches and what changed in them, or "" without changes."""
     lines = list[str]()
     for one in proposal.carried:
         if any(patch.is_other for patch in one.compared.patches):
             lines += compared_text(one.compared, _PLAIN, shows_lines=True)
-    kept = _fitting(lines, limit - _SENTENCES, "lines")
-    return f"{fenced(chr(10).join(kept))}\n" if lines else ""
+    kept, rest = fitting(lines, limit - _SENTENCE, "lines")
+    return f"{fenced(chr(10).join([*kept, *rest]))}\n" if lines else ""
 
 
 def comment_mark(comment: str) -> str:

@@ -21,8 +21,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from patchmgr.render.markdown_text import LIMIT
 from patchmgr.render.report_html import report_html
-from patchmgr.render.report_markdown import LIMIT, report_markdown
+from patchmgr.render.report_markdown import report_markdown
 from tests.render.test_report import empty, one, small
 from tests.render.test_report_html import ORDER, REVIEW
 

@@ -140,7 +140,7 @@ def test_the_table_on_a_terminal(tagged: Scene) -> None:
 def test_the_table_as_markdown(tagged: Scene) -> None:
     whole = ("s", "--onto", "v2.0", "--dry-run", "--format", "markdown")
     shown = tagged.call("rebase", *whole, code=3)
-    assert "| patch | v2.0 |\n| --- | --- |\n" in shown.out
+    assert "| patch | v2.0 |\n|---|---|\n" in shown.out
     assert "| `fork-change-2.patch` | **conflict** |\n" in shown.out
 
 

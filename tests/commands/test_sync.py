@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from patchmgr.plumbing import committing, pull_requests
-from patchmgr.render.sync import LIMIT
+from patchmgr.render.markdown_text import LIMIT
 from patchmgr.services import patch_repository
 from tests.commands import gh
 from tests.commands.conftest import SCENE, Scene

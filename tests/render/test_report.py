@@ -16,7 +16,8 @@ from patchmgr.model.footprint import FileChange, Footprint, Kind, PatchFootprint
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.model.upstream import Pin
-from patchmgr.render.report_markdown import LIMIT, MOST_SITES, report_markdown
+from patchmgr.render.markdown_text import LIMIT
+from patchmgr.render.report_markdown import MOST_SITES, report_markdown
 from patchmgr.render.report_terminal import report_terminal
 from patchmgr.render.reports import report_json
 from tests.tables import table

@@ -19,7 +19,7 @@ def test_a_long_comparison_is_cut_and_says_so_and_foreign_text_is_text() -> None
     assert len(page) <= 20_000
     shown = page.count("<summary>diff</summary>")
     assert 0 < shown < 40
-    left_out = f"the differences in {40 - shown} patches"
+    left_out = f"{40 - shown} of 40 differences"
     assert page.endswith(f"Left out for lack of space: {left_out}.\n")
     outside = [line for line in page.splitlines() if not line.startswith(("+", "- `"))]
     assert not any("<script>" in line for line in outside if "`" not in line)

@@ -30,8 +30,9 @@ from patchmgr.model.work_order import (
     UpstreamChange,
     WorkOrder,
 )
+from patchmgr.render.markdown_text import LIMIT
 from patchmgr.render.report_html import Box, report_html, squarified
-from patchmgr.render.report_markdown import LIMIT, report_markdown
+from patchmgr.render.report_markdown import report_markdown
 from patchmgr.render.report_terminal import report_terminal
 from patchmgr.render.reports import review_value
 from tests.render.test_report import PIN, empty, one, small

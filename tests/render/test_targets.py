@@ -63,7 +63,7 @@ MARKDOWN = """\
 ### s: v1 -\\> 3 targets  (3 patches)
 
 | patch | v2 | ffffffffffff | v\\\\u202e3 |
-| --- | --- | --- | --- |
+|---|---|---|---|
 | `one.patch` | same | modified | **conflict** |
 | `t\\|o.patch` | absorbed | **conflict** | **conflict** |
 | `x\\u001b.patch` | skipped | **blocked** | **blocked** |
