@@ -12,7 +12,7 @@ from patchmgr.model.check import Checked, Gate, Problem, Standing
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, finding_document, keys
 from patchmgr.render.rebase import painted
-from patchmgr.render.view import View
+from patchmgr.render.view import View, table
 
 if TYPE_CHECKING:
     from patchmgr.commands.audit import Audited
@@ -38,10 +38,10 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator
     if checked.head is not None:
         yield f"head {checked.head}"
     shown = [g for g in checked.gates if view.is_all or g.standing is Standing.FAILED]
-    wide = max((len(gate.name) for gate in shown), default=0)
-    for gate in shown:
-        word = painted(gate.standing.value.ljust(7), _COLOURS[gate.standing], colour=view.colour)
-        yield f"  {word}  {clean(gate.name).ljust(wide)}  {_about(gate)}".rstrip()
+    words = [painted(g.standing.value, _COLOURS[g.standing], colour=view.colour) for g in shown]
+    cells = [(word, clean(g.name), _about(g)) for word, g in zip(words, shown, strict=True)]
+    for gate, line in zip(shown, table(cells), strict=True):
+        yield f"  {line}"
         rows = list(_rows(gate.problems))
         yield from (f"      {row}" for row in rows[:limit])
         if len(rows) > limit:

@@ -15,7 +15,7 @@ from patchmgr.model.upstream import Upstream
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, pin_document
 from patchmgr.render.rebase import short_ref
-from patchmgr.render.view import View
+from patchmgr.render.view import View, table
 
 if TYPE_CHECKING:
     from patchmgr.commands.export import Exported
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from patchmgr.commands.upstreaming import Upstreamed
     from patchmgr.services.forks import Fork
     from patchmgr.services.targets import Verification
-
-
-def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows of cells as aligned columns, two spaces apart, without trailing spaces."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
 
 
 def upstreams_text(upstreams: Sequence[Upstream]) -> Iterator[str]:

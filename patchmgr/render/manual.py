@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import Any
 
 from patchmgr.model.manual import Block, CommandPage, Entry, Kind, Topic
-from patchmgr.render.listings import table
+from patchmgr.render.view import table
 
 _ESCAPES = {
     "\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti", '"': r"\(dq",

@@ -18,6 +18,7 @@ from patchmgr.render.rebase import (
     sighting_text,
 )
 from patchmgr.render.view import View
+from patchmgr.render.view import table as aligned
 
 _LEFT = (Verdict.CONFLICT, Verdict.BLOCKED)
 
@@ -237,22 +238,17 @@ def _terminal(outcomes: Sequence[SeriesOutcome], view: View) -> Iterator[str]:
     first = max([len("patch"), *map(len, names.values())])
     columns = [max(len(short_ref(o.onto.ref)), *map(len, _WORDS.values())) for o in outcomes]
     for start, end in _blocks(columns, view.width - first - len(_GAP)) if names else ():
-        shown = range(start, end)
-        head = [short_ref(outcomes[n].onto.ref).ljust(columns[n]) for n in shown]
-        yield _GAP + _GAP.join(["patch".ljust(first), *head]).rstrip()
+        shown = outcomes[start:end]
+        rows = [["patch", *(short_ref(outcome.onto.ref) for outcome in shown)]]
         for row, name in names.items():
-            cells = [
-                _cell(outcomes[n].patches[row].verdict, columns[n] * (n + 1 < end), view.colour)
-                for n in shown
-            ]
-            yield _GAP + _GAP.join([name.ljust(first), *cells])
+            rows.append([name, *(_cell(o.patches[row].verdict, view.colour) for o in shown)])
+        yield from (f"{_GAP}{line}" for line in aligned(rows))
         yield ""
     alike = len(outcomes[0].patches) - len(names)
     if alike:
         yield f"{_GAP}{counted(alike, 'patch')} unchanged on every target"
-    longest = max(len(short_ref(outcome.onto.ref)) for outcome in outcomes)
-    for outcome in outcomes:
-        yield f"{_GAP}{short_ref(outcome.onto.ref).ljust(longest)}{_GAP}{_fate(outcome)}"
+    ends = [(short_ref(outcome.onto.ref), _fate(outcome)) for outcome in outcomes]
+    yield from (f"{_GAP}{line}" for line in aligned(ends))
 
 
 def _blocks(columns: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
@@ -266,8 +262,8 @@ def _blocks(columns: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
     yield start, len(columns)
 
 
-def _cell(verdict: Verdict, width: int, colour: bool) -> str:
-    return painted(_WORDS[verdict].ljust(width), VERDICT_COLOURS[verdict], colour=colour)
+def _cell(verdict: Verdict, colour: bool) -> str:
+    return painted(_WORDS[verdict], VERDICT_COLOURS[verdict], colour=colour)
 
 
 def _fate(outcome: SeriesOutcome) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from patchmgr.model.footprint import Footprint, PatchFootprint, Tally
@@ -10,6 +9,7 @@ from patchmgr.model.review import Reach, Review
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.rebase import painted
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps, touched_symbols
+from patchmgr.render.view import cells, table
 
 NARROWEST = 40
 _FEW = 12
@@ -62,29 +62,19 @@ def _head(footprint: Footprint, width: int, colour: bool) -> Iterator[str]:
 
 
 def _change(added: int, removed: int, colour: bool) -> str:
-    plus = _number(f"+{added}", 0, _ADDED, colour=colour)
-    return f"{plus} {_number(f'-{removed}', 0, _REMOVED, colour=colour)}"
+    return " ".join(_signed(added, removed, colour))
 
 
 def _section(title: str, tallies: Sequence[Tally], width: int, colour: bool) -> Iterator[str]:
     if not tallies:
         return
-    columns = [
-        ["files", *(str(t.files) for t in tallies)],
-        ["added", *(f"+{t.added}" for t in tallies)],
-        ["removed", *(f"-{t.removed}" for t in tallies)],
-    ]
-    wide = [max(len(number) for number in column) for column in columns]
-    room = width - sum(wide) - 2 * len(wide) - 2
-    names = [title, *(f"  {_cut(clean(TITLES.get(t.name, t.name)), room)}" for t in tallies)]
-    widest = max(_cells(name) for name in names)
+    counts = [(str(t.files), *_signed(t.added, t.removed, colour)) for t in tallies]
+    numbers = list(table([("files", "added", "removed"), *counts], right=range(3)))
+    room = width - cells(numbers[0]) - 4
+    names = [f"  {_cut(clean(TITLES.get(t.name, t.name)), room)}" for t in tallies]
+    heading = painted(title, _TITLE, colour=colour)
     yield ""
-    for row, (name, files, added, removed) in enumerate(zip(names, *columns, strict=True)):
-        head = painted(name, _TITLE, colour=colour and row == 0)
-        padding = " " * (widest - _cells(name))
-        plus = _number(added, wide[1], _ADDED, colour=colour)
-        minus = _number(removed, wide[2], _REMOVED, colour=colour)
-        yield f"{head}{padding}  {files.rjust(wide[0])}  {plus}  {minus}"
+    yield from table(list(zip([heading, *names], numbers, strict=True)))
 
 
 def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
@@ -126,53 +116,34 @@ def _shared(review: Review, width: int, colour: bool) -> Iterator[str]:
         yield _cut(f"  {len(shared) - _FEW} more: --format markdown, html or --json", width)
 
 
-def _number(signed: str, width: int, code: str, *, colour: bool) -> str:
-    """Return a signed number (or a heading) padded to `width`, in colour unless it is zero."""
-    number = signed[1:]
-    return painted(signed.rjust(width), code, colour=colour and number.isdigit() and number != "0")
+def _signed(added: int, removed: int, colour: bool) -> tuple[str, str]:
+    """Return two numbers with their signs, in colour unless they are zero."""
+    plus = painted(f"+{added}", _ADDED, colour=colour and added > 0)
+    return plus, painted(f"-{removed}", _REMOVED, colour=colour and removed > 0)
 
 
 def _patches(patches: Sequence[PatchFootprint], width: int, colour: bool) -> Iterator[str]:
+    """Yield a line for each patch, and below it the languages and symbols that it touches."""
     if not patches:
         return
     yield ""
     yield painted("by patch", _TITLE, colour=colour)
-    wide = (
-        len(str(len(patches))),
-        max(len(str(len(patch.files))) for patch in patches),
-        max(len(str(patch.added)) for patch in patches),
-        max(len(str(patch.removed)) for patch in patches),
-    )
-    for number, patch in enumerate(patches, start=1):
-        yield from _patch(number, patch, wide=wide, width=width, colour=colour)
-
-
-def _patch(
-    number: int, patch: PatchFootprint, *, wide: Sequence[int], width: int, colour: bool
-) -> Iterator[str]:
-    """Yield the line of a patch, then a line with the languages and symbols that it touches."""
-    files = str(len(patch.files)).rjust(wide[1])
-    indent = wide[0] + 4
-    used = indent + sum(wide[1:]) + 2 + 6
-    plus = _number(f"+{patch.added}", wide[2] + 1, _ADDED, colour=colour)
-    minus = _number(f"-{patch.removed}", wide[3] + 1, _REMOVED, colour=colour)
-    subject = _cut(clean(patch.subject or patch.name), width - used)
-    yield f"  {str(number).rjust(wide[0])}  {files}  {plus}  {minus}  {subject}"
-    details = "  ".join((", ".join(patch.languages), *map(clean, touched_symbols(patch))))
-    shown = _cut(details, width - indent)
-    yield " " * indent + painted(shown, _QUIET, colour=colour)
-
-
-def _cells(text: str) -> int:
-    """Return the number of columns that a text occupies on a terminal."""
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+    indent = len(str(len(patches))) + 4
+    rows = [
+        (str(number), str(len(patch.files)), *_signed(patch.added, patch.removed, colour))
+        for number, patch in enumerate(patches, start=1)
+    ]
+    for counts, patch in zip(table(rows, right=range(4)), patches, strict=True):
+        subject = _cut(clean(patch.subject or patch.name), width - cells(counts) - 4)
+        yield f"  {counts}  {subject}"
+        details = "  ".join((", ".join(patch.languages), *map(clean, touched_symbols(patch))))
+        yield " " * indent + painted(_cut(details, width - indent), _QUIET, colour=colour)
 
 
 def _cut(text: str, room: int) -> str:
-    if _cells(text) <= room:
+    if cells(text) <= room:
         return text
     text = text[: 4 * room]  # more cannot fit, except for many combining marks
-    while _cells(text) > room - 1:
+    while cells(text) > room - 1:
         text = text[:-1]
     return f"{text}…"

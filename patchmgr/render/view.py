@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import unicodedata
+from collections.abc import Container, Iterator, Sequence
 from enum import Enum
 from textwrap import wrap
 
 from msgspec import Struct
 
 UNLIMITED = 1 << 30  # columns, if the output is not a terminal
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+def cells(text: str) -> int:
+    """Return the number of columns that a text occupies on a terminal; colours occupy none."""
+    text = _COLOUR.sub("", text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def table(rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> Iterator[str]:
+    """Yield rows of cells as aligned columns, two spaces apart, without trailing spaces.
+
+    The columns with the numbers in `right` are aligned at their right end.
+    """
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        gaps = [" " * (wide - cells(cell)) for cell, wide in zip(row, widths, strict=True)]
+        pairs = enumerate(zip(row, gaps, strict=True))
+        yield "  ".join(g + c if n in right else c + g for n, (c, g) in pairs).rstrip()
 
 
 class Detail(Enum):

@@ -38,7 +38,7 @@ def test_gates_that_were_passed_are_counted() -> None:
     checked = Checked("s", None, ("a",), (*gates, gate_of("space", 1, (Problem("space", "tab"),))))
     assert text_of(checked_text(checked, View())).splitlines() == [
         "s  1 patch",
-        "  failed   space  1 looked at, 1 problem",
+        "  failed  space  1 looked at, 1 problem",
         "      tab",
         "  3 gates: 1 passed, 1 failed, 1 skipped",
     ]
