@@ -16,21 +16,18 @@ from patchmgr.formats.archives import ArchiveFile, read_archive, safe_path
 from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
-from patchmgr.model.patch import own_author
 from patchmgr.model.progress import Progress
-from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK, Entry
+from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.downloads import download, sha256_of, writing
-from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.downloads import download, sha256_of
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.index_session import read_settings
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_index import Archive
 from patchmgr.plumbing.package_upstream import NEWEST, imported, newest_ref
-from patchmgr.plumbing.releases import seconds_of
-from patchmgr.plumbing.scratch_repository import Scratch
-from patchmgr.plumbing.stores import Resolved, adopt_pack, references
+from patchmgr.plumbing.releases import write_snapshot
+from patchmgr.plumbing.stores import RefMove, Resolved, move_refs, references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 
 SNAPSHOTS = "refs/upstream/snapshots/"
@@ -97,7 +94,9 @@ class ArchiveUpstream(OpenUpstream):
             name = f"{_NAME}{sha256[:_SHORT]}"
             if name not in references(self.store, SNAPSHOTS):
                 try:
-                    self._import(name, f"Archive: {filename}\nSha256: {sha256}\n", files)
+                    trailers = f"Archive: {filename}\nSha256: {sha256}\n"
+                    commit = write_snapshot(self.store, files, lambda: f"{name}\n\n{trailers}")
+                    move_refs(self.store, [RefMove(SNAPSHOTS + name, commit)])
                 except PatchmgrError as fault:
                     message = f"{shown(filename)} {fault.message}"
                     raise PatchmgrError(fault.kind, message, *fault.hints) from fault
@@ -127,19 +126,6 @@ class ArchiveUpstream(OpenUpstream):
                 raise PatchmgrError("unreachable-upstream", message) from fault
             with opened as file:
                 yield path.name, sha256_of(file), read_archive(file)
-
-    def _import(self, name: str, trailers: str, files: Iterator[ArchiveFile]) -> None:
-        with writing("the store"), Scratch((self.store,)) as scratch:
-            entries: dict[str, Entry] = {}
-            newest = 0
-            for file in files:
-                entries[file.path] = Entry(file.mode, scratch.add(file.content))
-                newest = max(newest, file.mtime)
-            author = own_author(f"{seconds_of(newest)} +0000")
-            message = f"{name}\n\n{trailers}".encode("utf-8", "surrogateescape")
-            (commit,) = write_commits(scratch, None, [Draft(author, message, entries)])
-            adopt_pack(self.store, scratch.git_dir)
-        git_process.output(["update-ref", SNAPSHOTS + name, commit], git_dir=self.store)
 
     def version_of(self, pin: Pin) -> str:
         """Return the name of the pinned snapshot."""

@@ -6,7 +6,6 @@ import contextlib
 import re
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
@@ -35,7 +34,7 @@ from patchmgr.plumbing.stores import (
     references,
     refuse_shallow,
 )
-from patchmgr.plumbing.upstream_kinds import OpenUpstream
+from patchmgr.plumbing.upstream_kinds import OpenUpstream, nearest
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -216,7 +215,7 @@ class GitUpstream(OpenUpstream):
             raise PatchmgrError(
                 "unknown-ref",
                 f"{self._name} has no {f'branch {branch}' if branch else 'default branch'}",
-                *_nearest(branch or "main", remote.heads),
+                *nearest(branch or "main", sorted(remote.heads)),
                 f"name the branch in upstream.lock: [upstream.{self._name}], key `branch`",
             )
         return branch
@@ -432,7 +431,7 @@ class GitUpstream(OpenUpstream):
             raise PatchmgrError(
                 "unknown-ref",
                 f"{self._name} has no branch, tag or commit {ref}",
-                *_nearest(ref, names),
+                *nearest(ref, sorted(names)),
             )
         return Resolved(ref, commit)
 
@@ -450,11 +449,6 @@ def _candidates(ref: str) -> tuple[str, ...]:
         return (HEAD, HEADS + name) if name == "main" else (HEADS + name,)
     tags = (TAGS + ref, TAGS + (ref.removeprefix("v") if ref.startswith("v") else f"v{ref}"))
     return (*tags, ref) if _HEX.fullmatch(ref) else tags
-
-
-def _nearest(wanted: str, known: Collection[str]) -> tuple[str, ...]:
-    close = get_close_matches(wanted, sorted(known), n=5, cutoff=0.5) or sorted(known)[:5]
-    return (f"nearest names: {', '.join(close)}",) if close else ()
 
 
 def _read_remote(printed: str) -> Remote:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from patchmgr.plumbing.diffs import Changes, release_changes
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import Resolved, cache_folder, references
-from patchmgr.plumbing.upstream_kinds import OpenUpstream
+from patchmgr.plumbing.upstream_kinds import OpenUpstream, nearest
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.package_index import Release
@@ -136,9 +135,9 @@ class PackageUpstream(OpenUpstream):
         for release in releases:
             if release.version in (ref, ref.removeprefix("v")):
                 return release.version
-        raise PatchmgrError(
-            "unknown-ref", f"{self._name} has no release {ref}", *_nearest(ref, releases)
-        )
+        names = [f"v{release.version}" for release in reversed(releases)]
+        hints = nearest(f"v{ref.removeprefix('v')}", names)
+        raise PatchmgrError("unknown-ref", f"{self._name} has no release {ref}", *hints)
 
     def _import(self, release: Release) -> Imported:
         from patchmgr.plumbing import downloads, index_session, releases
@@ -263,9 +262,3 @@ def _final_between(versions: Sequence[str], start: str, end: str) -> tuple[str, 
     low, high = Version(start), Version(end)
     inside = [Version(v) for v in versions if low < Version(v) < high]
     return tuple(str(v) for v in sorted(inside) if not v.is_prerelease)
-
-
-def _nearest(ref: str, releases: Sequence[Release]) -> tuple[str, ...]:
-    names = [f"v{release.version}" for release in releases]
-    close = get_close_matches(ref if ref.startswith("v") else f"v{ref}", names, n=5) or names[-5:]
-    return (f"nearest names: {', '.join(close)}",) if close else ()

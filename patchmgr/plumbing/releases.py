@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,14 +28,6 @@ REPLACED = "refs/upstream/replaced/"
 _OLDEST = 315_619_200  # 1980-01-02: the first whole day of the zip format
 _NEWEST = 4_102_444_800  # 2100-01-01
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!]*")
-
-
-class _Content(Struct, frozen=True):
-    """The content of an archive: files by path, the newest time, and upstream's commit if known."""
-
-    files: dict[str, Entry]
-    mtime: int
-    upstream: str | None
 
 
 def import_release(
@@ -72,28 +64,48 @@ def import_release(
         if before is not None and before.sha256 == sha256:
             return before.commit
         packaging = Packaging(normalised_name(package), release.version)
-        with writing("the store"), Scratch((store,)) as scratch:
-            content = _content(scratch, file, archive, packaging=packaging, progress=progress)
-            message = f"{packaging.package} {packaging.version}\n\nArchive: {archive.filename}\n"
-            message += f"Sha256: {sha256}\n"
-            if content.upstream:
-                message += f"Upstream-Commit: {content.upstream}\n"
-            date = f"{seconds_of(content.mtime)} +0000"
-            author = own_author(date)
-            (commit,) = write_commits(
-                scratch, None, [Draft(author, message.encode(), content.files)]
-            )
-            adopt_pack(store, scratch.git_dir)
+        named: list[str] = []
+
+        def is_upstreams(found: ArchiveFile) -> bool:
+            is_generated = packaging.is_generated(found.path, found.content)
+            named.extend(filter(None, [upstream_commit(found.content)] * is_generated))
+            return not is_generated
+
+        def message() -> str:
+            upstream = max(named, key=len, default=None)
+            last = f"Upstream-Commit: {upstream}\n" if upstream else ""
+            title = f"{packaging.package} {packaging.version}"
+            return f"{title}\n\nArchive: {archive.filename}\nSha256: {sha256}\n{last}"
+
+        files = _read(file, archive, progress)
+        commit = write_snapshot(store, files, message, is_upstreams)
     _point(store, release.version, commit, before=before)
     return commit
 
 
-def seconds_of(mtime: int) -> int:
-    """Return the date for an archive's commit, in seconds since 1970.
+def write_snapshot(
+    store: Path,
+    files: Iterable[ArchiveFile],
+    message: Callable[[], str],
+    is_kept: Callable[[ArchiveFile], bool] = lambda file: True,
+) -> str:
+    """Write the files for which `is_kept` is true as a commit without parents; return its id.
 
-    It is the newest time in the archive, moved into the range from 1980 to 2100 if necessary.
+    The date is the newest time in `files`, moved into the range from 1980 to 2100 if necessary.
+    `message` is called when all files have been read.
     """
-    return min(max(mtime, _OLDEST), _NEWEST)
+    with writing("the store"), Scratch((store,)) as scratch:
+        entries: dict[str, Entry] = {}
+        newest = _OLDEST
+        for file in files:
+            newest = max(newest, file.mtime)
+            if is_kept(file):
+                entries[file.path] = Entry(file.mode, scratch.add(file.content))
+        author = own_author(f"{min(newest, _NEWEST)} +0000")
+        draft = Draft(author, message().encode("utf-8", "surrogateescape"), entries)
+        (commit,) = write_commits(scratch, None, [draft])
+        adopt_pack(store, scratch.git_dir)
+    return commit
 
 
 def _check_names(release: Release) -> None:
@@ -105,27 +117,6 @@ def _check_names(release: Release) -> None:
         raise PatchmgrError(
             "bad-archive", f"{filename!a} is not a valid file name for a package archive"
         )
-
-
-def _content(
-    scratch: Scratch,
-    file: BinaryIO,
-    archive: Archive,
-    *,
-    packaging: Packaging,
-    progress: Progress,
-) -> _Content:
-    """Add the files of the archive to the temporary repository."""
-    files: dict[str, Entry] = {}
-    mtime = 0
-    commits: list[str] = []
-    for found in _read(file, archive, progress):
-        mtime = max(mtime, found.mtime)
-        if packaging.is_generated(found.path, found.content):
-            commits += filter(None, [upstream_commit(found.content)])
-        else:
-            files[found.path] = Entry(found.mode, scratch.add(found.content))
-    return _Content(files, mtime, max(commits, key=len, default=None))
 
 
 def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[ArchiveFile]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
@@ -79,3 +80,9 @@ class OpenUpstream(Protocol):
     ) -> tuple[Resolved, ...]:
         """Return the releases between two states, or every Nth commit if `every` is N."""
         ...
+
+
+def nearest(wanted: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return a hint that lists the known names most like `wanted`, or else the first ones."""
+    close = get_close_matches(wanted, known, n=5, cutoff=0.5) or known[:5]
+    return (f"nearest names: {', '.join(close)}",) if close else ()
