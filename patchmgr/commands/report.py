@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -32,11 +34,10 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.review import ChangedSite, Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.background import Ahead
+from patchmgr.plumbing.background import FEW, Ahead, in_processes
 from patchmgr.plumbing.diffs import changed_lines, known_words, numstat
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
-from patchmgr.plumbing.in_parallel import in_parallel
 from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
@@ -106,6 +107,7 @@ def _moments(session: Session, series: str) -> tuple[Moment, ...]:
 
 Sites = tuple[ChangedSite, ...]
 _GENERAL = "general"
+_MOST_PROCESSES = 4
 
 
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
@@ -120,11 +122,8 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
     return Words.of((lists[name].read_bytes() for name in names), own)
 
 
-@contextmanager
-def judging(
-    judge: Judge, texts: Sequence[Texts], answers: Answers
-) -> Iterator[Callable[[], list[Sites]]]:
-    """Start to classify changed sites in the background; yield a function that returns them.
+def judging(judge: Judge, texts: Sequence[Texts], answers: Answers) -> Callable[[], list[Sites]]:
+    """Start to classify changed sites in the background; return a function that returns them.
 
     The function waits for the results, and returns the sites of each file in the order of `texts`.
     Cached results are used.
@@ -133,17 +132,18 @@ def judging(
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
     known = [_sites(answers.get(question)) for question in questions]
     open_ = [t for t, sites in zip(texts, known, strict=True) if sites is None]
-    with in_parallel(judge, open_) as judged:
+    helpers = min(os.cpu_count() or 1, _MOST_PROCESSES) - 1 if len(open_) >= FEW else 0
+    judged = in_processes([partial(judge, one) for one in open_], helpers=helpers)
 
-        def answer() -> list[Sites]:
-            found = iter(judged())
-            results = [next(found) if sites is None else sites for sites in known]
-            for question, sites, was in zip(questions, results, known, strict=True):
-                if was is None:
-                    answers.put(question, to_builtins(sites))
-            return results
+    def answer() -> list[Sites]:
+        found = iter(judged())
+        results = [next(found) if sites is None else sites for sites in known]
+        for question, sites, was in zip(questions, results, known, strict=True):
+            if was is None:
+                answers.put(question, to_builtins(sites))
+        return results
 
-        yield answer
+    return answer
 
 
 def _sites(value: Any) -> Sites | None:
@@ -166,10 +166,11 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
         own = session.workspace.settings(name).labels
         words = words_of(loaded.record.upstream, own)
         answers = Answers()
+        # Before the thread is started: a process with two threads is not forked.
+        judged = judging(judge_of(changes, words), texts, answers)
         with (
             closing(StructureApart(answers=answers)) as structure,
             Ahead(lambda: [_edits(structure, patch) for patch in at_pin.patches]) as edits,
-            judging(judge_of(changes, words), texts, answers) as judged,
         ):
             out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
             skipped = {o.name: o.reason or "" for o in out}

@@ -17,6 +17,7 @@ from patchmgr.plumbing.closing import Closing
 T = TypeVar("T")
 FEW = 8
 """If there are fewer values than this, starting processes does not pay."""
+_NUMBER = 4  # bytes; all numbers must fit into a pipe
 
 
 class Ahead(Closing, Generic[T]):
@@ -83,24 +84,27 @@ def beside(find: Callable[[], T]) -> Callable[[], T]:
     return found
 
 
-def in_two(tasks: Sequence[Callable[[], T]], *, is_alone: bool = False) -> Callable[[], list[T]]:
-    """Start computing values in a forked process, and return a function that returns all values.
+def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Callable[[], list[T]]:
+    """Start computing values in forked processes, and return a function that returns all values.
 
-    That function first computes the values that the forked process has not begun. The values are
-    begun in the given order. There may be at most 255, and each must be picklable. If `is_alone`,
-    no process is forked.
+    That function first computes the values that no forked process has begun. The values are begun
+    in the given order. There may be at most 16,000, and each must be picklable. `helpers` is the
+    number of processes to fork.
     """
     source, sink = os.pipe()
-    os.write(sink, bytes(range(len(tasks))))
+    os.write(sink, b"".join(number.to_bytes(_NUMBER, "big") for number in range(len(tasks))))
     os.close(sink)
 
     def take() -> dict[int, T]:
-        return {number: tasks[number]() for (number,) in iter(lambda: os.read(source, 1), b"")}
+        taken = (int.from_bytes(raw, "big") for raw in iter(lambda: os.read(source, _NUMBER), b""))
+        return {number: tasks[number]() for number in taken}
 
-    others: Callable[[], dict[int, T]] = dict if is_alone else beside(take)
+    others = [beside(take) for _ in range(helpers)]
 
     def values() -> list[T]:
-        done = take() | others()
+        done = take()
+        for other in others:
+            done |= other()
         os.close(source)
         return [done[n] if n in done else task() for n, task in enumerate(tasks)]
 

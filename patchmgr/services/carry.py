@@ -42,7 +42,7 @@ from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answer_cache import Answers, value_bytes
-from patchmgr.plumbing.background import FEW, in_two
+from patchmgr.plumbing.background import FEW, in_processes
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -529,7 +529,7 @@ class Auditor(Struct, frozen=True):
         numbers = range(len(self.checks))
         order = sorted(numbers, key=lambda n: begin_first.get(self.checks[n], len(LONGEST)))
         tasks = [partial(_checked, states, self.checks[n]) for n in order]
-        running = in_two(tasks, is_alone=len(states.carriers) < FEW)
+        running = in_processes(tasks, helpers=len(states.carriers) >= FEW)
 
         def found() -> tuple[Told, ...]:
             answers = dict(zip(order, running(), strict=True))

@@ -61,7 +61,7 @@ def test_a_series_that_uses_a_name_that_nothing_defines_is_told(scene: Scene) ->
     shown = scene.call("audit", "s", code=4)
     assert "`tail` is used, but nothing defines it any more." in shown.out
     checked = scene.call("check", "s", code=4)
-    assert "failed   audit" in checked.out
+    assert "failed  audit" in checked.out
 
 
 def test_check_brings_what_a_partial_store_lacks(scene: Scene) -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.background import beside, in_two
+from patchmgr.plumbing.background import beside, in_processes
 from patchmgr.plumbing.objects import ObjectReader
 
 _FORKING = """
 import os, sys, time
-from patchmgr.plumbing.background import beside, in_two
+from patchmgr.plumbing.background import beside, in_processes
 os.cpu_count = lambda: 2
 def find():
     print("begun", flush=True)
@@ -86,7 +86,7 @@ def test_a_fork_ends_with_the_process_that_started_it() -> None:
 
 def test_two_processes_share_tasks_and_each_value_stands_at_its_place() -> None:
     tasks = [partial(_waited, number) for number in range(20)]
-    values = in_two(tasks)()
+    values = in_processes(tasks)()
     assert [number for number, _ in values] == [*range(20)]
     assert len({process for _, process in values}) <= 2
 
@@ -100,7 +100,7 @@ def test_what_the_other_process_lost_is_computed_here(monkeypatch: pytest.Monkey
             raise MemoryError
         return number
 
-    assert in_two([partial(only_here, number) for number in range(3)])() == [0, 1, 2]
+    assert in_processes([partial(only_here, number) for number in range(3)])() == [0, 1, 2]
 
 
 def _waited(number: int) -> tuple[int, int]:
