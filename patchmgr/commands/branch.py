@@ -12,7 +12,7 @@ from patchmgr.commands.series import series_graph
 from patchmgr.engines.series.picking import SUFFIX, pick
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import ZERO_ID
+from patchmgr.model.ids import ZERO_ID, object_id
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.committing import (
@@ -20,7 +20,6 @@ from patchmgr.plumbing.committing import (
     as_mine,
     push_refs,
     remote_refs,
-    tag_id,
     tag_object,
     write_tag,
 )
@@ -319,7 +318,7 @@ def _branch_move(
 
 def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: bool) -> list[RefMove]:
     """Plan the update of a tag; a tag that patchmgr made on the same commit is replaced."""
-    new, old = tag_id(tag), place.value(name)
+    new, old = object_id("tag", tag), place.value(name)
     if old in (new, head):
         return []
     if old is not None and not is_forced and not _is_our_tag(place.git_dir, old, head):

@@ -11,6 +11,7 @@ from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.mail_text import parse_person
 from patchmgr.formats.series_files import with_appended, with_inserted
 from patchmgr.model.patch import Author
+from patchmgr.plumbing.clones import author_of
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make, refuse_forced
 from patchmgr.services.session import Session
@@ -50,7 +51,7 @@ def _words(name: str) -> str:
 
 def _author(opened: OpenSeries, given: str) -> Author:
     """Return the author of a new patch: the given one, or the user according to git."""
-    known = opened.need_checkout().clone.author()
+    known = author_of(opened.need_checkout().clone.private)
     if given:
         person = parse_person(given)
         if person is None:

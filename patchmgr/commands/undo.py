@@ -138,7 +138,7 @@ def _turn(
             )
             session.workspace.make(change, told=told)
         paths = tuple(sorted(p for p in change.files if not p.startswith(".patchmgr/log/")))
-        counts = tuple((str(step.place), len(step.exchange.files)) for step in steps)
+        counts = tuple((str(step.checkout.root), len(step.exchange.files)) for step in steps)
         return Turn(kind, tuple(chosen), paths, counts)
 
 

@@ -43,23 +43,6 @@ class CheckoutStep(Struct, frozen=True):
     exchange: Exchange
     edits: tuple[Edit, ...] = ()
 
-    @property
-    def place(self) -> Path:
-        """Return the top folder of the checkout."""
-        return self.checkout.root
-
-    def prepare(self, decider: Path) -> str:
-        """Write the new files next to the old ones, and return a token that names the change."""
-        return self.checkout.prepare(self.exchange, decider=decider)
-
-    def finish(self, token: str) -> None:
-        """Finish the change that the token names by moving its new files into place."""
-        self.checkout.finish(token)
-
-    def abandon(self) -> None:
-        """Give up the change: delete the new files that `prepare` wrote."""
-        self.checkout.abandon()
-
 
 def finish_step(place: Path, token: str) -> None:
     """Finish an interrupted change of a checkout; do nothing if the checkout is gone.

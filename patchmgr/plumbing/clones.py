@@ -132,10 +132,6 @@ class Clone(Struct, frozen=True, dict=True):
         printed = self.ask("ls-files", "--others", "--exclude-standard", "-z")
         return tuple(filter(None, git_process.text(printed).split("\0")))
 
-    def author(self) -> Author | None:
-        """Return the user's name and email, with the date, or None if git does not know them."""
-        return author_of(self.private)
-
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
     ) -> None:

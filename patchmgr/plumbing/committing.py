@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import object_id
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import identity
@@ -28,11 +27,6 @@ def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
     return git_process.raw(head) + message
-
-
-def tag_id(tag: bytes) -> str:
-    """Return the id of a tag object with this content."""
-    return object_id("tag", tag)
 
 
 def write_tag(git_dir: Path, tag: bytes) -> None:

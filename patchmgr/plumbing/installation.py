@@ -50,7 +50,7 @@ class Installation(Target):
 
     def held(self) -> AbstractContextManager[None]:
         """Hold a lock on the package during the `with` block; then delete empty private folders."""
-        return held_briefly(self._folder, what=str(self.root))
+        return held_briefly(self.private, what=str(self.root))
 
     def seen(self, path: str) -> WorkFile | None:
         """Return the file that an import would read, or None if there is none.

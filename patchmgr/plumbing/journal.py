@@ -33,7 +33,7 @@ from patchmgr.plumbing.durable import (
 from patchmgr.plumbing.plain_files import read_json, refuse_links
 
 if TYPE_CHECKING:
-    from patchmgr.plumbing.checkout import CheckoutStep
+    from patchmgr.plumbing.checkout import Checkout, CheckoutStep
 
 LOCK = "upstream.lock"
 PRIVATE = ".patchmgr"
@@ -131,10 +131,11 @@ class Journal:
         for path in change.files:
             refuse_links(self._root, path)
         made: list[Path] = []
-        ready: dict[str, CheckoutStep] = {}
+        ready: dict[str, Checkout] = {}
         try:
             for step in change.steps:
-                ready[step.prepare(self._root)] = step
+                token = step.checkout.prepare(step.exchange, decider=self._root)
+                ready[token] = step.checkout
             self._stage(change, made, ready)
             journal = self._read()
             if journal.refs:
@@ -147,7 +148,7 @@ class Journal:
             raise
         self._finish(journal, lambda place, token: ready[token].finish(token))
 
-    def _stage(self, change: Change, made: list[Path], ready: Mapping[str, CheckoutStep]) -> None:
+    def _stage(self, change: Change, made: list[Path], ready: Mapping[str, Checkout]) -> None:
         staging = self._root / _STAGING
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(parents=True)
@@ -161,7 +162,7 @@ class Journal:
                 make_folders((self._root / path).parent, made)
                 (self._root / staged).write_bytes(content)
             entries.append((path, staged))
-        steps = tuple((os.fsdecode(step.place), token) for token, step in ready.items())
+        steps = tuple((os.fsdecode(target.root), token) for token, target in ready.items())
         plan = _Plan(tuple(entries), tuple(change.refs), tuple(change.spent), steps)
         beside = staging / "journal.json"
         beside.write_bytes(json.dumps(msgspec.to_builtins(plan)).encode())
@@ -170,11 +171,11 @@ class Journal:
         beside.replace(self._root / _JOURNAL)
         synced(self._root / PRIVATE)
 
-    def _drop(self, made: Sequence[Path], ready: Mapping[str, CheckoutStep]) -> None:
+    def _drop(self, made: Sequence[Path], ready: Mapping[str, Checkout]) -> None:
         """Abandon a change before any file is moved; the journal is deleted first."""
         (self._root / _JOURNAL).unlink(missing_ok=True)
-        for step in ready.values():
-            step.abandon()
+        for checkout in ready.values():
+            checkout.abandon()
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
         remove_empty(made)
 

@@ -131,7 +131,8 @@ _SPARE = 16 * 1024
 class Target:
     """A folder to which series are applied.
 
-    Subclasses define `_stage_more`, `_finish_more` and `_is_resumable` for their kind of target.
+    `private` is the folder that contains the record and the journal. Subclasses define
+    `_stage_more`, `_finish_more` and `_is_resumable` for their kind of target.
     """
 
     fault = "broken-target"
@@ -141,7 +142,7 @@ class Target:
     def __init__(self, root: Path, folder: Path) -> None:
         self.root = root
         self.tree = WorkTree(root)
-        self._folder = folder
+        self.private = folder
         self._staging = folder / "staging"
 
     def record(self) -> Record | None:
@@ -149,7 +150,7 @@ class Target:
 
         Raises PatchmgrError "broken-target" if it cannot be read.
         """
-        path = self._folder / _RECORD
+        path = self.private / _RECORD
         if not path.exists():
             return None
         try:
@@ -167,13 +168,13 @@ class Target:
         if not name.isdigit():
             raise PatchmgrError(
                 "broken-target",
-                f"the record in {self._folder} names {name!a}, which is not a number",
+                f"the record in {self.private} names {name!a}, which is not a number",
             )
         try:
-            return (self._folder / "originals" / name).read_bytes()
+            return (self.private / "originals" / name).read_bytes()
         except OSError as fault:
             raise PatchmgrError(
-                "broken-target", f"{self._folder}/originals/{name} cannot be read"
+                "broken-target", f"{self.private}/originals/{name} cannot be read"
             ) from fault
 
     def original_file(self, file: AppliedFile) -> WorkFile | None:
@@ -186,7 +187,7 @@ class Target:
         content = self.original(file.original)
         if state_of(file.before.mode, content) != file.before:
             raise PatchmgrError(
-                "broken-target", f"the saved original of {file.path} in {self._folder} was changed"
+                "broken-target", f"the saved original of {file.path} in {self.private} was changed"
             )
         return WorkFile(file.before.mode, content, file.permissions or 0o644)
 
@@ -195,17 +196,12 @@ class Target:
 
         Raises PatchmgrError "busy" if another process holds the lock.
         """
-        return held(self._folder, what=str(self.root))
-
-    @property
-    def private(self) -> Path:
-        """Return the folder that contains the record and the journal."""
-        return self._folder
+        return held(self.private, what=str(self.root))
 
     @property
     def is_interrupted(self) -> bool:
         """Return whether a change was begun but not finished."""
-        return (self._folder / _JOURNAL).exists()
+        return (self.private / _JOURNAL).exists()
 
     @uninterrupted()
     def recover(self) -> str | None:
@@ -215,7 +211,7 @@ class Target:
         PatchmgrError if a file has been edited since, or if only some of the files were put back,
         because finishing the change would then undo a person's work.
         """
-        path = self._folder / _JOURNAL
+        path = self.private / _JOURNAL
         try:
             journal = _read_journal(path)
         except BROKEN as fault:
@@ -314,13 +310,13 @@ class Target:
 
     def finish(self, token: str) -> None:
         """Finish the change that the token names by moving its new files into place."""
-        journal = parse_json((self._folder / _JOURNAL).read_bytes())
+        journal = parse_json((self.private / _JOURNAL).read_bytes())
         if journal.get("token") == token:
             self._finish_now(journal)
 
     def abandon(self) -> None:
         """Give up the change: delete the new files that `prepare` wrote."""
-        self._drop(parse_json((self._folder / _JOURNAL).read_bytes()))
+        self._drop(parse_json((self.private / _JOURNAL).read_bytes()))
 
     def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
         try:
@@ -373,8 +369,8 @@ class Target:
         write_synced(beside, json.dumps(journal).encode())
         synced(self._staging / "originals")
         synced(self._staging)
-        os.replace(beside, self._folder / _JOURNAL)
-        synced(self._folder)
+        os.replace(beside, self.private / _JOURNAL)
+        synced(self.private)
 
     def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
         """Return whether a file, or something that is changed after the files, may have changed."""
@@ -392,7 +388,7 @@ class Target:
         killed.
         """
         with suppress(FileNotFoundError):  # a rename needs no space on the disk
-            os.replace(self._staging / _DROPPED, self._folder / _JOURNAL)
+            os.replace(self._staging / _DROPPED, self.private / _JOURNAL)
         for _, beside, _, _ in journal["files"]:
             if beside is not None:
                 self.tree.remove(beside)
@@ -400,7 +396,7 @@ class Target:
             self.tree.remove_folder(folder)
         self.tree.sync(beside for _, beside, _, _ in journal["files"] if beside is not None)
         shutil.rmtree(self._staging, ignore_errors=True)
-        (self._folder / _JOURNAL).unlink(missing_ok=True)
+        (self.private / _JOURNAL).unlink(missing_ok=True)
 
     def _without_edited(self, journal: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a change without the files that somebody has edited since."""
@@ -454,7 +450,7 @@ class Target:
         (self._staging / "spare").unlink(missing_ok=True)
         self._finish_more(journal, is_fresh=is_fresh)
         self._keep_record(journal["record"])
-        (self._folder / _JOURNAL).unlink()
+        (self.private / _JOURNAL).unlink()
         shutil.rmtree(self._staging, ignore_errors=True)
         if saved:
             names = ", ".join(saved)
@@ -466,12 +462,12 @@ class Target:
             )
 
     def _keep_record(self, record: Mapping[str, Any] | None) -> None:
-        kept, fresh = self._folder / "originals", self._staging / "originals"
+        kept, fresh = self.private / "originals", self._staging / "originals"
         if fresh.exists():
             shutil.rmtree(kept, ignore_errors=True)
             os.rename(fresh, kept)
         if record is None:
-            (self._folder / _RECORD).unlink(missing_ok=True)
+            (self.private / _RECORD).unlink(missing_ok=True)
             shutil.rmtree(kept, ignore_errors=True)
         elif (self._staging / _RECORD).exists():
-            os.replace(self._staging / _RECORD, self._folder / _RECORD)
+            os.replace(self._staging / _RECORD, self.private / _RECORD)

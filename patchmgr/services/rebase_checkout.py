@@ -27,7 +27,7 @@ from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, Changes, Entry
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.clones import Clone, open_clone
+from patchmgr.plumbing.clones import Clone, author_of, open_clone
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.linked_worktree import (
     LinkedWorktree,
@@ -530,7 +530,7 @@ def _new_patch(
     names = (f"{stem}-edits{end}{SUFFIX}" for end in chain([""], (f"-{n}" for n in count(2))))
     is_free = session.workspace.is_free
     name = next(n for n in names if n not in taken and is_free(stand.series, n))
-    author = tree.clone.author() or own_author()
+    author = author_of(tree.clone.private) or own_author()
     header = new_header(f"Edits made while rebasing {shown(stem)}", "", author)
     return Added(stand.series, stand.patch, name, git_process.text(header))
 
