@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from patchmgr.model.check import Checked, Gate, Problem, Standing
 from patchmgr.render.escape import clean, counted
@@ -125,19 +125,30 @@ def junit(results: Sequence[Checked]) -> str:
     Each series is a test suite. Each gate has a test case for each patch, or one for the whole
     branch, or both.
     """
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    root = Element("testsuites")
     for checked in results:
         cases = [case for gate in checked.gates for case in _cases(checked, gate)]
-        failures = sum(bool(case[2]) for case in cases)
-        passed_over = sum(case[3] is not None for case in cases)
-        lines.append(
-            f'  <testsuite name={_attribute(checked.series)} tests="{len(cases)}" '
-            f'failures="{failures}" errors="0" skipped="{passed_over}">'
-        )
+        counts = {
+            "tests": len(cases),
+            "failures": sum(bool(case[2]) for case in cases),
+            "errors": 0,
+            "skipped": sum(case[3] is not None for case in cases),
+        }
+        suite = SubElement(root, "testsuite", name=clean(checked.series))
+        suite.attrib |= {name: str(count) for name, count in counts.items()}
         for gate, name, problems, why in cases:
-            lines += _case(checked.series, gate, name, problems, why)
-        lines.append("  </testsuite>")
-    return "\n".join([*lines, "</testsuites>"]) + "\n"
+            owner = clean(f"{checked.series}.{gate.name}")
+            case = SubElement(suite, "testcase", classname=owner, name=clean(name))
+            if gate.seconds is not None:
+                case.set("time", f"{gate.seconds:.3f}")
+            if why is not None:
+                SubElement(case, "skipped", message=clean(why))
+            elif problems:
+                failure = SubElement(case, "failure", message=counted(len(problems), "problem"))
+                failure.text = clean("\n".join(map(_place, problems)), keep="\n")
+    indent(root)
+    raw: bytes = tostring(root, "UTF-8", xml_declaration=True)
+    return f"{raw.decode()}\n"
 
 
 _Case = tuple[Gate, str, "Sequence[Problem]", "str | None"]
@@ -157,28 +168,6 @@ def _cases(checked: Checked, gate: Gate) -> Iterator[_Case]:
     rest = [problem for problems in by_patch.values() for problem in problems]
     if rest or gate.seconds is not None:
         yield gate, "branch", rest, None
-
-
-def _case(
-    series: str, gate: Gate, name: str, problems: Sequence[Problem], why: str | None
-) -> Iterator[str]:
-    time = f' time="{gate.seconds:.3f}"' if gate.seconds is not None else ""
-    owner = _attribute(f"{series}.{gate.name}")
-    head = f"    <testcase classname={owner} name={_attribute(name)}{time}"
-    if why is not None:
-        yield f"{head}><skipped message={_attribute(why)}/></testcase>"
-    elif problems:
-        yield f"{head}>"
-        text = "\n".join(_place(problem) for problem in problems)
-        message = _attribute(counted(len(problems), "problem"))
-        yield f"      <failure message={message}>{escape(clean(text, keep=chr(10)))}</failure>"
-        yield "    </testcase>"
-    else:
-        yield f"{head}/>"
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(clean(text))
 
 
 def audited_text(results: Sequence[Audited], view: View) -> Iterator[str]:
