@@ -52,22 +52,9 @@ class Settings(Struct, frozen=True):
 
 def read_settings(git_dir: Path, private: Path) -> Settings:
     """Return the part of the user's git configuration that affects the files of a checkout."""
-    line = ["config", "--show-scope", "-z", "--get-regexp", _SETTINGS]
-    _, printed = git_process.run(
-        line, git_dir=private, good=(0, 1), env=git_process.user_environment()
-    )
-    fields = git_process.text(printed).split("\0")[:-1]
-    core: dict[str, str | None] = {}
-    filters: dict[str, None] = {}
-    for scope, (key, equals, value) in zip(
-        fields[::2], (field.partition("\n") for field in fields[1::2]), strict=True
-    ):
-        if scope == "command":  # the settings that patchmgr pins
-            continue
-        if key.startswith("filter."):
-            filters[key.rpartition(".")[0]] = None
-        else:
-            core[key] = value if equals else None
+    found = dict(git_process.settings(_SETTINGS, git_dir=private))
+    filters = dict.fromkeys(k.rpartition(".")[0] for k in found if k.startswith("filter."))
+    core = {key: value for key, value in found.items() if not key.startswith("filter.")}
     known = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     core.setdefault("core.attributesfile", f"{known}/git/attributes")
     options = (f"{key}={value}" if value is not None else key for key, value in core.items())

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -205,6 +205,22 @@ def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> st
     """
     code, printed = run(arguments, git_dir=git_dir, good=good)
     return None if code else text(printed).strip()
+
+
+def settings(
+    pattern: str, *, git_dir: Path | None = None, cwd: Path | None = None
+) -> Iterator[tuple[str, str | None]]:
+    """Yield the name and value of each of the user's settings whose name matches the pattern.
+
+    The value is None if git's configuration gives only the name, which means true.
+    """
+    line = ["config", "--show-scope", "-z", "--get-regexp", pattern]
+    _, printed = run(line, git_dir=git_dir, cwd=cwd, good=(0, 1), env=user_environment())
+    fields = text(printed).split("\0")[:-1]
+    for scope, setting in zip(fields[::2], fields[1::2], strict=True):
+        name, has_value, value = setting.partition("\n")
+        if scope != "command":  # the settings that patchmgr pins
+            yield name, value if has_value else None
 
 
 def output_by_files(

@@ -269,15 +269,8 @@ class ToolFile(Struct, frozen=True):
 
 def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
     """Return the user's git settings for merge tools in a folder, as (name, value) pairs."""
-    _, printed = git_process.run(
-        ["config", "--null", "--get-regexp", _SETTINGS],
-        cwd=folder,
-        good=(0, 1),
-        env=git_process.user_environment(),
-    )
-    rows = (row.partition("\n") for row in git_process.text(printed).split("\0")[:-1])
-    # A setting without a value means true; git lists only its name.
-    return tuple((name, value if end else "true") for name, end, value in rows)
+    found = git_process.settings(_SETTINGS, cwd=folder)
+    return tuple((name, "true" if value is None else value) for name, value in found)
 
 
 # These attributes override those of the user, and `core.autocrlf`.
