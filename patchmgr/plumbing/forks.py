@@ -57,8 +57,7 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
     Raises PatchmgrError "unknown-ref" if there is no such commit or range, and "usage" if the
     commit does not have two parents.
     """
-    if not name or name.startswith("-") or "\n" in name or "\0" in name:
-        raise UsageError(f"{shown(name)} is not a commit or range A..B")
+    _refuse_option(name)
     git_dir = find_git_dir(repository)
     is_range = ".." in name
     wanted = ["rev-list", "--parents", "--topo-order"]
@@ -84,12 +83,8 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
     `was` is the range of the commits before the rebase, and `name` is the range after it. Commits
     are matched by author, author date and subject; ambiguous ones are left out.
     """
-    for given in (name, was):
-        if not given or given.startswith("-") or "\n" in given or "\0" in given:
-            raise UsageError(f"{shown(given)} is not a commit or range A..B")
-    start, dots, end = name.partition("..")
-    if not dots or not start or not end or end.startswith("."):
-        raise UsageError(f"{shown(name)} is not a range A..B")
+    _refuse_option(was)
+    _, end = range_ends(name)
     git_dir = find_git_dir(repository)
     new = _by_author(git_dir, [name], repository)
     old = _by_author(git_dir, [was, f"^{end}"], repository)
@@ -99,6 +94,11 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
         if key in old and old[key][0] != new[key][0]
     ]
     return git_dir, tuple(found)
+
+
+def _refuse_option(name: str) -> None:
+    if not name or name.startswith("-") or "\n" in name or "\0" in name:
+        raise UsageError(f"{shown(name)} is not a commit or range A..B")
 
 
 def _by_author(
@@ -230,9 +230,10 @@ def _with_quoted_text(mail: bytes, text: bytes) -> bytes:
 
 def range_ends(commits: str) -> tuple[str, str]:
     """Return both ends of a range `A..B`; raise PatchmgrError "usage" for any other text."""
+    _refuse_option(commits)
     first, dots, last = commits.partition("..")
-    if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
-        raise UsageError(f"{commits} is not a range A..B")
+    if not dots or not first or not last or last.startswith("."):
+        raise UsageError(f"{shown(commits)} is not a range A..B")
     return first, last
 
 
