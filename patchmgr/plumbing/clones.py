@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
@@ -136,12 +137,8 @@ class Clone(Struct, frozen=True, dict=True):
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
     ) -> None:
         """Write entries to the index (None removes one), and mark `hidden` paths skip-worktree."""
-        lines = [
-            f"0 {'0' * 40}\t{path}\0" if entry is None else f"{entry.mode} {entry.blob}\t{path}\0"
-            for path, entry in entries.items()
-        ]
-        if lines:
-            data = git_process.raw("".join(lines))
+        if entries:
+            data = git_process.raw("".join(index_line(*row) for row in entries.items()))
             self.ask("update-index", "-z", "--index-info", data=data, index=index)
         if hidden:
             data = git_process.raw("".join(f"{path}\0" for path in sorted(hidden)))
@@ -189,6 +186,12 @@ class Clone(Struct, frozen=True, dict=True):
                 f"fetch it first: git -C {self.root} fetch URL {base}",
             )
         return code == 0
+
+
+def index_line(path: str, entry: Entry | None, stage: int = 0) -> str:
+    """Return a line for `git update-index -z --index-info`; without an entry, it removes one."""
+    facts = f"0 {ZERO_ID}" if entry is None else f"{entry.mode} {entry.blob} {stage}"
+    return f"{facts}\t{path}\0"
 
 
 def open_clone(folder: Path) -> Clone:

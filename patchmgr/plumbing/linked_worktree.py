@@ -23,7 +23,7 @@ from patchmgr.model.ids import EMPTY_TREE
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.model.snapshot import Changes, Entry
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.clones import Clone, open_clone
+from patchmgr.plumbing.clones import Clone, index_line, open_clone
 from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.history import changes_between
 from patchmgr.plumbing.stores import references
@@ -149,7 +149,7 @@ class LinkedWorktree:
     def with_entries(self, tree: str, entries: Mapping[str, Entry | None]) -> str:
         """Write a tree with some entries replaced (None removes the file), and return its id."""
         self._ask("read-tree", tree, index=True)
-        self._set_index(_stage(path, entry) for path, entry in entries.items())
+        self._set_index(index_line(*row) for row in entries.items())
         return self._ask("write-tree", index=True).decode().strip()
 
     def show(self, stand: Stand, stages: Stages) -> bool:
@@ -169,8 +169,8 @@ class LinkedWorktree:
             self._ask("update-ref", _LEFT, stand.left)
             self._ask("read-tree", "-m", "-u", now, stand.left, index=True)
             for path, sides in stages.items():
-                lines = [_stage(path, side, number) for number, side in enumerate(sides, 1) if side]
-                self._set_index([_stage(path, None), *lines])
+                lines = [index_line(path, side, n) for n, side in enumerate(sides, 1) if side]
+                self._set_index([index_line(path, None), *lines])
             os.replace(self._index, self.clone.private / "index")
         self._ask("update-ref", "-m", "patchmgr rebase", "HEAD", stand.head)
         self._note(stand)
@@ -229,12 +229,6 @@ class LinkedWorktree:
         stand = self.stand()
         if stand is not None:
             self._note(replace(stand, series="", patch="", files=()))
-
-
-def _stage(path: str, entry: Entry | None, number: int = 0) -> str:
-    if entry is None:
-        return f"0 {'0' * 40}\t{path}\0"
-    return f"{entry.mode} {entry.blob} {number}\t{path}\0"
 
 
 def find_worktree(folder: Path) -> LinkedWorktree | None:
