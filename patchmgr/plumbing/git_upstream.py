@@ -7,7 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -35,9 +35,6 @@ from patchmgr.plumbing.stores import (
     refuse_shallow,
 )
 from patchmgr.plumbing.upstream_kinds import OpenUpstream, nearest
-
-if TYPE_CHECKING:
-    from packaging.version import Version
 
 
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:

@@ -26,11 +26,6 @@ from patchmgr.render.publishing import comparison_lines, comparison_sums
 from patchmgr.render.view import UNLIMITED, View
 
 
-def report_json(footprints: Sequence[Footprint]) -> str:
-    """Return the JSON document of `report`."""
-    return document("report", series=[footprint_value(footprint) for footprint in footprints])
-
-
 def footprint_value(footprint: Footprint) -> dict[str, Any]:
     """Return the report on one series as JSON data; the line counts of a binary file are null."""
     return fields(
@@ -96,7 +91,7 @@ def reports_text(
     Only the HTML page shows the work orders in `orders`.
     """
     if form == "json":
-        return report_json(footprints)
+        return document("report", series=[*map(footprint_value, footprints)])
     if form == "html":
         return render.report_html.report_html(footprints, orders)
     if form == "markdown":

@@ -19,7 +19,8 @@ from patchmgr.model.upstream import Pin
 from patchmgr.render.markdown_text import LIMIT
 from patchmgr.render.report_markdown import MOST_SITES, report_markdown
 from patchmgr.render.report_terminal import report_terminal
-from patchmgr.render.reports import report_json
+from patchmgr.render.reports import reports_text
+from patchmgr.render.view import View
 from tests.tables import table
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -154,7 +155,7 @@ FORMS: dict[str, Callable[[Footprint], str]] = {
     "md": report_markdown,
     "txt": lambda found: report_terminal(found, width=80, colour=False),
     "ansi": lambda found: report_terminal(found, width=50, colour=True),
-    "json": lambda found: report_json([found]),
+    "json": lambda found: reports_text([found], "json", View()),
 }
 
 
@@ -251,7 +252,7 @@ def test_colour_only_adds_colour() -> None:
 
 
 def test_json_is_one_document_for_all_series() -> None:
-    document = json.loads(report_json([one(), empty()]))
+    document = json.loads(reports_text([one(), empty()], "json", View()))
     assert (document["format"], document["command"]) == (1, "report")
     assert [series["name"] for series in document["series"]] == ["one", "empty"]
-    assert json.loads(report_json([]))["series"] == []
+    assert json.loads(reports_text([], "json", View()))["series"] == []
