@@ -41,6 +41,7 @@ _NUMBERS = frozenset(
     {"bool", "char", "double", "float", "int", "long", "short", "signed", "size_t", "unsigned"}
     | {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 )
+_DECLARATORS = 20  # most names that one declaration declares
 _LEADS = frozenset(  # words before a call that are not types
     {"return", "else", "case", "co_return", "co_await", "co_yield", "throw", "do", "not", "and"}
     | {"or", "goto"}
@@ -465,7 +466,15 @@ def _call(file: CxxFile, number: int) -> int | None:
 
 
 def _is_local(file: CxxFile, number: int) -> bool:
-    """Return whether the type before a name shows that it is declared here, as in `int n`."""
+    """Return whether the type before a name shows that it is declared here, as in `int n, *m`."""
+    for _ in range(_DECLARATORS):
+        first = number
+        while first and file.tokens[first - 1].text in ("*", "&"):
+            first -= 1
+        before = [token.text for token in file.tokens[max(0, first - 2) : first]]
+        if before[1:] != [","] or not is_name(before[0]):
+            break
+        number = first - 2
     texts = [file.tokens[n].text for n in range(max(0, number - 3), number)]
     if not texts or texts[-1] in _LEADS:
         return False

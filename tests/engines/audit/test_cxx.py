@@ -119,6 +119,11 @@ KEPT = {
     "in a comment": ("// scale\n  r = a;", ("int scale(", "int rescale(")),
     "in a string": ('log("scale");', ("int scale(", "int rescale(")),
     "a local name": ("int scale = a; r = scale;", ("int scale(", "int rescale(")),
+    "the second of two local names": (
+        "char *b, *depth = nullptr, c; r = *depth;",
+        ("int depth = 2", "void* depth"),
+    ),
+    "the third of three": ("int b, *c, **depth; r = **depth;", ("int depth = 2", "void* depth")),
     "a member of something else": ("r = other.scale(a);", ("int scale(", "int rescale(")),
     "an alias stays": (
         "r = plain(a);",
