@@ -2,77 +2,42 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from patchmgr.formats.regexes import compile_regex
+
 _ANY = "**"
-
-
-class _Glob(Struct, frozen=True):
-    """The components of a glob, as regular expressions. `**` is represented by None."""
-
-    parts: tuple[re.Pattern[str] | None, ...]
-    is_folder: bool
+_WILD = {"*": "[^/]*", "?": "[^/]"}
 
 
 class Globs:
     """A list of globs. A glob matches a path if it matches the path or a folder around it."""
 
     def __init__(self, globs: Sequence[str]) -> None:
-        self._globs = tuple(map(_parsed, globs))
+        self._expressions = [compile_regex(_expression(glob)) for glob in globs]
 
     def match(self, path: str) -> bool:
         """Return whether any of the globs matches a path or a folder that contains the path."""
-        names = path.split("/")
-        return any(_matches(glob, names) for glob in self._globs)
+        text = path.encode("utf-8", "replace").decode()
+        return any(expression.fullmatch(text) for expression in self._expressions)
 
 
-def _parsed(glob: str) -> _Glob:
+def _expression(glob: str) -> str:
+    """Return a glob as a regular expression of RE2, which no glob can make slow."""
     text = glob.strip().lstrip("/")
     if text.endswith(f"/{_ANY}") and text.strip("*/"):
         text = text[: -len(_ANY)]  # everything in the folder
-    parts = text.rstrip("/").split("/")
-    return _Glob(tuple(None if p == _ANY else _expression(p) for p in parts), text.endswith("/"))
+    *folders, name = text.rstrip("/").split("/")
+    around = "".join("(?:.*/)?" if part == _ANY else f"{_part(part)}/" for part in folders)
+    own = ".*" if name == _ANY else _part(name)
+    return f"(?s){around}{own}{'/.+' if text.endswith('/') else '(?:/.*)?'}"
 
 
-def _expression(part: str) -> re.Pattern[str]:
-    return re.compile(fnmatch.translate(part.replace("[", "[[]")))
-
-
-def _matches(glob: _Glob, names: Sequence[str]) -> bool:
-    """Return whether a glob matches a path, given as its components.
-
-    All ways to match are followed at the same time: `reached` holds, for each of them, how many
-    components of the glob have matched so far.
-    """
-    end = len(glob.parts)
-    reached = _through(glob, {0})
-    for at, name in enumerate(names):
-        following: set[int] = set()
-        for number in reached:
-            part = glob.parts[number] if number < end else None
-            if part is None:
-                following.add(number)  # `**` matches this, or a folder around it matched before
-            elif part.match(name):
-                following.add(number + 1)
-        reached = _through(glob, following)
-        if end in reached and (not glob.is_folder or at + 1 < len(names)):
-            return True
-        if not reached:
-            return False
-    return False
-
-
-def _through(glob: _Glob, reached: set[int]) -> set[int]:
-    """Add to `reached` each number after a `**`, because `**` may match no folder at all."""
-    for number in sorted(reached):
-        while number < len(glob.parts) and glob.parts[number] is None:
-            number += 1
-            reached.add(number)
-    return reached
+def _part(text: str) -> str:
+    return "".join(_WILD.get(sign) or re.escape(sign) for sign in text)
 
 
 Rules = tuple[tuple[str, tuple[str, ...]], ...]
