@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
-from patchmgr.engines.text.patience import equal_ends
+from patchmgr.engines.text.differences import changed_blocks
 
 
 def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
@@ -24,11 +23,9 @@ def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, .
 def _carried(
     owner: Sequence[str | None], before: Sequence[bytes], after: Sequence[bytes], name: str | None
 ) -> list[str | None]:
-    start, end = equal_ends(before, after)
-    middle = SequenceMatcher(
-        None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False
-    )
-    found = list(owner[:start])
-    for tag, a0, a1, b0, b1 in middle.get_opcodes():
-        found += owner[start + a0 : start + a1] if tag == "equal" else [name] * (b1 - b0)
-    return [*found, *(owner[len(owner) - end :] if end else ())]
+    found, at = list[str | None](), 0
+    for block in changed_blocks(before, after):
+        found += owner[at : block.old_start]
+        found += [name] * (block.new_end - block.new_start)
+        at = block.old_end
+    return [*found, *owner[at:]]
