@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
+from patchmgr.engines.conflicts.ids import conflict_regions
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.marked import sides_of
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.patch import Hunk
 
@@ -17,7 +18,7 @@ PIECE = late_pattern(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|
 def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
     """Return whether upstream has everything that a hunk adds."""
     regions = conflict_regions(marked)
-    if not regions or not hunk.added() or resolved_to_ours(marked) != ours:
+    if not regions or not hunk.added() or sides_of(marked)[1] != ours:
         return False
     for base, mine, theirs in regions:
         sides = [[x.rstrip(b"\r\n") for x in split_lines(x)] for x in (base, mine, theirs)]

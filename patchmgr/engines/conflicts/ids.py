@@ -14,12 +14,6 @@ def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
     return tuple((base, ours, theirs) for base, ours, theirs in sides)
 
 
-def resolved_to_ours(marked: bytes) -> bytes:
-    """Return a text with conflict markers in which every region is replaced with ours."""
-    found = split_marked(marked)
-    return found.with_each(tuple(one.region.ours for one in found.regions))
-
-
 def _unended(side: bytes) -> bytes:
     return side.removesuffix(b"\n")
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
-from patchmgr.engines.text.marked import split_marked
+from patchmgr.engines.text.marked import sides_of, split_marked
 from patchmgr.model.outcome import FileConflict, Sighting, Verdict
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -87,11 +87,9 @@ def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
     if conflict.marked is None or any(side is None or side[-1:] not in b"\n" for side in sides):
         return None
     marked = split_marked(conflict.marked)
-    regions = [found.region for found in marked.regions if found.is_sure]
-    if not regions or len(regions) < len(marked.regions) or not marked.is_sure:
+    if not marked.regions or not marked.is_sure or not all(one.is_sure for one in marked.regions):
         return None
-    ours = marked.with_each(tuple(region.ours for region in regions))
-    return ours, marked.with_each(tuple(region.theirs for region in regions))
+    return sides_of(conflict.marked)[1:]
 
 
 def is_edit(step: FileStep) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.engines.conflicts.memory import Resolutions, learn, replay
-from patchmgr.engines.text.marked import split_marked
+from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Blobs, TextMerge, Tree
@@ -211,9 +211,7 @@ class Line:
         )
         if found.is_clean:
             return found.marked, "as in the merge"
-        left = split_marked(found.marked)
-        content = left.with_each(tuple(region.region.ours for region in left.regions))
-        return content, "left to the patch of the merge"
+        return sides_of(found.marked)[1], "left to the patch of the merge"
 
 
 class Closest(Struct, frozen=True):

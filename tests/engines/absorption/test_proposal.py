@@ -6,9 +6,10 @@ import pytest
 
 from patchmgr.engines.absorption.proposal import marked_spots
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
+from patchmgr.engines.conflicts.ids import conflict_regions
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.text.differences import Block
+from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.outcome import FileConflict, How, PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
@@ -73,7 +74,7 @@ def test_a_clean_hunk_that_says_the_same_again_is_a_conflict() -> None:
     (both,) = conflict.resemblances
     assert (both.line, both.upstream.decode(), both.patch.decode()) == (10, ALIKE, MINE)
     assert conflict.marked is not None
-    assert resolved_to_ours(conflict.marked) == ours
+    assert sides_of(conflict.marked)[1] == ours
     between = "".join(STEPS[4:8])
     regions = [[side.decode() for side in region] for region in conflict_regions(conflict.marked)]
     assert regions == [
@@ -132,7 +133,7 @@ def test_the_other_hunks_of_the_file_are_merged() -> None:
     assert result.answers() == ["unchanged text", "conflict -"]
     conflict = conflict_of(result)
     assert conflict.marked is not None
-    assert resolved_to_ours(conflict.marked) == source(l1="    first(1)\n", l11=ALIKE)
+    assert sides_of(conflict.marked)[1] == source(l1="    first(1)\n", l11=ALIKE)
 
 
 def test_a_moved_file_is_looked_at_too() -> None:
@@ -290,7 +291,7 @@ def test_the_region_holds_both_texts(
     content = marked(*sides, *spots)
     assert regions(content) == found
     assert content is not None
-    assert resolved_to_ours(content) == sides[1]
+    assert sides_of(content)[1] == sides[1]
 
 
 def test_all_else_is_merged() -> None:
@@ -298,7 +299,7 @@ def test_all_else_is_merged() -> None:
     theirs = text("Y b c d T e f g h i j k l")
     content = marked(LETTERS, ours, theirs, (4, 4, 3, 4))
     assert content is not None
-    assert resolved_to_ours(content) == text("Y b c U d e f g h i j k X")
+    assert sides_of(content)[1] == text("Y b c U d e f g h i j k X")
     assert regions(content) == [["d", "U d", "d T"]]
 
 

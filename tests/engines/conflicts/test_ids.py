@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patchmgr.engines.conflicts.ids import conflict_id, conflict_regions, resolved_to_ours
+from patchmgr.engines.conflicts.ids import conflict_id, conflict_regions
+from patchmgr.engines.text.marked import sides_of
 from tests.tables import table
 
 SIDES = st.none() | st.binary(max_size=6)
@@ -101,7 +102,7 @@ def test_an_id_is_the_same_on_every_machine() -> None:
     },
 )
 def test_regions_can_be_settled_as_ours(text: bytes, settled: bytes) -> None:
-    assert resolved_to_ours(text) == settled
+    assert sides_of(text)[1] == settled
 
 
 @settings(deadline=None)
