@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from patchmgr.model.predicate import Conditions, State, States
 
 
-Question = Literal["refusal", "failure", "broken promise"]
+Question = Literal["refusal", "failure", "broken_promise"]
+"""The name of a function in `predicates`, which asks one condition of a patch."""
 
 
 class Views(Struct, frozen=True):
@@ -88,17 +89,13 @@ def _told_of(patch: Patch, question: Question, state: State, states: States) -> 
     """Return what `predicates` says about the conditions of a patch. Errors name the patch."""
     from patchmgr.engines.series import predicates  # most patches have no conditions
 
-    ask = {
-        "refusal": predicates.refusal,
-        "failure": predicates.failure,
-        "broken promise": predicates.broken_promise,
-    }[question]
     conditions = _conditions(patch)
     try:
-        return ask(conditions, state, states)
+        found: str | None = getattr(predicates, question)(conditions, state, states)
     except PatchmgrError as fault:
         problem = f"Patch {shown(patch.name)}: {fault.message}"
         raise PatchmgrError(fault.kind, problem, *fault.hints) from fault
+    return found
 
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
@@ -159,7 +156,7 @@ def _placed(item: Item, views: Views, old: Overlay, blobs: Blobs) -> Item:
 
 
 def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
-    return _told_of(patch, "broken promise", replace(views.onto, tree=tree), views.states)
+    return _told_of(patch, "broken_promise", replace(views.onto, tree=tree), views.states)
 
 
 def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
