@@ -22,7 +22,8 @@ _WORD = re.compile(r"\w+")
 _SAID = re.compile(r"\w+|\*")
 _ALIAS = re.compile(r"\bas[ \t]+\w+")
 _IMPORT = re.compile(
-    r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))"
+    r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|(?:[^\n]*\\\n)*[^\n]*)"
+    r"|import[ \t]+((?:[\w.,\t ]|\\\n)+))"
 )
 _DEFINES = re.compile(
     rb"[ \t]*(?:(?:async[ \t]+)?def|class|@)\b|\w+[ \t]*[:=]"
@@ -207,7 +208,7 @@ def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
                 each = _WORD.findall(_ALIAS.sub("", names)) or [""]
                 found.update((match[0], package, name) for name in each)
             else:
-                named = (name.split()[:1] for name in whole.split(","))
+                named = (name.split()[:1] for name in whole.replace("\\\n", " ").split(","))
                 found.update((match[0], name, "") for first in named for name in first)
             end = match.end()
         at = text.find("import", max(end, at + 1))

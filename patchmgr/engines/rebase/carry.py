@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from itertools import accumulate, takewhile
 from operator import eq
@@ -11,6 +10,8 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proof import checked
 from patchmgr.engines.absorption.proposal import Proposal, with_proposals
+from patchmgr.engines.audit.interfaces import named_imports
+from patchmgr.engines.audit.outline import words
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.conflicts import collision, proposed
@@ -417,14 +418,6 @@ def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
     return None if obstacle is None else f"upstream has {obstacle}, which is in the way"
 
 
-# The pattern starts with a line feed, at which `_imports` tries it.
-_IMPORT = re.compile(
-    rb"\n([ \t]*(?:from[ \t][^\n]*?[ \t]import\b|import\b)(?:[ \t]*\([^)]*|(?:[^\n]*\\\n)*[^\n]*))"
-)
-_TOP_IMPORT = re.compile(_IMPORT.pattern.replace(rb"[ \t]*", b"", 1))
-_WORD = re.compile(rb"[^\W\d]\w*")
-
-
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
     """Add to a merged Python file the imports that the patch's lines need.
 
@@ -436,21 +429,20 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
     if any(e is None or e.mode not in FILE_MODES for e in (entry, theirs, sides.ours)):
         return merged
     assert entry and theirs and sides.ours
-    needed = _carried_words(sides.hunks, merged.answers)
-    known = _imported_words(blobs.read(theirs.blob))
-    wanted = needed & known
-    if not wanted or wanted <= _imported_words(blobs.read(sides.ours.blob)):
+    own, wanted = _imports(blobs.read(theirs.blob)), _carried_words(sides.hunks, merged.answers)
+    wanted &= words("\n".join(own))
+    if wanted <= words("\n".join(_imports(blobs.read(sides.ours.blob)))):
         return merged
     content = blobs.read(entry.blob)
-    imports = _imports(blobs.read(theirs.blob))
-    brought = (each for each in imports if wanted & {*_WORD.findall(each)})
-    if wanted <= _imported_words(content, _TOP_IMPORT) or all(x in content for x in brought):
+    there = _imports(content)
+    brought = {each for each in own if not wanted.isdisjoint(words(each))}
+    at_top = (each for each in there if not each[0].isspace())
+    if brought <= there or wanted <= words("\n".join(at_top)):
         return merged
     from patchmgr.engines.moved.imports import missing_imports
 
-    names = frozenset(word.decode() for word in wanted)
     path, text = step.change.path, blobs.read(theirs.blob)
-    mended = missing_imports(path, home, text, content, names=names)
+    mended = missing_imports(path, home, text, content, names=wanted)
     if mended is None:
         return merged
     answers = tuple(_brought(answer, sides.is_moved) for answer in merged.answers)
@@ -464,26 +456,13 @@ def _brought(answer: Answer, is_moved: bool) -> Answer:
     return CARRIED_MOVED if is_moved else STRUCTURAL
 
 
-def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> frozenset[bytes]:
+def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> set[str]:
     """Return the words in the added lines, except for hunks that upstream already has."""
     pairs = zip(hunks, answers, strict=False)
     texts = (hunk.added_text() for hunk, answer in pairs if answer[0] is not Verdict.ABSORBED)
-    return frozenset(word for text in texts for word in _WORD.findall(text))
+    return words(b"\n".join(texts).decode("utf-8", "surrogateescape"))
 
 
-def _imports(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> list[bytes]:
-    # A search for the pattern itself takes three times as long.
-    found = list[bytes]()
-    text, end = b"\n" + text, 0
-    while (at := text.find(b"import", end)) >= 0:
-        start = text.rfind(b"\n", end, at)
-        match = pattern.match(text, start) if start >= 0 else None
-        if match is not None:
-            found.append(match[1])
-        end = at + 1 if match is None else match.end()
-    return found
-
-
-def _imported_words(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> frozenset[bytes]:
-    """Return all words in the import statements of a file, including keywords and module names."""
-    return frozenset(w for found in _imports(text, pattern) for w in _WORD.findall(found))
+def _imports(content: bytes) -> set[str]:
+    text = content.decode("utf-8", "surrogateescape")
+    return {statement for statement, _, _ in named_imports(text)}
