@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -39,25 +39,8 @@ class Branches(Struct, frozen=True):
     end: int
 
 
-class Source(Struct, frozen=True):
-    """The words of a C++ file: its tokens, preprocessor directives and macros.
-
-    `closing` maps the index of each opening bracket to the index of the closing bracket. `branches`
-    maps the index of each `#if` to the branches.
-    """
-
-    words: tuple[Word, ...]
-    closing: Mapping[int, int]
-    branches: Mapping[int, Branches]
-
-
-def read_source(content: bytes) -> Source:
-    """Return the words of a C++ file. Raises UnclearSource if brackets or `#if`s do not match."""
-    words = _words(content.decode("utf-8", "replace"))
-    return Source(words, match_brackets(map(_shape, words)), _branches(words))
-
-
-def _words(text: str) -> tuple[Word, ...]:
+def words_of(text: str) -> tuple[Word, ...]:
+    """Return the words of C++ code, or of the condition of a directive, without comments."""
     found: list[Word] = []
     line = 1
     macro: list[str] = []
@@ -156,18 +139,16 @@ def _side(content: bytes, conditions: Conditions) -> Side:
 
     known = frozenset(symbols) | {None}
     try:
-        source = read_source(content)
-        if len(source.words) > _LONGEST:
-            raise UnclearSource
-        reader = Reader(source, conditions)
-        kept = reader.block(0, len(source.words), ())
+        words = words_of(content.decode("utf-8", "replace"))
+        reader = Reader(words, conditions)
+        kept = reader.block(0, len(words), ())
     except (UnclearSource, RecursionError):
         return Side(lines, unit, names, symbols=known, is_read=False)
     return Side(
         lines,
         unit,
         names,
-        said=_rows(source.words),
+        said=_rows(words),
         kept={None: _statements(kept)},
         rows=_rows([word for word in kept if word.text not in _JOINTS]),
         gates={line: tuple(gates) for line, gates in reader.gates.items()},
@@ -205,9 +186,12 @@ class Reader:
     A branch is removed only if its condition is certainly false and has no side effect.
     """
 
-    def __init__(self, source: Source, conditions: Conditions) -> None:
-        self._words, self._closing = source.words, source.closing
-        self._branches = source.branches
+    def __init__(self, words: Sequence[Word], conditions: Conditions) -> None:
+        """Raises UnclearSource if there are too many words, or brackets or `#if`s do not match."""
+        if len(words) > _LONGEST:
+            raise UnclearSource
+        self._words, self._closing = words, match_brackets(map(_shape, words))
+        self._branches = _branches(words)
         self._conditions = conditions
         self.gates: dict[int, dict[Gate, None]] = {}
         self.ends: dict[int, int] = {}
@@ -392,12 +376,6 @@ def _jumps(words: Sequence[Word]) -> bool:
     own = words[1:-1] if words and words[-1].text == "}" and words[0].text == "{" else words
     starts = [0, *(i + 1 for i, w in enumerate(own[:-1]) if w.text in (";", "{", "}"))]
     return bool(own) and own[-1].text == ";" and own[starts[-1]].text in _JUMPS
-
-
-def words_of(text: str) -> list[Word]:
-    """Return the words of a preprocessor directive's condition, without comments."""
-    found = cxx_tokens(text)
-    return [Word(t.text, 0, 0) for t in found if t.text and t.kind != "comment"]
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:

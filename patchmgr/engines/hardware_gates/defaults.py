@@ -35,7 +35,7 @@ _METHODS = frozenset({"lower", "upper", "strip", "casefold"})
 _GETS = frozenset({"os.getenv", "getenv", "os.environ.get", "environ.get", "std.getenv"})
 
 _VARIABLE = re.compile(
-    rb"\b(?:getenv|environ\.(?:get|pop|setdefault))\(\s*[\"']([A-Za-z_]\w*)[\"']"
+    rb"\b(?:getenv|environ\.(?:get|pop|setdefault))\s*\(\s*[\"']([A-Za-z_]\w*)[\"']"
     rb"|\benviron\[\s*[\"']([A-Za-z_]\w*)[\"']\s*\]"
     rb"|[\"']([A-Za-z_]\w*)[\"']\s+(?:not\s+)?in\s+(?:os\.)?environ\b"
 )

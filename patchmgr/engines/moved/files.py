@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from patchmgr.engines.languages.file_types import OTHER, language
+from patchmgr.engines.languages.file_types import CXX_LANGUAGES, OTHER, language
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.text.distinctive import without_space
 from patchmgr.model.ports import Blobs
@@ -12,7 +12,6 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, tuple["Entry | None", Entry]]
 """The entries of changed files at base and target, keyed by path. A new file has none at base."""
-_FAMILY = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
 Find = Callable[[str], Versions]
 
 
@@ -99,5 +98,5 @@ def is_of(wanted: str) -> Callable[[str], bool]:
     C, C++, CUDA and HIP count as one language. If the language `wanted` is not known, the function
     returns false for every path.
     """
-    family = _FAMILY if wanted in _FAMILY else {wanted} - {OTHER}
+    family = CXX_LANGUAGES if wanted in CXX_LANGUAGES else {wanted} - {OTHER}
     return lambda path: language(path) in family

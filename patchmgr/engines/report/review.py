@@ -19,7 +19,7 @@ from patchmgr.engines.hardware_gates.defaults import Defaults, settings_defaults
 from patchmgr.engines.hardware_gates.python import python_sides
 from patchmgr.engines.hardware_gates.sites import Lines, Texts, compared
 from patchmgr.engines.hardware_gates.words import Words
-from patchmgr.engines.languages.file_types import is_test, is_third_party, language
+from patchmgr.engines.languages.file_types import CXX_LANGUAGES, is_test, is_third_party, language
 from patchmgr.engines.report.subsystems import Subsystems
 from patchmgr.formats import toml_text
 from patchmgr.model.footprint import (
@@ -34,7 +34,7 @@ from patchmgr.model.footprint import (
 from patchmgr.model.review import ChangedSite, Hotspot, Part, Reach, Risk, RiskKind
 from patchmgr.model.snapshot import FILE_MODES
 
-_JUDGED = frozenset({"Python", "C", "C++", "C++ header", "CUDA", "HIP"})
+_JUDGED = CXX_LANGUAGES | {"Python"}
 _HEADING_NAMES = (
     re.compile(r"\b(?:class|def|struct|namespace)\s+(\w+)"),
     re.compile(r"([\w~]+)\s*\("),
@@ -234,8 +234,6 @@ _REQUIREMENT = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?
 _REQUIREMENTS = re.compile(
     r"(?:^|/)requirements[^/]*\.(?:txt|in)$|(?:^|/)requirements/[^/]*\.(?:txt|in)$"
 )
-_GETENV = re.compile(rb"\b(?:std::)?getenv\s*\(\s*\"([A-Za-z_][A-Za-z0-9_]*)\"")
-_C = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
 
 
 def find_risks(
@@ -337,10 +335,5 @@ def _variables(
 
 
 def _read(file: FileFootprint, content: bytes | None) -> frozenset[str]:
-    if content is None:
-        return frozenset()
-    if file.language == "Python":
-        return variables_in(content) if b"env" in content else frozenset()
-    if file.language in _C:
-        return frozenset(name.decode() for name in _GETENV.findall(content))
-    return frozenset()
+    is_code = content is not None and file.language in _JUDGED and b"env" in content
+    return variables_in(content) if content is not None and is_code else frozenset()

@@ -7,7 +7,7 @@ import pytest
 from patchmgr.commands.report import words_of as words_of_upstream
 from patchmgr.engines.hardware_gates import cxx
 from patchmgr.engines.hardware_gates.conditions import Conditions
-from patchmgr.engines.hardware_gates.cxx import parsed, read_source, words_of
+from patchmgr.engines.hardware_gates.cxx import parsed, words_of
 from patchmgr.engines.hardware_gates.defaults import Defaults
 from patchmgr.engines.hardware_gates.sites import UNREAD as WHY_UNREAD
 from patchmgr.engines.hardware_gates.sites import Texts
@@ -89,8 +89,8 @@ def test_a_condition_names_its_gates(test: str, gates: list[str]) -> None:
     },
 )
 def test_what_is_left_with_all_gates_off(source: str, left: str) -> None:
-    found = read_source(source.encode())
-    kept = cxx.Reader(found, CONDITIONS).block(0, len(found.words), ())
+    words = words_of(source)
+    kept = cxx.Reader(words, CONDITIONS).block(0, len(words), ())
     assert " ".join(word.text for word in kept) == left
 
 
