@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
 from msgspec import Struct
@@ -35,7 +36,17 @@ _OPENED = re.compile(rb"\b(?:using\s+namespace|namespace\s+\w+\s*=)\s+([\w:\s]+)
 _GENERATED = (".inc", ".def")  # suffixes of included files that a build generates
 
 Declared = Sequence[Declaration]
-Found = AuditFinding | None
+
+
+class Broken(Struct, frozen=True):
+    """Why a use no longer fits. `was` is the old declaration if the name itself is lost."""
+
+    text: str
+    was: Declaration | None = None
+    is_certain: bool = False
+
+
+Found = Broken | None
 
 
 class CxxUse(Struct, frozen=True):
@@ -58,12 +69,12 @@ class CxxUse(Struct, frozen=True):
     commit_since: Callable[[str, Callable[[bytes | None], bool]], str | None]
     is_series: bool
 
-    def fault(self) -> Found:
+    def fault(self) -> AuditFinding | None:
         """Return a finding if the use no longer fits the declaration of the name, or else None."""
         place = self.use.name, self.use.line
         for mine in self.code.declarations:
             if (mine.name, mine.line) == place:
-                return self._of_definition(mine)
+                return self._told(partial(CxxUse._of_definition, mine=mine), *self._others(mine))
         name, is_part = self.use.name, self.use.before in (".", "->")
         old = [one for _, one in self.was.declared(self.before, name)]
         if not old or (is_part and not any(one.is_member for one in old)):
@@ -71,15 +82,35 @@ class CxxUse(Struct, frozen=True):
         if not is_part and {one.kind for one in old} == {"field"}:
             return None  # it may be a variable of a macro
         new = [one for _, one in self.now.declared(self.path, name)]
-        if not new and not self.now.contains_name(self.path, name, {self.path: self.lines}):
-            return self._gone(old)
-        for check in _CHECKS:
-            if (found := check(self, old, new)) is not None:
-                return found
-        return None
+        found = (self._told(check, old, new) for check in _CHECKS)
+        return next(filter(None, found), None)
 
-    def _gone(self, old: Declared) -> Found:
-        """Return a finding for a lost name, or None if a generated file may contain the name."""
+    def _told(
+        self, check: Callable[[CxxUse, Declared, Declared], Found], old: Declared, new: Declared
+    ) -> AuditFinding | None:
+        """Return what a check finds, with the commit since which the check has found something."""
+        broken = check(self, old, new)
+        if broken is None:
+            return None
+        name, proposal = self.use.name, None if broken.was is None else self._proposal(broken.was)
+
+        def holds(content: bytes | None) -> bool:
+            if not self.is_series:
+                return name.encode() in (content or b"")
+            code = read_code(content or b"")
+            declared = () if code is None else code.declarations
+            now = [one for one in declared if one.name == name]
+            return code is not None and check(self, old, now) is not None
+
+        commit = self.commit_since(self.provider if self.is_series else self.path, holds)
+        text = broken.text if proposal is None else f"{broken.text}; `{proposal}` is new there"
+        kind, place = "signature" if broken.was is None else "removed", (self.path, self.use.line)
+        return AuditFinding(kind, broken.is_certain, *place, name, text, commit, proposal)
+
+    def _gone(self, old: Declared, new: Declared) -> Found:
+        """Check a name that no included file contains, unless a generated file may contain it."""
+        if new or self.now.contains_name(self.path, self.use.name, {self.path: self.lines}):
+            return None
         unknown = self.now.closure(self.path)[1]
         if any(name.endswith(_GENERATED) for name in unknown):
             return None
@@ -88,8 +119,7 @@ class CxxUse(Struct, frozen=True):
         is_there = self.use.name.encode() in self.now.words(self.provider)  # but not included
         is_certain = not (self.use.before in (".", "->") or lost or unsure or is_there)
         what = f"the {old[0].kind} `{self.use.name}` of {self.provider}"
-        text = f"{what} is in nothing that this file includes"
-        return self._removed(text, old[0], lambda now: not now, is_certain=is_certain)
+        return Broken(f"{what} is in nothing that this file includes", old[0], is_certain)
 
     def _enumerator(self, old: Declared, new: Declared) -> Found:
         """Check `Kind::A`, where `Kind` still exists but no longer has an enumerator `A`."""
@@ -103,7 +133,7 @@ class CxxUse(Struct, frozen=True):
         if [one.kind for _, one in self.now.declared(self.path, owner)] != ["type"]:
             return None
         text = f"`{owner}` has no `{self.use.name}` any more"
-        return self._removed(text, within(old)[0], lambda now: not within(now), is_certain=True)
+        return Broken(text, within(old)[0], is_certain=True)
 
     def _method(self, old: Declared, new: Declared) -> Found:
         """Check a call of a method that its class no longer declares.
@@ -121,7 +151,7 @@ class CxxUse(Struct, frozen=True):
         if any(t.text == use.name and b.text in ("(", ",") for b, t in pairwise(code.tokens)):
             return None
         text = f"`{types[0].name}` has no `{use.name}` any more"
-        return self._removed(text, old[0], lambda now: not now)
+        return Broken(text, old[0])
 
     def _scoped(self, old: Declared, new: Declared) -> Found:
         """Check an unqualified enumerator `A` whose enumeration became an `enum class`."""
@@ -133,7 +163,7 @@ class CxxUse(Struct, frozen=True):
         if ("using", "enum") in pairwise(token.text for token in self.code.tokens):
             return None
         text = f"`{self.use.name}` has to be `{new[0].owners[-1]}::{self.use.name}` now"
-        return self._removed(text, old[0], lambda now: any(one.is_scoped for one in now))
+        return Broken(text, old[0])
 
     def _call(self, old: Declared, new: Declared) -> Found:
         """Check whether the arguments of a call, which fitted before, fit the new declaration."""
@@ -146,9 +176,7 @@ class CxxUse(Struct, frozen=True):
         is_member = any(one.is_member for one in (*old, *new))
         if _takes(old, use.least, use.most) and not _takes(new, use.least, use.most):
             text = f"this call of `{use.name}` has {_counted(use.least)}; it takes {_wanted(new)}"
-            return self._changed(
-                text, lambda now: not _takes(now, use.least, use.most), is_certain=not is_member
-            )
+            return Broken(text, is_certain=not is_member)
         if not _takes(new, use.least, use.most) or not _is_same_one(old, new):
             return None
         if [where for where, _ in self.now.declared(self.path, use.name)] != [self.provider]:
@@ -156,8 +184,7 @@ class CxxUse(Struct, frozen=True):
         change = _otherwise(old[0], new[0], use.most)
         if change is None:
             return None
-        text = f"`{use.name}`, which is called here, {change}"
-        return self._changed(text, lambda now: [o.parameters for o in now] == [new[0].parameters])
+        return Broken(f"`{use.name}`, which is called here, {change}")
 
     def _template(self, old: Declared, new: Declared) -> Found:
         """Check whether a type still takes the template arguments that it is used with."""
@@ -168,12 +195,11 @@ class CxxUse(Struct, frozen=True):
         if {True} in (was, now) and was != now and len(was | now) == 2:
             if (given is None) != (now == {False}) or not self._is_named():
                 return None
-            text = f"`{name}` is {'now' if given is None else 'no longer'} a template"
-            return self._changed(text, lambda some: {one.parameters is None for one in some} == now)
+            return Broken(f"`{name}` is {'now' if given is None else 'no longer'} a template")
         if given is None or not _takes(old, given, given) or _takes(new, given, given):
             return None
         text = f"`{name}` has {_counted(given)} here, but its template takes {_wanted(new)}"
-        return self._changed(text, lambda now: not _takes(now, given, given))
+        return Broken(text)
 
     def _is_named(self) -> bool:
         """Return whether the name is used as a type here, and neither declared nor called."""
@@ -193,8 +219,7 @@ class CxxUse(Struct, frozen=True):
             return None
         if not _takes(was, made, made) or _takes(now, made, made):
             return None
-        text = f"`{name}` is made with {_counted(made)} here, but takes {_wanted(now)}"
-        return self._changed(text, lambda some: not _takes(some, made, made))
+        return Broken(f"`{name}` is made with {_counted(made)} here, but takes {_wanted(now)}")
 
     def _abstract(self, old: Declared, new: Declared) -> Found:
         """Check a type that lacks a method which is now pure virtual in its base type."""
@@ -204,8 +229,8 @@ class CxxUse(Struct, frozen=True):
                 continue
             own = {one.name for one in self.code.declarations if one.owners[-1:] == (mine.name,)}
             if lacks := min(now - was - own, default=""):
-                text = f"`{mine.name}` has no `{lacks}`, now pure virtual in `{self.use.name}`"
-                return self._changed(text, lambda some: any(lacks in one.pure for one in some))
+                base = self.use.name
+                return Broken(f"`{mine.name}` has no `{lacks}`, now pure virtual in `{base}`")
         return None
 
     def _owner(self, old: Declared, new: Declared) -> Found:
@@ -216,8 +241,7 @@ class CxxUse(Struct, frozen=True):
             if members == [{is_part}, {not is_part}] and not use.owner:
                 owner = "::".join((*new[0].owners, use.name))
                 kind = "a function outside of a class" if is_part else "a member"
-                text = f"`{use.name}` is now {kind}, `{owner}`"
-                return self._removed(text, old[0], lambda o: {x.is_member for x in o} != {is_part})
+                return Broken(f"`{use.name}` is now {kind}, `{owner}`", old[0])
         if not new or any(one.is_member or one.kind == "macro" for one in (*old, *new)):
             return None
         was, now = ({one.owners for one in some} for some in (old, new))
@@ -230,8 +254,7 @@ class CxxUse(Struct, frozen=True):
             is_lost = bool(after) and after[-1] not in {token.text for token in self.code.tokens}
         if not is_lost or (after and after[-1].encode() in _opened(self.now.text(self.provider))):
             return None
-        text = f"`{use.name}` is `{'::'.join((*after, use.name))}` now"
-        return self._removed(text, old[0], lambda some: {one.owners for one in some} == now)
+        return Broken(f"`{use.name}` is `{'::'.join((*after, use.name))}` now", old[0])
 
     def _type(self, old: Declared, new: Declared) -> Found:
         """Check a variable or function whose type changed, or that is no longer a constant."""
@@ -250,18 +273,10 @@ class CxxUse(Struct, frozen=True):
                 return None
             does = "returns" if was.kind == "function" else "is of type"
             text = f"`{name}`, which is used here, {does} `{now.type}` now (it was `{was.type}`)"
-        return self._changed(text, lambda some: [one.type for one in some] == [now.type])
+        return Broken(text)
 
-    def _of_definition(self, mine: Declaration) -> Found:
-        """Check the definition or override of a function whose declaration has changed."""
-        is_looked_at = mine.is_definition or mine.is_override
-        if mine.kind != "function" or mine.parameters is None or not is_looked_at:
-            return None
-        types = [one.type for one in mine.parameters]
-
-        def same(some: Declared) -> bool:
-            return any([p.type for p in one.parameters or ()] == types for one in some)
-
+    def _others(self, mine: Declaration) -> tuple[Declared, Declared]:
+        """Return the declarations of a function in other files, before and after the merge."""
         old, new = (
             [
                 one
@@ -270,46 +285,24 @@ class CxxUse(Struct, frozen=True):
             ]
             for reach, path in ((self.was, self.before), (self.now, self.path))
         )
-        if not same(old):
+        return old, new
+
+    def _of_definition(self, old: Declared, new: Declared, *, mine: Declaration) -> Found:
+        """Check the definition or override of a function whose declaration has changed."""
+        is_looked_at = mine.is_definition or mine.is_override
+        if mine.kind != "function" or mine.parameters is None or not is_looked_at:
             return None
-        if mine.is_override and not any(one.is_member for one in new):
+        types = [one.type for one in mine.parameters]
+        had, has = (
+            any([p.type for p in one.parameters or ()] == types for one in some)
+            for some in (old, new)
+        )
+        if had and mine.is_override and not any(one.is_member for one in new):
             text = f"`{mine.name}` overrides a method that {self.provider} no longer has"
-            return self._removed(text, old[0], lambda now: not same(now))
-        if same(new) or not new:
+            return Broken(text, old[0])
+        if not had or has or not new:
             return None
-        text = f"`{mine.name}` is defined here, but {self.provider} declares it differently"
-        return self._changed(text, lambda now: bool(now) and not same(now))
-
-    def _removed(
-        self, text: str, was: Declaration, is_so: Callable[[Declared], bool], *,
-        is_certain: bool = False,
-    ) -> AuditFinding:  # fmt: skip
-        """Return a finding for a lost name, which proposes the new name if there is one."""
-        proposal = self._proposal(was)
-        text += "" if proposal is None else f"; `{proposal}` is new there"
-        return self._finding("removed", text, is_so, is_certain, proposal)
-
-    def _changed(
-        self, text: str, is_so: Callable[[Declared], bool], *, is_certain: bool = False
-    ) -> AuditFinding:
-        return self._finding("signature", text, is_so, is_certain)
-
-    def _finding(
-        self, kind: str, text: str, is_so: Callable[[Declared], bool], is_certain: bool,
-        proposal: str | None = None,
-    ) -> AuditFinding:  # fmt: skip
-
-        def holds(content: bytes | None) -> bool:
-            if not self.is_series:
-                return self.use.name.encode() in (content or b"")
-            code = read_code(content or b"")
-            return code is not None and is_so(
-                [one for one in code.declarations if one.name == self.use.name]
-            )
-
-        commit = self.commit_since(self.provider if self.is_series else self.path, holds)
-        place = self.path, self.use.line, self.use.name
-        return AuditFinding(kind, is_certain, *place, text, commit, proposal)
+        return Broken(f"`{mine.name}` is defined here, but {self.provider} declares it differently")
 
     def _proposal(self, was: Declaration) -> str | None:
         """Return the only new name that is declared in the same way as the lost name, or None."""
@@ -323,8 +316,8 @@ class CxxUse(Struct, frozen=True):
 
 
 _CHECKS = (
-    CxxUse._enumerator, CxxUse._method, CxxUse._scoped, CxxUse._call, CxxUse._template,
-    CxxUse._constructor, CxxUse._abstract, CxxUse._owner, CxxUse._type,
+    CxxUse._gone, CxxUse._enumerator, CxxUse._method, CxxUse._scoped, CxxUse._call,
+    CxxUse._template, CxxUse._constructor, CxxUse._abstract, CxxUse._owner, CxxUse._type,
 )  # fmt: skip
 
 
