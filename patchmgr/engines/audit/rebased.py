@@ -19,7 +19,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
-from patchmgr.model.ports import Blobs, History, Step, Tree
+from patchmgr.model.ports import Blobs, History, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 _MOST_FAILURES = 3  # failed fetches after which no more blobs are requested
@@ -68,7 +68,7 @@ def states_of(
         patches=tuple(_audited(one) for one in judged),
         carriers={path: carriers[path] for path in sorted(changes) if path in carriers},
         changed_upstream=frozenset(upstream.changed),
-        since=upstream.since,
+        commit_since=upstream.since,
         kept=upstream.kept,
     )
     return states
@@ -153,14 +153,14 @@ def _places(results: Sequence[FileResult]) -> Iterator[str]:
 def since_in(history: History, blobs: Blobs) -> Since:
     """Return a function that finds the upstream commit since which a file has met a condition."""
 
-    def since(path: str, holds: Callable[[bytes | None], bool]) -> Step | None:
-        found: Step | None = None
+    def since(path: str, holds: Callable[[bytes | None], bool]) -> str | None:
+        found: str | None = None
         for step in reversed(history.steps((path,))):
             entry = step.changes.get(path)
             is_file = entry is not None and entry.mode in FILE_MODES
             if not holds(blobs.read(entry.blob) if entry is not None and is_file else None):
                 return found
-            found = step
+            found = step.commit
         return found
 
     return since

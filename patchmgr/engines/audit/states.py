@@ -13,7 +13,6 @@ from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import FilePatch
-from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import FILE_MODES
 
 UNKNOWN = b"("
@@ -81,7 +80,7 @@ class AuditedPatch(Struct, frozen=True):
     is_left: bool = False
 
 
-Since = Callable[[str, Callable[["bytes | None"], bool]], "Step | None"]
+Since = Callable[[str, Callable[["bytes | None"], bool]], "str | None"]
 """A function that returns the upstream commit since which a file has met a condition.
 
 Its arguments are the path and the condition. The condition is a function that takes the file's
@@ -106,13 +105,8 @@ class States(Struct, frozen=True):
     patches: tuple[AuditedPatch, ...]
     carriers: Mapping[str, str]
     changed_upstream: frozenset[str]
-    since: Since = lambda path, holds: None
+    commit_since: Since = lambda path, holds: None
     kept: dict[str, object] = field(default_factory=dict)
-
-    def commit_since(self, path: str, holds: Callable[[bytes | None], bool]) -> str | None:
-        """Return the upstream commit since which a file has met a condition, or None."""
-        step = self.since(path, holds)
-        return None if step is None else step.commit
 
     def once(self, key: str, make: Callable[[], T]) -> T:
         """Return what `make` returns, which is called only once for each key."""
