@@ -1,7 +1,7 @@
 """Find lines that no longer fit the function around them, in C, C++, CUDA, Go and Rust.
 
-A variable that such a line uses may be gone or have another value, and the line may have come into
-another `#if`. The texts are only split into words, so all findings are warnings.
+Such a line may use a variable that is gone or has another value, or it may now be within another
+`#if`. The texts are only split into words, so all findings are warnings.
 """
 
 from __future__ import annotations

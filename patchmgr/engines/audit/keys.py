@@ -60,7 +60,7 @@ class _Line(Struct, frozen=True):
 
 
 class _Given(Struct, frozen=True):
-    """A line that gives a key or, if `number` is set, gives the number to a name."""
+    """A line that defines a key or, if `number` is set, assigns this number to a name."""
 
     line: _Line
     name: bytes
@@ -102,10 +102,10 @@ def check_keys(states: States) -> Iterator[Told]:
         for each in found:
             ours, theirs = sorted(each, key=lambda one: one.line.number not in added)
             symbol, line, where = ours.shown, ours.line.number, theirs.line.number
-            text = f"`{symbol}` is also given in line {where}: each side adds it to this block."
+            text = f"`{symbol}` is also defined in line {where}: each side adds it to this block."
             if ours.number is not None:
                 text = f"`{symbol}` and `{theirs.shown}` (line {where}) both have the number "
-                text += f"{ours.number}, each given by one side."
+                text += f"{ours.number}, and each side assigned one of them."
             finding = AuditFinding("defined-twice", False, path, line, symbol, text)
             yield added.get(line, states.carriers[path]), finding
 
@@ -140,7 +140,7 @@ def _lines(content: bytes) -> Iterator[_Line]:
 
 
 def _given(lines: Iterable[_Line], pattern: re.Pattern[bytes] | None) -> Iterator[_Given]:
-    """Yield what each line gives: a key, a number, or both."""
+    """Yield what each line defines: a key, a number, or both."""
     for line in lines:
         found = pattern.match(line.text) if pattern is not None else None
         if found is not None and (name := next(filter(None, found.groups()), b"")):

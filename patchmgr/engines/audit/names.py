@@ -69,9 +69,10 @@ def check_names(states: States) -> Iterator[Told]:
 
 
 def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
-    """Return (kind, name) of the faults in files from which a patch may have moved code to `path`.
+    """Return (kind, name) of each fault in the files from which a patch may have moved code.
 
-    Faults in code that moved to another file along with its function are not new.
+    `path` is the file to which the code was moved. Faults that were moved along with it are not
+    new.
     """
     sources = {
         change.path

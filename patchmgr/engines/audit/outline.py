@@ -88,7 +88,7 @@ class Altered(Struct, frozen=True):
 
 
 class Suspects(Struct, frozen=True):
-    """Lines (from 1) in a file that may mean something else since names changed their meaning.
+    """The lines (from 1) of a file that may be affected by names whose meaning changed.
 
     `naming` holds the lines that contain such a name. A syntax node counts if it touches one of
     them or starts in a line of `whole`. If `naming` is None, every node counts.
@@ -142,7 +142,8 @@ def lost_names(old: str, new: str) -> set[str]:
 def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]]:
     """Return (name, words) for each alias, derived class and variable that is defined in `texts`.
 
-    The words are those of its definition. Only texts with one of `names` are searched.
+    The words are those in the definition of the name. Only texts that contain one of `names` are
+    searched.
     """
     return [
         (alias or derived or value, words(of or bases or made))

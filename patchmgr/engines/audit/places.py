@@ -81,8 +81,7 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
     """Return the last patch that adds a line of the result.
 
     If no patch adds it, the last patch that changes the file is returned. Lines count from 1. If
-    `is_removed`, the line is one of upstream's file, and the last patch that removes it is
-    returned.
+    `is_removed`, the line is in upstream's file, and the last patch that removes it is returned.
     """
     lines = (states.onto if is_removed else states.merged).lines(path)
     line = lines[number - 1].strip() if number else b""

@@ -330,7 +330,7 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Resolve an expression to the instance that it evaluates to, or else as `entity` does."""
+        """Resolve an expression as `entity` does, but a variable to the instance that it holds."""
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made
@@ -358,7 +358,7 @@ class Reader(Struct, frozen=True):
         return found or UNKNOWN
 
     def _local(self, name: str, scopes: Scopes, depth: int) -> Entity:
-        """Return what a local name stands for. The last of the scopes must bind the name."""
+        """Resolve a local name to what it refers to. The last of the scopes must bind the name."""
         match scopes[-1].names[name]:
             case ast.arg() as arg:
                 return self._argument(arg, scopes, depth)
@@ -439,7 +439,7 @@ def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
 
 
 def _member(nodes: list[ast.AST], name: str, owner: Entity) -> Entity:
-    """Return what a member of a class stands for, judged by the statements that bind it."""
+    """Resolve a member of a class to what it refers to, given the statements that bind it."""
     what: What = "value"
     node: ast.AST | None = nodes[0]
     is_property = is_decorated = False

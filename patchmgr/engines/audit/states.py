@@ -16,7 +16,7 @@ from patchmgr.model.patch import FilePatch
 from patchmgr.model.snapshot import FILE_MODES
 
 UNKNOWN = b"("
-"""Stands for content that no store or mirror has, such as a large file. It is invalid Python."""
+"""Stands in for content that no store or mirror has, such as a large file. No parser accepts it."""
 
 T = TypeVar("T")
 LACKS = "lacks"
@@ -69,8 +69,8 @@ class Files(Struct, frozen=True):
 class AuditedPatch(Struct, frozen=True):
     """A patch of the audited series.
 
-    `homes` maps the patch's paths to the paths of the same files in the result. If `is_left` is
-    true, a person has yet to resolve the patch, so its part of the result is not final.
+    `homes` maps the patch's paths to the paths of the same files in the result. If `is_left`
+    is true, the patch is in conflict or blocked, so its part of the result is not final.
     """
 
     name: str
@@ -109,7 +109,7 @@ class States(Struct, frozen=True):
     kept: dict[str, object] = field(default_factory=dict)
 
     def once(self, key: str, make: Callable[[], T]) -> T:
-        """Return what `make` returns, which is called only once for each key."""
+        """Return the result of `make`, which is called only once for each key."""
         if key not in self.kept:
             self.kept[key] = make()
         return cast("T", self.kept[key])

@@ -15,6 +15,6 @@ def pull_number(subject: str) -> int | None:
 
 
 def merged_pull(subject: str) -> int | None:
-    """Return the number of the pull request that a merge commit's subject begins with, if any."""
+    """Return the number of the pull request that a merge commit's subject names, or None."""
     match = _MERGED.match(subject)
     return int(match[1]) if match else None

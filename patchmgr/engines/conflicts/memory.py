@@ -264,7 +264,7 @@ def _only_place(
 
 
 def _count(text: bytes, part: bytes) -> int:
-    """Count the occurrences of `part` that start a line, up to two."""
+    """Return how often `part` occurs at the start of a line, but at most 2."""
     first = _find(text, part, 0)
     if first is None:
         return 0

@@ -153,7 +153,7 @@ class Conditions(Struct, frozen=True):
     def _truth_of_several(self, node: ast.BoolOp, depth: int) -> bool | None:
         """Return the value of an `and` or `or`, or None if it is unclear.
 
-        The parts before the one that decides must not have side effects.
+        The value counts as unclear if a part before the deciding one may have side effects.
         """
         absorbing = isinstance(node.op, ast.Or)
         is_sure = True

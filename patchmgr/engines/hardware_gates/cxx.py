@@ -181,7 +181,7 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
 
 
 class Reader:
-    """Removes C++ code that does not run with all gates off, and records the gates of lines.
+    """Removes the C++ code that runs only with a gate on, and records the gates of each line.
 
     A branch is removed only if its condition is certainly false and has no side effect.
     """
@@ -198,7 +198,7 @@ class Reader:
         self._front: dict[Guards, list[Gate]] = {}
 
     def block(self, start: int, stop: int, guards: Guards) -> list[Word]:
-        """Return the words of a block, without code that does not run with all gates off.
+        """Return the words of a block that run with all gates off.
 
         Raises UnclearSource if it is not clear where a statement ends.
         """
@@ -245,7 +245,7 @@ class Reader:
                 self.gates.setdefault(line, {}).update(dict.fromkeys(gates))
 
     def _decides(self, at: int, end: int) -> None:
-        """Record that the line of the word `at` decides whether the lines up to `end` run."""
+        """Record that the line of the word `at` controls whether the lines up to `end` run."""
         line, last = self._words[at].line, self._words[min(end, len(self._words) - 1)].last
         self.ends[line] = max(last, self.ends.get(line, line))
 

@@ -159,7 +159,7 @@ class _File:
 
 
 class _Held:
-    """The gates that a file's variables, attributes of `self` and short functions stand for."""
+    """Finds the gates behind a file's variables, attributes of `self` and short functions."""
 
     def __init__(self, units: Mapping[str | None, Unit], conditions: Conditions) -> None:
         self._units = units
@@ -222,7 +222,7 @@ class _Held:
 
 
 class _Asking:
-    """Finds the gates of the statements in one unit. `changed` holds the changed lines."""
+    """Finds the gates of the statements in one unit. `changed` are the changed lines."""
 
     def __init__(self, held: _Held, unit: Unit, changed: Container[int]) -> None:
         self._held, self._changed = held, changed

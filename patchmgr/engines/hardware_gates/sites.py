@@ -1,4 +1,4 @@
-"""Find the sites where a file's code differs between pin and head, with all gates off."""
+"""Find where the code of a file that runs with all gates off differs between pin and head."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Return, for each line in a definition that only `other` has, the definition's name."""
+        """Map each line in a definition that only `other` has to the name of the definition."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""

@@ -153,21 +153,21 @@ class Scan:
         self._namespaces: set[str] = set()
 
     def leave(self, line: int) -> None:
-        """Take note that another scope may be the innermost one after a line."""
+        """Called before the innermost scope changes; `line` is the last line in the old one."""
 
     def open(self, scope: Scope, statement: Statement) -> None:
-        """Take note of a scope, and of what comes before its brace."""
+        """Called when a scope opens; `statement` is what comes before its brace."""
 
     def declare(self, pending: Sequence[Token]) -> None:
-        """Take note of the tokens of a declaration without a scope, or of an enumerator."""
+        """Called at the end of a declaration without a scope, or of an enumerator."""
 
     def cut(self, pending: Sequence[Token]) -> None:
-        """Take note of the tokens of a declaration that the end of an `#if` branch cuts."""
+        """Called if a branch of an `#if` ends within a declaration."""
 
     def doubt(self, line: int, first: State) -> None:
-        """Take note that the branches of the `#if` in a line end in different scopes.
+        """Called if the branches of an `#if` end in different scopes.
 
-        `first` is the state at the end of the first branch.
+        `line` is the line of the `#if`, and `first` is the state at the end of its first branch.
         """
 
     @property

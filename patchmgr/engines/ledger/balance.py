@@ -429,7 +429,7 @@ def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
 
 
 def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault if unique lines of the result are not in the order of the side they come from.
+    """Yield a fault if unique lines of the result are not in the order that their side has.
 
     Lines that only one side has must keep the order of that side. Lines that both sides have must
     keep any order on which the two sides agree.

@@ -196,7 +196,7 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 
 
 def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
-    """Return the content of the file `home` with an import added that the file `base` has.
+    """Add an import that the file `base` has to the file `home`, and return the new content.
 
     The name is added to an import from the same module, or the import gets a line of its own in
     sorted order. Raises Unsure if the import cannot be added with certainty.

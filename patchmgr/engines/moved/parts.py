@@ -240,7 +240,7 @@ def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
 
 
 def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
-    """Return the unit of `base` that has the name of `unit` or, if it has no name, its text.
+    """Return the unit of `base` with the name of `unit` or, if `unit` has none, with its text.
 
     The list is empty unless both `base` and `own` have exactly one such unit.
     """

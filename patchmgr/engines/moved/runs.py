@@ -71,7 +71,7 @@ def _placed(base: Outline, theirs: Outline, change: Change, shift: int) -> Chang
 
 
 def _reach(base: Outline, unit: Unit) -> int:
-    """Return the last line before which an inserted line may still belong to a unit."""
+    """Return the last position at which an inserted line may still belong to a unit."""
     end = unit.end
     while unit.name is not None and end < len(base.lines) and is_blank(base.lines[end]):
         end += 1

@@ -131,7 +131,7 @@ class Search:
         return bool(self._base.telling(unit) & telling_lines(self._own.lines))
 
     def _in_own(self, unit: Unit) -> Iterator[Home]:
-        """Yield the units of the same file, with the same or a new name, that `unit` may be now."""
+        """Yield the units of the same file that `unit` may have become, even by a new name."""
         if self._own is not None:
             for home in _homes(self._base, unit, self._own, is_own=True):
                 name = home.unit.name
@@ -166,7 +166,7 @@ class Search:
         return self._outlines[path]
 
     def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
-        """Yield the units of a file that `unit` may be now, if the old file had no unit like it."""
+        """Yield the units of a file that `unit` may have become, unless the old file had it."""
         homes = tuple(_homes(self._base, unit, file))
         before = self._elsewhere.before(file.path) if homes else None
         if before is not None:
@@ -177,7 +177,7 @@ class Search:
 
 
 def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) -> Iterator[Home]:
-    """Yield every unit of a file that `unit` may be now, with the similarity of the two."""
+    """Yield every unit of a file that `unit` may have become, with the similarity of the two."""
     if unit.name is None:
         if is_own or sum(base.telling(unit).values()) >= FEWEST_LINES:
             yield from _same_text(base, unit, file)

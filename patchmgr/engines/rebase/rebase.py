@@ -237,7 +237,7 @@ def _take_edits(run: _Run, edits: Edits) -> str | None:
 
 
 def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> Judged:
-    """Record in the outcome of a patch that a person changed other files along with it."""
+    """Record in a patch's outcome that a person also changed other files."""
     verdict, reason = judged.outcome.verdict, judged.outcome.reason
     more = {Verdict.UNCHANGED: Verdict.MODIFIED, Verdict.ABSORBED: Verdict.PARTIAL}
     if misfit is not None:

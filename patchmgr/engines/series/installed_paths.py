@@ -147,7 +147,7 @@ class InstalledPaths:
         return [path for path in same if _shared(path, place) == most]
 
     def _is_anothers(self, path: str, place: str) -> bool:
-        """Return whether an installed file comes from another repository file than `path`."""
+        """Return whether an installed file comes from a repository file other than `path`."""
         origins = self._origins(place)
         depth = _shared(path, place)
         return path not in origins and any(_shared(one, place) >= depth for one in origins)

@@ -196,7 +196,7 @@ def dependencies(
 
 
 def _by_lines(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) -> Iterator[Need]:
-    """Yield the patches that must stay before the last layer, nearest first."""
+    """Yield the patches that must stay before the last layer's patch, nearest first."""
     carried = [layers[-1]]
     for at in range(len(layers) - 2, -1, -1):
         other = layers[at]
@@ -231,7 +231,7 @@ def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: Sta
 
 
 class _Names(Struct, frozen=True):
-    """The names that a layer newly defines and the words that it newly uses, with the language."""
+    """The names that a layer newly defines and the words that it newly uses, with languages."""
 
     defined: frozenset[tuple[str, bytes]]
     written: frozenset[tuple[str, bytes]]

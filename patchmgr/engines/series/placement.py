@@ -111,8 +111,8 @@ def nearest_places(content: bytes, hunks: Sequence[Hunk]) -> tuple[int, ...] | N
     """Return the lines (from 0) where both `git apply` and `patch` put the hunks, or None.
 
     Each chooses the position nearest to the line that it expects: git, the line that the hunk
-    states for the new text; `patch`, the line stated for the old text, shifted as far as the hunk
-    before was. Returns None if they choose differently, or if a position is not certain.
+    states for the new text; `patch`, the line stated for the old text, moved by as much as the
+    hunk before it was. Returns None if they choose differently, or if a position is not certain.
     """
     lines = split_lines(content)
     of_git = _nearest(lines, hunks, is_git=True)

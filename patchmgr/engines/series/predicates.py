@@ -188,7 +188,7 @@ def _text(path: str, state: State) -> str | None:
 
 
 def _searched(line: str) -> str:
-    """Return a line for RE2, with a question mark for each byte that is not UTF-8."""
+    """Return a line as RE2 can read it, with a question mark for each byte that is not UTF-8."""
     return line.encode("utf-8", "replace").decode()
 
 

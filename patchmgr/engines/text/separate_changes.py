@@ -140,7 +140,7 @@ def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
 def _with_missing(
     places: Sequence[int], lines: Sequence[bytes], others: Collection[bytes], start: int
 ) -> list[int]:
-    """Return `places` and the indexes of the lines that are not in `others`: no run has those."""
+    """Return `places` with the indexes of the lines that are not in `others`, so in no run."""
     missing = (start + number for number, line in enumerate(lines) if line not in others)
     return sorted({*places, *missing})
 
