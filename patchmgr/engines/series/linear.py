@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.engines.conflicts.memory import Resolutions, learn, replay
+from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
 from patchmgr.engines.text.marked import sides_of
-from patchmgr.model.ids import blob_id
-from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Blobs, TextMerge, Tree
 from patchmgr.model.snapshot import FILE_MODES, Changes, Entry
 
@@ -160,14 +159,12 @@ class Line:
         self, sides: tuple[Entry | None, Entry | None, Entry | None], want: Entry | None
     ) -> bool:
         """Return whether a text merge of base, ours and theirs gives the fork's file."""
-        if want is None or want.mode not in FILE_MODES or sides[1] in (sides[0], sides[2]):
+        base, ours, theirs = sides
+        is_file = want is not None and want.mode in FILE_MODES
+        if not is_file or None in sides or ours in (base, theirs):
             return False
-        files = [entry for entry in sides if entry is not None and entry.mode == want.mode]
-        if len(files) < len(sides):
-            return False
-        base, ours, theirs = (self._blobs.read(file.blob) for file in files)
-        merge = self._text.merge(base, ours, theirs)
-        return isinstance(merge, Clean) and blob_id(merge.content) == want.blob
+        merged = merge_file(Sides(*sides), blobs=self._blobs, text=self._text)
+        return isinstance(merged, Merged) and merged.entry == want
 
     def _merged(
         self,
@@ -179,23 +176,16 @@ class Line:
         base, ours, theirs = sides
         if theirs in (base, ours):
             return ours
-        if ours == base:
-            return theirs
-        are_files = all(entry is None or entry.mode in FILE_MODES for entry in sides)
-        if ours is None or theirs is None or not are_files:
+        merged = merge_file(Sides(*sides), blobs=self._blobs, text=self._text)
+        if isinstance(merged, Merged):
+            return merged.entry
+        if merged.marked is None or ours is None or theirs is None:
             self.remarks.append(Remark(*where, "the whole file as in the merge"))
             return want
         mode = theirs.mode if base is None or ours.mode == base.mode else ours.mode
-        old = b"" if base is None else self._blobs.read(base.blob)
-        merge = self._text.merge(old, self._blobs.read(ours.blob), self._blobs.read(theirs.blob))
-        if isinstance(merge, Clean):
-            return Entry(mode, self._blobs.add(merge.content))
-        if merge.marked is None:
-            self.remarks.append(Remark(*where, "the whole file as in the merge"))
-            return want
         is_file = want is not None and want.mode in FILE_MODES
         wanted = self._blobs.read(want.blob) if want is not None and is_file else b""
-        content, how = self._resolved(merge.marked, wanted)
+        content, how = self._resolved(merged.marked, wanted)
         self.remarks.append(Remark(*where, how))
         return Entry(mode, self._blobs.add(content))
 
