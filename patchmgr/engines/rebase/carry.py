@@ -366,14 +366,13 @@ def _climb_on(
 
 def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Collided:
     """Return the merge, or a conflict if git had to choose one of several positions for a hunk."""
-    base, ours = sides.base, sides.ours
-    if base is None or ours is None or base == ours or {base.mode, ours.mode} - FILE_MODES:
+    texts = sides.texts(blobs) if sides.ours != sides.base else None
+    if texts is None:
         return merged
-    texts = blobs.read(base.blob), blobs.read(ours.blob)
     places = zip(merged.answers, sides.hunks, sides.positions, strict=False)
     for number, (answer, hunk, position) in enumerate(places):
         is_carried = answer in (CARRIED_TEXT, DRIFTED_TEXT)
-        if is_carried and _is_guess(sides.path, *texts, hunk, position):
+        if is_carried and _is_guess(sides.path, *texts[:2], hunk, position):
             reason = "upstream has the changed lines in several places, but not in the old one"
             answers = (*merged.answers[:number], CONFLICT, *merged.answers[number + 1 :])
             return Collided(reason, None, answers)
