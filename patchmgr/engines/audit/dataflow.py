@@ -174,7 +174,7 @@ class _Reader:
                 reads = self._site(node, [node.target, node.value], env)
                 self._note(node, self._assign(env, node.target, _source(node.value), reads))
             case ast.AugAssign():
-                reads = self._site(node, [node], env, also=_name(node.target))
+                reads = self._site(node, [node], env, also=dotted(node.target))
                 self._note(node, self._assign(env, node.target, _source(node), reads))
             case _:
                 self._site(node, [node], env)
@@ -196,14 +196,12 @@ class _Reader:
             return found
         if isinstance(target, ast.Starred):
             return self._assign(env, target.value, text, reads)
-        name = _name(target)
-        if name is not None:
+        if name := dotted(target):
             return {name: self._define(env, name, target, text, reads)}
         root = target
         while isinstance(root, (ast.Subscript, ast.Attribute)):
             root = root.value
-            name = _name(root)
-            if name is not None:
+            if name := dotted(root):
                 text = f"{_source(target)} = {text}"
                 return {name: self._define(env, name, target, text, reads, is_part=True)}
         return {}
@@ -215,7 +213,7 @@ class _Reader:
         env: _Env,
         *,
         end: ast.AST | None = None,
-        also: str | None = None,
+        also: str = "",
         text: str = "",
     ) -> dict[str, frozenset[int]]:
         names = {name for part in parts for name in _reads(part)} | ({also} if also else set())
@@ -312,14 +310,12 @@ def _join(one: _Env | None, other: _Env | None) -> _Env | None:
     return {name: one.get(name, _NONE) | other.get(name, _NONE) for name in {**one, **other}}
 
 
-def _name(node: ast.AST) -> str | None:
-    """Return a name or a dotted name (`self.size`), or None for any other expression."""
-    if isinstance(node, ast.Name):
-        return node.id
+def dotted(node: ast.AST) -> str:
+    """Return a name or a dotted name (`self.size`), or "" for any other expression."""
     if isinstance(node, ast.Attribute):
-        owner = _name(node.value)
-        return None if owner is None else f"{owner}.{node.attr}"
-    return None
+        outer = dotted(node.value)
+        return f"{outer}.{node.attr}" if outer else ""
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 @lru_cache(_KEPT)
@@ -334,19 +330,18 @@ def _reads(part: ast.AST) -> frozenset[str]:
     bound: set[str] = set()
     for node in walk(part):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            name = _name(node)
-            found.update(() if name is None else (name,))
+            found.add(dotted(node))
         elif isinstance(node, ast.comprehension):
             bound.update(n.id for n in walk(node.target) if isinstance(n, ast.Name))
         elif isinstance(node, ast.Lambda):
             bound.update(n.arg for n in walk(node.args) if isinstance(n, ast.arg))
-    return frozenset(name for name in found if name.partition(".")[0] not in bound)
+    return frozenset(name for name in found - {""} if name.partition(".")[0] not in bound)
 
 
 @lru_cache(_KEPT)
 def _computed(part: ast.AST) -> frozenset[str]:
     """Return the names that are conditions, indices, or operands of operations or comparisons."""
-    return frozenset(filter(None, map(_name, _operands(part))))
+    return frozenset(filter(None, map(dotted, _operands(part))))
 
 
 def _operands(part: ast.AST) -> Iterator[ast.expr]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.dataflow import dotted
 from patchmgr.engines.hardware_gates.defaults import Defaults, Unknown
 from patchmgr.engines.hardware_gates.words import (
     BROAD,
@@ -263,14 +264,6 @@ def _negated(gate: Gate) -> Gate:
 def called(node: ast.Call) -> str:
     """Return the last part of the called function's name, or "" if what is called has no name."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
-
-
-def dotted(node: ast.expr) -> str:
-    """Return the source of a dotted name, or "" if the expression is not a dotted name."""
-    if isinstance(node, ast.Attribute):
-        outer = dotted(node.value)
-        return f"{outer}.{node.attr}" if outer else ""
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def is_boolean(node: ast.expr) -> bool:

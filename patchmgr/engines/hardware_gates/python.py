@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.hardware_gates.conditions import Conditions, Facts, Guards, dotted, is_boolean
+from patchmgr.engines.audit.dataflow import dotted
+from patchmgr.engines.hardware_gates.conditions import Conditions, Facts, Guards, is_boolean
 from patchmgr.engines.hardware_gates.sites import Side, Statement, Texts
 from patchmgr.engines.structure.python_tree import (
     BLOCKS,

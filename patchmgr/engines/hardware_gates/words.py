@@ -86,12 +86,10 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return has(self.installed, name) and not has(self.states, name)
 
 
+_compiled = cache(compile_regex)
+
+
 @lru_cache(maxsize=100_000)
 def has(names: Names, name: str) -> bool:
     """Return whether one of the regular expressions matches all of a name."""
     return any(_compiled(expression).fullmatch(name) for expression in names)
-
-
-@cache
-def _compiled(expression: str) -> Any:
-    return compile_regex(expression)
