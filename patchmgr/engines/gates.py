@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.python_modules import module_name
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.python_modules import ANYTHING, Modules, Version
@@ -91,7 +92,7 @@ class PythonGates:
             names: set[str] = set()
             for path, entry in changes.items():
                 gone = self._removed(path, state.entry(path), entry)
-                modules |= {_module_name(path)} if gone else set()
+                modules |= {module_name(path).rpartition(".")[2]} if gone else set()
                 names |= gone
                 state.set(path, entry)
             found.append(_Removal(frozenset(modules), frozenset(names)))
@@ -103,7 +104,8 @@ class PythonGates:
         before, after = self.modules.bound(old), self.modules.bound(new)
         if before is None or after is None or not after.isdisjoint(ANYTHING):
             return frozenset()
-        return before - after | ({_module_name(path)} if new is None else frozenset())
+        gone = {module_name(path).rpartition(".")[2]} if new is None else set[str]()
+        return before - after | gone
 
     def _step(self, patch: str, changes: Changes, removal: _Removal) -> Iterator[Problem]:
         before = {path: self._state.entry(path) for path in changes}
@@ -147,7 +149,11 @@ class PythonGates:
         own = [path for path in self._state.changes() if path.endswith(PYTHON)]
         for path in sorted({*self._importers, *own}):
             file = self._state.entry(path)
-            if file is None or file.mode not in FILE_MODES or not self.modules.says(file, said):
+            if (
+                file is None
+                or file.mode not in FILE_MODES
+                or not said.search(self.modules.read(file.blob))
+            ):
                 continue
             for module, name in sorted(self.modules.imports(file)):
                 if set(before).isdisjoint(_files(path, module, name)):
@@ -166,11 +172,6 @@ def _files(path: str, module: str, name: str) -> Iterator[str]:
             yield place + end
             if name:
                 yield f"{place}/{name}{end}"
-
-
-def _module_name(path: str) -> str:
-    stem = path.rsplit(".", 1)[0].removesuffix("/__init__")
-    return stem.rpartition("/")[2]
 
 
 _MARKER = re.compile(rb"(?:<{7}|>{7}|={7}|\|{7})(?=[ \r\n]|$)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -65,10 +64,6 @@ class Modules(Struct):
         if entry is None or entry.mode not in FILE_MODES:
             return frozenset()
         return self._module(entry.blob).imports
-
-    def says(self, entry: Entry, words: re.Pattern[bytes]) -> bool:
-        """Return whether the regular expression `words` matches anywhere in a file."""
-        return words.search(self.read(entry.blob)) is not None
 
     def is_module(self, path: str, module: str, tree: Tree) -> bool:
         """Return whether the module that the file at `path` imports is a file of the tree."""
