@@ -24,11 +24,10 @@ from patchmgr.model.plan import (
     Place,
     Plan,
     PlannedPatch,
-    PlannedState,
     PlanStep,
     Probe,
 )
-from patchmgr.model.upstream import Upstream
+from patchmgr.model.upstream import Upstream, UpstreamState
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_files, changed_paths, last_authors, numstat
 from patchmgr.plumbing.forks import commit_named
@@ -111,9 +110,9 @@ def states_to(
     return way, False
 
 
-def planned(state: Resolved) -> PlannedState:
+def planned(state: Resolved) -> UpstreamState:
     """Return a state in the form in which a plan stores it."""
-    return PlannedState(state.ref, state.commit, state.archive, state.sha256)
+    return UpstreamState(state.ref, state.commit, state.archive, state.sha256)
 
 
 class Tried(Struct, frozen=True):

@@ -13,15 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from patchmgr.model.audit import Sums
 from patchmgr.model.outcome import How, Likely, Reliability, Verdict
-
-
-class PinDocument(Struct, frozen=True, omit_defaults=True):
-    """An upstream state; for a release, also the name and sha256 of its archive."""
-
-    ref: str
-    commit: str
-    archive: str | None = None
-    sha256: str | None = None
+from patchmgr.model.upstream import UpstreamState
 
 
 class EvidenceDocument(Struct, frozen=True):
@@ -144,8 +136,8 @@ class SeriesDocument(Struct, frozen=True):
 
     name: str
     upstream: str
-    base: PinDocument
-    onto: PinDocument
+    base: UpstreamState
+    onto: UpstreamState
     upstream_commits: int
     head: str | None
     tree: str

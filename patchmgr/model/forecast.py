@@ -6,7 +6,8 @@ from enum import Enum
 
 from msgspec import Struct
 
-from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
+from patchmgr.model.plan import Assumption, PlannedPatch
+from patchmgr.model.upstream import UpstreamState
 
 
 class PullEffect(str, Enum):
@@ -71,7 +72,7 @@ class Forecast(Struct, frozen=True):
     """
 
     series: tuple[str, ...]
-    tip: PlannedState
+    tip: UpstreamState
     open: int
     days: int
     assuming: tuple[Assumption, ...]

@@ -7,17 +7,9 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from patchmgr.model.outcome import Verdict
+from patchmgr.model.upstream import UpstreamState
 
 PLAN_FORMAT = 1
-
-
-class PlannedState(Struct, frozen=True, omit_defaults=True):
-    """An upstream state in a plan; for a release, also the name and sha256 of its archive."""
-
-    ref: str
-    commit: str
-    archive: str | None = None
-    sha256: str | None = None
 
 
 class Place(Struct, frozen=True):
@@ -84,8 +76,8 @@ class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
     """
 
     number: int
-    base: PlannedState
-    onto: PlannedState
+    base: UpstreamState
+    onto: UpstreamState
     commits: int
     patches: tuple[PlannedPatch, ...]
     breaking: BreakingCommit | None
@@ -110,8 +102,8 @@ class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
     """
 
     series: tuple[str, ...]
-    base: PlannedState
-    onto: PlannedState
+    base: UpstreamState
+    onto: UpstreamState
     unit: str
     commits: int
     selected: tuple[str, ...]

@@ -43,6 +43,15 @@ class Pin(Struct, frozen=True, forbid_unknown_fields=True):
     sha256: Sha256 | None = None
 
 
+class UpstreamState(Struct, frozen=True, omit_defaults=True):
+    """An upstream state in a document; for a release, also the name and sha256 of its archive."""
+
+    ref: str
+    commit: str
+    archive: str | None = None
+    sha256: str | None = None
+
+
 class SeriesRecord(Struct, frozen=True):
     """The entry of one series in the lock file; `result` is the summary of its last rebase."""
 

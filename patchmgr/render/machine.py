@@ -20,12 +20,11 @@ from patchmgr.model.documents import (
     HunkDocument,
     LedgerDocument,
     PatchDocument,
-    PinDocument,
     SeriesDocument,
     WordingDocument,
 )
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Suggestion, Verdict
-from patchmgr.model.upstream import Pin
+from patchmgr.model.upstream import Pin, UpstreamState
 from patchmgr.render.escape import escaped_json
 
 FORMAT = 1
@@ -70,9 +69,9 @@ def document_of(kind: type[S], value: Struct, **more: Any) -> S:
     return kind(**{name: getattr(value, name) for name in names}, **more)
 
 
-def pin_document(pin: Pin) -> PinDocument:
+def pin_document(pin: Pin) -> UpstreamState:
     """Return a pin as a document."""
-    return document_of(PinDocument, pin)
+    return document_of(UpstreamState, pin)
 
 
 def series_document(outcome: SeriesOutcome) -> SeriesDocument:

@@ -7,9 +7,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from patchmgr.model.plan import PlannedState
 from patchmgr.model.sync import Proposal, PullCheck, Standing, Sync
-from patchmgr.model.upstream import Pin
+from patchmgr.model.upstream import Pin, UpstreamState
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, keys, series_document
@@ -50,7 +49,7 @@ def _words(proposal: Proposal) -> str:
     return f"sync to {_state(clean_steps[-1].onto)}, {waiting}" if clean_steps else waiting
 
 
-def _state(state: PlannedState) -> str:
+def _state(state: UpstreamState) -> str:
     named = "" if state.ref == state.commit else f"{short_ref(state.ref)} "
     return f"{named}{state.commit[:12]}"
 
@@ -144,7 +143,7 @@ def comment_mark(comment: str) -> str:
 
 def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
     """Return a comment for a pull request that was opened before the pin moved."""
-    state = text(_state(PlannedState(pin.ref, pin.commit)))
+    state = text(_state(UpstreamState(pin.ref, pin.commit)))
     lines = [f"The base branch now has {code(series)} on {state}: {check_words(check)}.", ""]
     lines += [
         f"- {one.verdict.value} {code(one.name)}: {text(one.reason or '')}" for one in check.left
