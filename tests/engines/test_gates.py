@@ -246,3 +246,10 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
 )
 def test_claims_are_held(claim: Claim, head: bytes | None, said: list[str]) -> None:
     assert sentences(broken_claims([claim], lambda path: b"a\n", lambda path: head)) == said
+
+
+def test_a_claim_about_a_class_of_cxx_is_about_its_methods_as_well() -> None:
+    old = b"struct S {\n  int f() {\n    return 1;\n  }\n};\n"
+    claim, new = Claim("s.h", "S", None), old.replace(b"1", b"2")
+    said = sentences(broken_claims([claim], lambda path: old, lambda path: new))
+    assert said == ["s.h::S is claimed to be as in upstream, but differs"]

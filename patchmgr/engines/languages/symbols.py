@@ -295,6 +295,12 @@ class SymbolIndex:
         """Return the symbol that contains a line (from 1), or None if no symbol certainly does."""
         return self._symbols[line - 1] if 1 <= line <= len(self._symbols) else None
 
+    def lines_of(self, symbol: str) -> list[int]:
+        """Return the lines (from 1) of a symbol, including those of the symbols inside it."""
+        inside = (f"{symbol}.", f"{symbol}::")
+        every = ((number, name or "") for number, name in enumerate(self._symbols, 1))
+        return [n for n, name in every if name == symbol or name.startswith(inside)]
+
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of all symbols in the text."""

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
 from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.check import Problem
 from patchmgr.model.settings import Claim
 
@@ -20,14 +21,8 @@ def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes
     """
     if content is None or symbol is None:
         return content
-    index = SymbolIndex(path, content)
-    lines = content.splitlines(keepends=True)
-    inner = f"{symbol}."
-    own = [
-        line
-        for number, line in enumerate(lines, 1)
-        if (at := index.at(number)) is not None and (at == symbol or at.startswith(inner))
-    ]
+    lines = split_lines(content)
+    own = [lines[number - 1] for number in SymbolIndex(path, content).lines_of(symbol)]
     return b"".join(own) if own else None
 
 

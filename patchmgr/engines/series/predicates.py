@@ -158,13 +158,10 @@ def _pattern(claim: PatternFound, state: State) -> Evaluation:
 def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
     """Return the lines (from 1) of a symbol. Raises PatchmgrError if the file cannot be parsed."""
     index = SymbolIndex(path, text.encode("utf-8", "surrogateescape"))
-    inside = tuple(f"{symbol}{separator}" for separator in (".", "::"))
-    lines = text.split("\n")
-    names = [index.at(number) for number in range(1, len(lines) + 1)]
-    named = [(number, name) for number, name in enumerate(names, 1) if name is not None]
-    found = [n for n, name in named if name == symbol or name.startswith(inside)]
+    found = index.lines_of(symbol)
     if not found:
-        known = named[-1][0] if named else 0
+        lines = text.split("\n")
+        known = max((n for n in range(1, len(lines) + 1) if index.at(n)), default=0)
         # From code on that cannot be parsed, a file has no symbols: see cxx_symbols.
         if _may_define(symbol, path, lines[known:]):
             raise _unknown(f"the symbols of {shown(path)} in {state.label} cannot be determined")
