@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from posixpath import dirname, normpath
 
 from patchmgr.engines.audit.states import UNKNOWN, Files
@@ -51,14 +52,14 @@ class Reach:
     def __init__(self, files: Files, roots: Collection[str]) -> None:
         self.files = files
         self._roots = roots
-        self._read: dict[str, CxxFile | None] = {}
-        self._declared: dict[str, tuple[Declaration, ...]] = {}
-        self._names: dict[str, dict[str, list[Declaration]]] = {}
-        self._sorted: dict[str, list[str]] = {}
-        self._tokens: dict[str, frozenset[str]] = {}
         self._texts: dict[str, bytes | None] = {}
-        self._words: dict[str, frozenset[bytes]] = {}
-        self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._parsed: dict[str, CxxFile | None] = {}
+        self.words = cache(self._words)
+        self.closure = cache(self._closure)
+        self.declarations = cache(self._declarations)
+        self._reached = cache(lambda path: sorted(self.closure(path)[0]))
+        self._named = cache(self._by_declared_name)
+        self._tokens = cache(self._token_texts)
 
     def read_ahead(self, paths: Collection[str]) -> None:
         """Fetch the contents of several files at once, which is faster than one by one."""
@@ -70,28 +71,20 @@ class Reach:
             self._texts[path] = self.files.read(path)
         return self._texts[path]
 
-    def words(self, path: str) -> frozenset[bytes]:
+    def _words(self, path: str) -> frozenset[bytes]:
         """Return the set of all words in a file, including those in comments."""
-        if path not in self._words:
-            self._words[path] = frozenset((self.text(path) or b"").translate(BLANKED).split())
-        return self._words[path]
+        return frozenset((self.text(path) or b"").translate(BLANKED).split())
 
     def code(self, path: str) -> CxxFile | None:
         """Return a file as parsed C++, or None if it does not exist or cannot be parsed."""
-        if path not in self._read:
-            self._read[path] = read_code(self.text(path))
-        return self._read[path]
+        if path not in self._parsed:
+            self._parsed[path] = read_code(self.text(path))
+        return self._parsed[path]
 
-    def declarations(self, path: str) -> tuple[Declaration, ...]:
-        """Return the declarations outside functions in a file.
-
-        The tuple is empty if the file cannot be parsed.
-        """
-        if path not in self._declared:
-            code = self._read.get(path)
-            known = code.declarations if code is not None else None
-            self._declared[path] = read_outside(self.text(path)) if known is None else known
-        return self._declared[path]
+    def _declarations(self, path: str) -> tuple[Declaration, ...]:
+        """Return the declarations outside functions in a file, or none if it cannot be parsed."""
+        code = self._parsed.get(path)
+        return read_outside(self.text(path)) if code is None else code.declarations
 
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
         """Yield (path, declaration) for each declaration of a name in a file and its includes."""
@@ -100,17 +93,15 @@ class Reach:
             if word in self.words(where):
                 yield from ((where, one) for one in self._named(where).get(name, ()))
 
-    def _reached(self, path: str) -> list[str]:
-        if path not in self._sorted:
-            self._sorted[path] = sorted(self.closure(path)[0])
-        return self._sorted[path]
+    def _by_declared_name(self, path: str) -> Mapping[str, Sequence[Declaration]]:
+        names = defaultdict[str, list[Declaration]](list)
+        for one in self.declarations(path):
+            names[one.name].append(one)
+        return names
 
-    def _named(self, path: str) -> Mapping[str, Sequence[Declaration]]:
-        if path not in self._names:
-            names = self._names.setdefault(path, {})
-            for one in self.declarations(path):
-                names.setdefault(one.name, []).append(one)
-        return self._names[path]
+    def _token_texts(self, path: str) -> frozenset[str]:
+        code = self.code(path)
+        return frozenset(() if code is None else (token.text for token in code.tokens))
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
@@ -132,29 +123,24 @@ class Reach:
         ends = self._by_name.get(plain.rpartition("/")[2], ())
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
-    def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
+    def _closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
         """Return the paths of a file and its includes, and the names in quotes that match no file.
 
         Includes are followed recursively. If there are more than MOST_FILES files, no paths are
         returned.
         """
-        if path not in self._closures:
-            seen = {path}
-            lost: set[str] = set()
-            level = [path]
-            while level and len(seen) <= MOST_FILES:
-                self.read_ahead(level)
-                following: dict[str, None] = {}
-                for at in level:
-                    for name, is_quoted in includes_in(self.text(at)):
-                        paths = self.found(at, name)
-                        lost.update(() if paths or not is_quoted else (name,))
-                        following |= dict.fromkeys(paths)
-                level = [one for one in following if one not in seen]
-                seen.update(level)
-            files = frozenset(seen if len(seen) <= MOST_FILES else ())
-            self._closures[path] = files, frozenset(lost)
-        return self._closures[path]
+        seen, lost, level = {path}, set[str](), [path]
+        while level and len(seen) <= MOST_FILES:
+            self.read_ahead(level)
+            following: dict[str, None] = {}
+            for at in level:
+                for name, is_quoted in includes_in(self.text(at)):
+                    paths = self.found(at, name)
+                    lost.update(() if paths or not is_quoted else (name,))
+                    following |= dict.fromkeys(paths)
+            level = [one for one in following if one not in seen]
+            seen.update(level)
+        return frozenset(seen if len(seen) <= MOST_FILES else ()), frozenset(lost)
 
     def contains_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
         """Return whether the code of a file, or of the files that it includes, contains a name.
@@ -168,9 +154,7 @@ class Reach:
             code, lines = self.code(where), besides.get(where, ())
             if code is None or name in code.in_directives:
                 return True
-            if where not in self._tokens:
-                self._tokens[where] = frozenset(token.text for token in code.tokens)
-            if name in self._tokens[where] and any(
+            if name in self._tokens(where) and any(
                 t.text == name and t.line + 1 not in lines for t in code.tokens
             ):
                 return True
