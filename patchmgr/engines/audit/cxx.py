@@ -88,7 +88,7 @@ class CxxUse(Struct, frozen=True):
     def _told(
         self, check: Callable[[CxxUse, Declared, Declared], Found], old: Declared, new: Declared
     ) -> AuditFinding | None:
-        """Return what a check finds, with the commit since which the check has found something."""
+        """Return what a check finds, with the commit since which the check finds it."""
         broken = check(self, old, new)
         if broken is None:
             return None
@@ -162,7 +162,7 @@ class CxxUse(Struct, frozen=True):
             return None
         if ("using", "enum") in pairwise(token.text for token in self.code.tokens):
             return None
-        text = f"`{self.use.name}` has to be `{new[0].owners[-1]}::{self.use.name}` now"
+        text = f"`{self.use.name}` has to be written `{new[0].owners[-1]}::{self.use.name}` now"
         return Broken(text, old[0])
 
     def _call(self, old: Declared, new: Declared) -> Found:
@@ -219,7 +219,8 @@ class CxxUse(Struct, frozen=True):
             return None
         if not _takes(was, made, made) or _takes(now, made, made):
             return None
-        return Broken(f"`{name}` is made with {_counted(made)} here, but takes {_wanted(now)}")
+        given = _counted(made)
+        return Broken(f"`{name}` is constructed with {given} here, but takes {_wanted(now)}")
 
     def _abstract(self, old: Declared, new: Declared) -> Found:
         """Check a type that lacks a method which is now pure virtual in its base type."""
@@ -432,7 +433,7 @@ class _Side(Struct, frozen=True):
                     continue
                 moved = self.now.found(path, name.rpartition("/")[2])
                 text = f"`{name}` no longer exists"
-                text += f"; `{moved[0]}` has its name" if moved else ""
+                text += f"; `{moved[0]}` has the same name" if moved else ""
                 commit = self.states.commit_since(was[0], lambda content: content is None)
                 proposal = moved[0] if len(moved) == 1 else None
                 place = path, number, name

@@ -45,7 +45,7 @@ class Fault(Struct, frozen=True):
         """The message as a sentence for the user."""
         if self.kind == "undefined-name":
             return f"`{self.name}` is used, but nothing defines it any more."
-        return f"`{self.name}` is defined twice here, but on neither side."
+        return f"`{self.name}` is defined twice here, but not on either side."
 
 
 def check_names(states: States) -> Iterator[Told]:

@@ -57,7 +57,7 @@ def _gone_folder(path: str, states: States) -> str:
 def numbers_taken(states: States) -> Iterator[Told]:
     """Find new files of the series with a number that a new file of upstream has, too.
 
-    Only folders count in which each number was given once, as in folders of database migrations.
+    Only folders in which each number occurs once are checked, such as those of database migrations.
     """
     for name, path in _new_files(states):
         folder, _, number = _numbered(path)
@@ -92,7 +92,7 @@ def unbuilt_files(states: States) -> Iterator[Told]:
         lists = ("/".join((*folders[:n], "CMakeLists.txt")) for n in range(len(folders) + 1))
         builds = sorted({*changed, *lists, *states.carriers})
         if not any(_takes(states.merged, build, path) for build in builds):
-            text = f"{was[0]} no longer has the pattern by which this new file was built"
+            text = f"{was[0]} no longer has a pattern that matches this new file"
             commit = states.commit_since(was[0], partial(_lacks, path=path))
             yield name, AuditFinding("unbuilt", False, path, 0, None, text, commit)
 

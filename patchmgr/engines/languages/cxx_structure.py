@@ -510,7 +510,7 @@ def type_names(words: Sequence[str]) -> list[str]:
 
 
 def _type_name(words: list[str]) -> str | None:
-    """Return the name of a type, with its qualifiers, or None if more than macros precede it."""
+    """Return the qualified name of a type, or None if words other than macros precede it."""
     while len(words) > 1 and _is_macro(words[0]) and words[1] != "::":
         words = words[1:]
     is_name = bool(words) and all(is_word(w) for w in words[::2])

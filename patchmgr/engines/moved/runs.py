@@ -79,9 +79,9 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of base around the removed lines, preferring the right name.
+    """Return the smallest unit of base around the removed lines.
 
-    The right name is that of the symbol around the added lines in the patched file.
+    A unit with the name of the symbol around the added lines is preferred.
     """
     around = _around_added(theirs, run, shift)
     units = [unit for unit in base.units if unit.has(run.start, run.end)]

@@ -127,9 +127,8 @@ def _claim(claim: Claim, state: State) -> Evaluation:
 
 def _release(claim: ReleaseIn, state: State) -> Evaluation:
     if state.version is None:
-        raise _unknown(
-            f"{state.label} is not a release, so release {shown(claim.specifier)} has no answer"
-        )
+        asked = shown(claim.specifier)
+        raise _unknown(f"{state.label} is not a release, so release {asked} cannot be evaluated")
     specifier = SpecifierSet(claim.specifier)
     holds = specifier.contains(Version(state.version), prereleases=True)
     verb = "is" if holds else "is not"

@@ -142,7 +142,7 @@ NAMES = 'which should name a ref in a line that matches "TAG (.*)"'
     [
         (
             "release >1 of lib at " + "a" * 40,
-            "lib aaaa is not a release, so release >1 has no answer",
+            "lib aaaa is not a release, so release >1 cannot be evaluated",
         ),
         ("path x of lib at v7", "lib has no v7"),
         ("path x of nobody", "nobody has no None"),

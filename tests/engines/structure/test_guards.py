@@ -28,7 +28,7 @@ def at_end(text: str) -> str:
             "x = {'a': 1, 'b': 2}\n",
             "x = {'b': 3, 'a': 1}\n",
             "x = {'b': 3, 'a': 1, 'b': 2}\n",
-            "`b` is defined twice here, but on neither side.",
+            "`b` is defined twice here, but not on either side.",
             id="key twice",
         ),
         pytest.param(
@@ -36,7 +36,7 @@ def at_end(text: str) -> str:
             "import re\nre.x()\n",
             "re.x()\nimport re\n",
             "import re\nimport re\nre.x()\n",
-            "`re` is defined twice here, but on neither side.",
+            "`re` is defined twice here, but not on either side.",
             id="import twice",
         ),
         pytest.param(
