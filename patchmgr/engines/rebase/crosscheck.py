@@ -18,8 +18,8 @@ from functools import cache
 from itertools import islice
 from keyword import kwlist
 
-from patchmgr.engines.audit.places import patch_of_texts
-from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.audit.places import patch_of_texts, versions
+from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_lines import (
@@ -51,8 +51,12 @@ def check_merged(
     that these findings already report. It returns each warning as a finding, with the patch that
     the quoted code is from. Files in conflict are not checked.
     """
-    old, upstream, fork, after = states.base, states.onto, states.written, states.merged
-    merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)
+    merges, texts = dict[str, str](), dict[str, Texts]()
+    for path in states.carriers:
+        contents = versions(states, path)
+        if contents is not None and not any(b"\0" in each for each in contents):
+            base, fork, upstream, merges[path] = map(_decoded, contents)
+            texts[path] = Texts(base, upstream, fork)
     counted = {path: growths(texts[path], merges[path]) for path in texts}
     suspects = [
         path
@@ -113,23 +117,6 @@ def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
     lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
     line = lines[0] if len(lines) == 1 else 0
     return AuditFinding("suspect", False, path, line, quoted, sentence)
-
-
-def _merged_texts(
-    paths: Sequence[str], sides: Sequence[Files], after: Files
-) -> tuple[dict[str, str], dict[str, Texts]]:
-    """Return the merged files that both sides changed, and the texts of their three sides."""
-    merges: dict[str, str] = {}
-    texts: dict[str, Texts] = {}
-    for path in paths:
-        if len({side.blob(path) for side in (*sides, after)} - {None}) < 4:
-            continue
-        content = after.read(path)
-        before = [side.read(path) for side in sides]
-        if content is not None and b"\0" not in content and None not in before:
-            merges[path] = _decoded(content)
-            texts[path] = Texts(*(_decoded(side or b"") for side in before))
-    return merges, texts
 
 
 def _decoded(content: bytes) -> str:

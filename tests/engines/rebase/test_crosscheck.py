@@ -182,3 +182,13 @@ def test_a_warning_names_the_patch_that_it_is_about() -> None:
     [(patch, finding)] = check_merged(states, suspect_all=at_once)(())
     assert patch == "p"
     assert "though the patch replaced all that was there of it" in finding.text
+
+
+def test_a_file_that_upstream_moved_is_looked_at_as_well() -> None:
+    base = b"int a = f(1);\n" + module() + b"int b = f(1);\n"
+    ours = base.replace(b"value_5 = 5\n", b"value_5 = 5\nint c = f(2);\n")
+    upstream = base.replace(b"f(1)", b"f(1, NULL)")
+    files = {"m.c": base}, {"m.c": ours}, {"n.c": upstream}
+    _, states = audited(*files, renames={"m.c": "n.c"})
+    [(_, finding)] = check_merged(states, suspect_all=at_once)(())
+    assert (finding.path, finding.symbol) == ("n.c", "int c = f(2);")
