@@ -15,7 +15,7 @@ from functools import partial
 from msgspec import Struct
 
 from patchmgr.engines.audit.interfaces import new_lines
-from patchmgr.engines.audit.places import added_lines
+from patchmgr.engines.audit.places import added_lines, written_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.file_types import CXX, language
 from patchmgr.formats.late_patterns import late_pattern
@@ -71,8 +71,8 @@ def check_other_languages(states: States) -> Iterator[Told]:
             yield added[line], AuditFinding("removed", False, path, line, name, text, commit)
     side = _Side(states, states.written, _homes(states, states.written, ours, theirs))
     for path in (*theirs, *within):
-        text = states.merged.text(path)
-        for line, name, home in side.lost(path, new_lines(text, states.written.read(path))):
+        text, own = states.merged.text(path), states.written.read(written_path(states, path))
+        for line, name, home in side.lost(path, new_lines(text, own)):
             said = f"`{name}` is used here, but the series removes it from {home}."
             patch = states.carriers.get(home, "")
             yield patch, AuditFinding("removed", False, path, line, name, said)
@@ -100,7 +100,9 @@ class _Side(Struct, frozen=True):
         used: dict[bytes, int] = {}
         for number in sorted(lines, reverse=True):
             used |= dict.fromkeys(_words(code_of(texts[number - 1])), number)
-        base, now = (side.read(path) or b"" for side in (self.states.base, self.changed))
+        old = written_path(self.states, path)
+        base = self.states.base.read(old) or b""
+        now = self.changed.read(path) or self.changed.read(old) or b""
         lost = b"\n".join({*base.splitlines()} - {*now.splitlines()})
         gone = {name for name in used.keys() & _words(lost) if not has_word(name, now)}
         wanted = gone | (used.keys() & self.homes.keys())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from patchmgr.engines.audit.other_languages import check_other_languages
-from tests.engines.audit.audited import found
+from patchmgr.engines.audit.states import run_checks
+from tests.engines.audit.audited import audited, found
 from tests.tables import table
 
 GO = """\
@@ -193,3 +194,16 @@ def test_a_name_that_is_still_somewhere_is_not_told(
 def test_a_remark_may_say_what_is_gone() -> None:
     remark = edited(STORE, "store/a.go", ("\treturn 3", "\t// not Total\n\treturn 3"))
     assert told(STORE, remark, NO_TOTAL) == []
+
+
+@table(("is_upstream",), {"upstream": (True,), "the series": (False,)})
+def test_a_name_that_one_side_removed_from_a_file_that_upstream_moved_is_told(
+    is_upstream: bool,
+) -> None:
+    used = edited({"a.go": GO}, "a.go", ("return 3", "return limit"))["a.go"]
+    sides = (used, GO.replace("limit", "most"))
+    ours, theirs = (text.encode() for text in (sides if is_upstream else sides[::-1]))
+    files = {"a.go": GO.encode()}, {"a.go": ours}, {"b.go": theirs}
+    _, states = audited(*files, renames={"a.go": "b.go"})
+    ((_, finding),) = run_checks(states, (check_other_languages,))
+    assert (finding.path, finding.symbol) == ("b.go", "limit")
