@@ -71,7 +71,7 @@ class Fork:
         """Learn from merges."""
         for number, commit in enumerate(commits, 1):
             tell(f"{self.name}: merge {number} of {len(commits)}")
-            found = learn_from(self.session, self.mirror, commit, was=None, is_dry_run=False)
+            found = learn_from(self.session, self.mirror, commit, was=None)
             for file in found.files:
                 self.paths.add(file.path)
                 self.learned.update(one.id for one in file.learned)
@@ -117,7 +117,7 @@ def compare(forks: Sequence[Fork], merges: Sequence[Sequence[tuple[int, str]]]) 
         print(f"{fork.name}: {sum(first <= state <= last for state, _ in rows)} merges,")
         print(f"  {len(fork.learned)} regions learned, {len(fork.missed)} others", flush=True)
     forks[0].publish()
-    found = pull(forks[1].session, str(forks[0].root), branch=None, is_dry_run=False)
+    found = pull(forks[1].session, str(forks[0].root), branch=None)
     unknown = forks[1].missed & set(found.taken)
     print(
         f"proposed: {len(found.known) + len(found.otherwise) + len(unknown)} regions; made of them:"

@@ -72,12 +72,13 @@ class Workspace:
     """A directory that contains upstream.lock.
 
     `command` is the command that the operation log names for each change. If it is None, changes
-    are not logged.
+    are not logged. If `is_dry_run` is true, `make` does nothing.
     """
 
-    def __init__(self, root: Path, *, command: str | None = None) -> None:
+    def __init__(self, root: Path, *, command: str | None = None, is_dry_run: bool = False) -> None:
         self.root = root
         self.command = command
+        self.is_dry_run = is_dry_run
 
     @property
     def log(self) -> OperationLog:
@@ -323,13 +324,12 @@ class Workspace:
                     if reader.commit(name) != plan.new:
                         raise
 
-    def make(self, change: Change, *, told: Told | None = None, is_dry_run: bool = False) -> None:
+    def make(self, change: Change, *, told: Told | None = None) -> None:
         """Make a change, completely or not at all, and log what it replaces.
 
-        A dry run does nothing. `told` is the log entry, by default one that names the workspace's
-        command.
+        `told` is the log entry, by default one that names the workspace's command.
         """
-        if is_dry_run:
+        if self.is_dry_run:
             return
         told = told or (Told(self.command) if self.command is not None else None)
         if told is not None:
@@ -349,7 +349,7 @@ class Foreseen(Workspace):
     """
 
     def __init__(self, workspace: Workspace, files: Mapping[str, bytes | None]) -> None:
-        super().__init__(workspace.root)
+        super().__init__(workspace.root, is_dry_run=True)
         self._files = files
 
     def find(self, path: str) -> bytes | None:
@@ -387,7 +387,9 @@ def _finish_step(place: Path, token: str) -> None:
     finish_step(place, token)
 
 
-def find_workspace(start: Path, *, command: str | None = None) -> Workspace:
+def find_workspace(
+    start: Path, *, command: str | None = None, is_dry_run: bool = False
+) -> Workspace:
     """Return the workspace that contains the folder `start`.
 
     Raises PatchmgrError "no-workspace" if there is none.
@@ -396,7 +398,7 @@ def find_workspace(start: Path, *, command: str | None = None) -> Workspace:
         raise PatchmgrError("no-workspace", f"there is no folder {start}")
     for folder in (start, *start.parents):
         if (folder / LOCK).is_file():
-            return Workspace(folder, command=command)
+            return Workspace(folder, command=command, is_dry_run=is_dry_run)
     raise PatchmgrError(
         "no-workspace",
         f"there is no upstream.lock in {start} or above",

@@ -39,7 +39,7 @@ def test_one_command_writes_at_a_time(workspace: Workspace) -> None:
 
 def test_a_dry_run_writes_nothing(workspace: Workspace) -> None:
     before = files(workspace)
-    workspace.make(Change({"series/s/x": b"x"}), is_dry_run=True)
+    Workspace(workspace.root, is_dry_run=True).make(Change({"series/s/x": b"x"}))
     assert files(workspace) == before
     workspace.make(Change({"series/s/x": b"x"}))
     assert files(workspace) == [*before[:1], "series", *before[1:]]

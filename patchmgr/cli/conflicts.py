@@ -101,16 +101,14 @@ def resolve(
     Example: patchmgr conflicts resolve 4f08e2008bf8 resolved.py
     """
     session = open_session()
-    solved = commands.conflicts.resolve_conflict(session, name, file.absolute(), is_dry_run=dry_run)
-    _tell_solved("resolve", session, solved, is_dry_run=dry_run)
+    solved = commands.conflicts.resolve_conflict(session, name, file.absolute())
+    _tell_solved("resolve", session, solved)
 
 
-def _tell_solved(
-    verb: str, session: Session, solved: Sequence[Recorded], *, is_dry_run: bool
-) -> None:
+def _tell_solved(verb: str, session: Session, solved: Sequence[Recorded]) -> None:
     values = [render.recorded_conflicts.whole_value(one) for one in solved]
-    text = render.recorded_conflicts.solved_text(solved, is_dry_run=is_dry_run)
-    answer(f"conflicts {verb}", None, text, dry_run=is_dry_run, recorded=values)
+    text = render.recorded_conflicts.solved_text(solved, is_dry_run=session.is_dry_run)
+    answer(f"conflicts {verb}", None, text, dry_run=session.is_dry_run, recorded=values)
     say_next(session)
 
 
@@ -157,7 +155,7 @@ def propose(
     )
     if accept is not None:
         proposed, made = commands.propose.accept_anyway(
-            session, name, given, by=by, because=because, is_dry_run=dry_run
+            session, name, given, by=by, because=because
         )
         solved = render.recorded_conflicts.solved_text(made, is_dry_run=dry_run)
         told = chain(render.work_order.proposed_text(proposed), solved)
@@ -165,7 +163,7 @@ def propose(
         answer("conflicts propose", proposed, told, dry_run=dry_run, recorded=recorded)
         say_next(session)
         return
-    proposed = commands.propose.propose(session, name, given, by=by, runs=run, is_dry_run=dry_run)
+    proposed = commands.propose.propose(session, name, given, by=by, runs=run)
     text = render.work_order.proposed_text(proposed)
     answer("conflicts propose", proposed, text, dry_run=dry_run, recorded=[])
     end_if(not proposed.has_passed, EXIT_FINDINGS)
@@ -196,24 +194,22 @@ def accept(
     if services.decisions.is_finding(session.workspace, name) or because:
         if side is not None:
             raise UsageError("a finding has no sides; accept it with --because TEXT only")
-        accepted = services.decisions.accept_finding(
-            session, name, because=because, is_dry_run=dry_run
-        )
+        accepted = services.decisions.accept_finding(session, name, because=because)
         text = render.recorded_conflicts.accepted_text(accepted, is_dry_run=dry_run)
         answer("conflicts accept", None, text, dry_run=dry_run, accepted=accepted)
         say_next(session)
         return
     if side == "proposed":
         by = commands.propose.user_name(session)
-        solved = commands.propose.accept_proposed(session, name, by=by, is_dry_run=dry_run)
-        _tell_solved("accept", session, solved, is_dry_run=dry_run)
+        solved = commands.propose.accept_proposed(session, name, by=by)
+        _tell_solved("accept", session, solved)
         return
     if side not in commands.conflicts.SIDES:
         hint = f"patchmgr conflicts accept {name} ours"
         problem = "" if side is None else f"{side} is not a side; "
         raise UsageError(f"{problem}name a side: ours (upstream's) or theirs (the patch's)", hint)
-    solved = commands.conflicts.accept_side(session, name, side, is_dry_run=dry_run)
-    _tell_solved("accept", session, solved, is_dry_run=dry_run)
+    solved = commands.conflicts.accept_side(session, name, side)
+    _tell_solved("accept", session, solved)
 
 
 def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
@@ -226,7 +222,7 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
     run = commands.conflicts.forget_conflict
     if is_finding:
         run = services.decisions.forget_finding
-    names = run(session, name, is_dry_run=dry_run)
+    names = run(session, name)
     text = render.recorded_conflicts.forgotten_text(names, is_dry_run=dry_run)
     answer("conflicts forget", None, text, dry_run=dry_run, forgotten=names)
 
@@ -249,9 +245,7 @@ def learn(
     Example: patchmgr conflicts learn --git ~/src/vllm main..fork --was fork@{1}
     """
     session = open_session()
-    learned = services.learning.learn_from(
-        session, git.absolute(), merge, was=was, is_dry_run=dry_run
-    )
+    learned = services.learning.learn_from(session, git.absolute(), merge, was=was)
     text = render.recorded_conflicts.learned_text(learned, is_dry_run=dry_run)
     files = render.recorded_conflicts.learned_value(learned)
     answer("conflicts learn", None, text, dry_run=dry_run, merges=learned.merges, files=files)
@@ -274,7 +268,7 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
 
     Example: patchmgr conflicts pull https://github.com/other/fork-patches
     """
-    pulled = commands.sharing.pull(open_session(), where, branch=branch, is_dry_run=dry_run)
+    pulled = commands.sharing.pull(open_session(), where, branch=branch)
     answer("conflicts pull", pulled, render.conflicts.pulled_text(pulled))
 
 
@@ -286,5 +280,5 @@ def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
 
     Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
     """
-    pushed = commands.sharing.push(open_session(), where, branch=branch, is_dry_run=dry_run)
+    pushed = commands.sharing.push(open_session(), where, branch=branch)
     answer("conflicts push", pushed, render.conflicts.pushed_text(pushed))

@@ -43,7 +43,7 @@ def edit(
     Example: patchmgr edit fix-allow-list --field Forwarded=no
     """
     wanted = commands.edit.header_edit(subject, message, author=author, fields=field)
-    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series)
     done = commands.edit.edit(session, patch, wanted, options)
     answer("edit", done, render.authoring.edited_header_text(done))
 
@@ -62,7 +62,7 @@ def rename(
 
     Example: patchmgr rename fix-allow-list clamp-allow-list
     """
-    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series)
     done = commands.edit.rename(session, None if new is None else patch, new or patch, options)
     answer("rename", done, render.authoring.edited_header_text(done))
 
@@ -80,7 +80,7 @@ def drop(
 
     Example: patchmgr drop fix-allow-list
     """
-    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series)
     done = commands.drop.drop(session, patches, options)
     answer("drop", done, render.authoring.revised_text(done))
 
@@ -106,13 +106,11 @@ def move(
 
     Example: patchmgr move fix-allow-list --before 1
     """
-    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series)
     if into is not None:
         if before is not None or after is not None:
             raise UsageError("--into cannot be used with --before or --after")
-        moved = commands.move.move_to_series(
-            session, patch, series=series, into=into, is_dry_run=dry_run
-        )
+        moved = commands.move.move_to_series(session, patch, series=series, into=into)
         answer("move", moved, render.authoring.moved_text(moved))
         return
     done = commands.move.move(session, patch, options, before=before, after=after)
@@ -140,7 +138,7 @@ def fold(
 
     Example: patchmgr fold fix-typo --into fix-allow-list
     """
-    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series)
     if diff is None:
         done = commands.fold.fold(session, patches or [], options, into=into)
     elif patches:
@@ -182,7 +180,7 @@ def split(
 
     Example: patchmgr split fix-allow-list fix-docs --interactive
     """
-    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series)
     if interactive and (file or hunk or absorbed):
         raise UsageError("--interactive cannot be used with --file, --hunk or --absorbed")
     choose = chooser(new) if interactive else None
@@ -258,7 +256,7 @@ def undo(
     Example: patchmgr undo
     """
     session, _ = open_checkout_series(None, None)
-    done = commands.undo.undo(session, count=count, to=to, is_dry_run=dry_run)
+    done = commands.undo.undo(session, count=count, to=to)
     text = render.authoring.turn_text(done, is_dry_run=dry_run)
     answer("undo", None, text, **render.authoring.turn_value(done, is_dry_run=dry_run))
 
@@ -269,7 +267,7 @@ def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
     Example: patchmgr redo
     """
     session, _ = open_checkout_series(None, None)
-    done = commands.undo.redo(session, count=count, is_dry_run=dry_run)
+    done = commands.undo.redo(session, count=count)
     text = render.authoring.turn_text(done, is_dry_run=dry_run)
     answer("redo", None, text, **render.authoring.turn_value(done, is_dry_run=dry_run))
 
@@ -294,7 +292,7 @@ def guard(
     elif bool(guards) == none:
         raise UsageError("name guards as +sym or -sym, or give --none")
     else:
-        found = commands.series.set_guards(session, name, patch, guards or (), is_dry_run=dry_run)
+        found = commands.series.set_guards(session, name, patch, guards or ())
     values = render.authoring.guards_value(found)
     text = render.authoring.guards_text(found)
     answer("series guard", None, text, dry_run=dry_run, series=found.series, patches=values)

@@ -166,6 +166,6 @@ def mergetool(
     Example: patchmgr mergetool --tool vimdiff
     """
     session = open_session()
-    result = commands.mergetool.run_mergetool(session, names or (), tool=tool, is_dry_run=dry_run)
+    result = commands.mergetool.run_mergetool(session, names or (), tool=tool)
     say(*render.recorded_conflicts.tool_lines(result, is_dry_run=dry_run))
     end_if(result.left and not dry_run, EXIT_CONFLICTS)

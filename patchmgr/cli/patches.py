@@ -16,6 +16,7 @@ from patchmgr.cli.root import (
     Select,
     answer,
     argument,
+    flag,
     open_series,
     option,
     view_of,
@@ -27,7 +28,9 @@ FirstParent = Annotated[
     bool, option("--first-parent", "For a fork with merges: one patch per merged branch.")
 ]
 Squash = Annotated[bool, option("--squash", "For a fork with merges: a single patch.")]
-EveryPatch = Annotated[bool, option("--verbose -v", "List every patch, however many there are.")]
+EveryPatch = Annotated[
+    bool, flag("is_verbose", "--verbose -v", "List every patch, however many there are.")
+]
 
 
 def import_(
@@ -77,7 +80,7 @@ def import_(
 
     Example: patchmgr import --pull 35076 --series vllm
     """
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     session, named = open_series(series)
     given = sources or []
     wanted = commands.import_patches.Sources(
@@ -96,9 +99,7 @@ def import_(
             raise UsageError("-p cannot be used with --git or --stgit")
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
         wanted = replace(wanted, paths=(), git=range_, stack=stack, merges=form)
-    imported = commands.import_patches.import_patches(
-        session, wanted, series=named, is_dry_run=dry_run
-    )
+    imported = commands.import_patches.import_patches(session, wanted, series=named)
     text = render.listings.imported_text(imported, named, dry_run, view)
     value = render.listings.imported_value(imported, named)
     answer("import", None, text, dry_run=dry_run, **value)
@@ -169,7 +170,7 @@ def export_(
         raise UsageError("name the folder or file to write with --out PATH")
     if npm is not None and form != "patch-package":
         raise UsageError("--npm needs --as patch-package")
-    asked = commands.export.ExportOptions(form, _place(out), frozenset(select), npm, force, dry_run)
+    asked = commands.export.ExportOptions(form, _place(out), frozenset(select), npm, force)
     done = commands.export.export(session, named, asked)
     answer("export", done, render.listings.exported_text(done))
 

@@ -60,7 +60,7 @@ def plan(
 
     Example: patchmgr plan --git ~/src/vllm --branch my-fork --onto upstream/main
     """
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     if git is not None and branch is not None and name is None and not select:
         fork = commands.init.Branch(Path(os.path.abspath(git)), branch, onto)
         found = commands.plan.plan_branch(fork, open_root, onto=onto, most=most)
@@ -100,7 +100,7 @@ def forecast(
 
     Example: patchmgr forecast vllm --watch 100
     """
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     session, series = open_series(name)
     options = services.carry.CarryOptions(frozenset(select))
     now = int(time.time())
@@ -146,14 +146,14 @@ def sync(
 
     Example: patchmgr sync vllm --dry-run --output out
     """
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     if push is None and not dry_run:
         hint = "patchmgr sync --push origin; to push nothing: patchmgr sync --dry-run"
         raise UsageError("name the remote to push to with --push REMOTE", hint)
     session, series = open_series(name)
     options = services.carry.CarryOptions(frozenset(select))
     request = commands.sync.SyncRequest(
-        onto, options, int(time.time()), push, push_branch, pull_request, base, dry_run
+        onto, options, int(time.time()), push, push_branch, pull_request, base
     )
     found = commands.sync.sync(session, series, request)
     value = {**render.sync.sync_value(found), "dry_run": dry_run}

@@ -68,7 +68,7 @@ def check(
 
     Example: patchmgr check vllm --ledger --to ../checkout
     """
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     session, chosen = open_all_series(names)
     options = services.carry.CarryOptions(frozenset(select))
     results: Sequence[Checked]
@@ -82,7 +82,7 @@ def check(
     elif branch is not None or to != Path():
         raise UsageError("--to and --branch need --ledger")
     else:
-        how = commands.check.CommandOptions(run or bool(command), command, dry_run)
+        how = commands.check.CommandOptions(run or bool(command), command)
         results = [commands.check.check(session, name, how, options=options) for name in chosen]
     if junit is not None and not dry_run:
         _write_junit(junit, results)
@@ -133,7 +133,7 @@ def audit(
         session, chosen = open_all_series(names)
         options = services.carry.CarryOptions(frozenset(select))
         results = [commands.audit.audit_series(session, name, options=options) for name in chosen]
-    text = render.checks.audited_text(results, view_of(quiet=quiet))
+    text = render.checks.audited_text(results, view_of())
     answer("audit", None, text, audits=[*map(render.checks.audited_value, results)])
     end_if(not all(audited.is_sound for audited in results), EXIT_FINDINGS)
 
@@ -189,13 +189,13 @@ def diff(
 
     Example: patchmgr diff vllm --from preview-1 --to preview-2
     """
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     session = open_session()
     if not from_:
         raise UsageError("name the earlier state of the series with --from TAG")
     named = services.targets.only_series(session, name)
     ends = commands.diff.ComparedStates(from_, to, repo)
-    found = commands.diff.diff(session, named, ends, holds=hold, is_dry_run=dry_run)
+    found = commands.diff.diff(session, named, ends, holds=hold)
     text = render.publishing.compared_text(found, view, shows_lines=lines)
     value = render.publishing.compared_value(found)
     answer("diff", None, text, pages=True, dry_run=dry_run, **value)

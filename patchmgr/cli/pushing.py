@@ -60,7 +60,7 @@ def new(
 
     Example: patchmgr new fix-allow-list --subject "Clamp the allow list"
     """
-    session, options = open_checkout_series(to, series, begins=True, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series, begins=True)
     made = commands.new.new_patch(
         session, name, options, subject=subject, message=message, author=author
     )
@@ -85,7 +85,7 @@ def push(
     """
     _refuse_both(patch, all_)
     session, options = open_checkout_series(
-        to, series, begins=True, select=tuple(select), is_forced=force, is_dry_run=dry_run
+        to, series, begins=True, select=tuple(select), is_forced=force
     )
     _tell(commands.push.push(session, patch, options, all_=all_), "push")
 
@@ -106,7 +106,7 @@ def pop(
     Example: patchmgr pop --all
     """
     _refuse_both(patch, all_)
-    session, options = open_checkout_series(to, series, is_forced=force, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series, is_forced=force)
     _tell(commands.push.pop(session, patch, options, all_=all_), "pop")
 
 
@@ -129,9 +129,7 @@ def goto(
 
     Example: patchmgr goto fix-allow-list
     """
-    session, options = open_checkout_series(
-        to, series, begins=True, select=tuple(select), is_dry_run=dry_run
-    )
+    session, options = open_checkout_series(to, series, begins=True, select=tuple(select))
     _tell(commands.push.goto(session, patch, options), "goto")
 
 
@@ -171,7 +169,7 @@ def refresh(
 
     Example: patchmgr refresh --interactive
     """
-    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series)
     if auto:
         if patch is not None or allow_empty or rewrite or interactive:
             words = "--patch, --allow-empty, --rewrite, --interactive"

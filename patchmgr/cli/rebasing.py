@@ -120,7 +120,7 @@ def rebase(
 
     Example: patchmgr rebase vllm --onto v0.24.0..v0.28.0 --every release --dry-run
     """
-    view, detail = view_of(verbose=verbose, quiet=quiet), json or show_conflicts
+    view, detail = view_of(), json or show_conflicts
     session = open_session()
     if sum((bool(onto), continue_, skip, abort)) != 1:
         raise UsageError("give exactly one of --onto REF, --continue, --skip and --abort")
@@ -136,7 +136,7 @@ def rebase(
     if resolver is not None and (dry_run or abort):
         raise UsageError("--resolver cannot be used with --dry-run or --abort")
     if abort:
-        commands.rebase.abort_rebase(session, is_dry_run=dry_run)
+        commands.rebase.abort_rebase(session)
         say("Abandoned the rebase.")
         return
     options = services.carry.CarryOptions(
@@ -159,22 +159,16 @@ def rebase(
     if continue_:
         result = commands.rebase.continue_rebase(
             session,
-            is_dry_run=dry_run,
             wants_detail=detail,
             accepted=accept,
             others=services.rebase_checkout.OtherEdits(other_edits, _asking()),
             shown_in=shown_in,
         )
     elif skip:
-        result = commands.rebase.skip_patch(session, is_dry_run=dry_run, wants_detail=detail)
+        result = commands.rebase.skip_patch(session, wants_detail=detail)
     else:
         result = commands.rebase.rebase(
-            session,
-            names or (),
-            onto=onto[0],
-            options=options,
-            is_dry_run=dry_run,
-            shown_in=shown_in,
+            session, names or (), onto=onto[0], options=options, shown_in=shown_in
         )
     asked: Sequence[Asked] = ()
     if resolver is not None:
@@ -289,12 +283,10 @@ def decide(
             "or: patchmgr decide PATCH --forget",
         )
     if forget:
-        decided = commands.decide.forget(session, patch, series=series, is_dry_run=dry_run)
+        decided = commands.decide.forget(session, patch, series=series)
     else:
         ruling = rulings[str(verdict)]
-        decided = commands.decide.decide(
-            session, patch, ruling, series=series, by=by, is_dry_run=dry_run
-        )
+        decided = commands.decide.decide(session, patch, ruling, series=series, by=by)
     value = render.recorded_conflicts.decided_value(decided.added, decided.removed)
     text = render.recorded_conflicts.decided_text(
         decided.added, decided.removed, is_dry_run=dry_run

@@ -33,7 +33,7 @@ def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
     Example: patchmgr resolve vllm
     """
     run = _full_screen() or _prompts
-    resolver = commands.resolve.Resolver(open_session(), name, is_dry_run=dry_run)
+    resolver = commands.resolve.Resolver(open_session(), name)
     run(resolver)
     if resolver.result is not None:
         show_rebase(resolver.result, view_of(), (), shows_conflicts=False)

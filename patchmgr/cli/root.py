@@ -57,7 +57,6 @@ def argument(usage: str | None, about: str | None = None) -> Any:
     return typer.Argument(metavar=usage, help=about)
 
 
-DryRun = Annotated[bool, option("--dry-run", "Show what would be done, but write nothing.")]
 Select = Annotated[list[str], option("--select SYM", "Select a guard symbol; repeatable.")]
 Confidence = Annotated[
     int | None,
@@ -68,27 +67,38 @@ Confidence = Annotated[
         max=100,
     ),
 ]
-Verbose = Annotated[bool, option("--verbose -v", "Also list what is unchanged.")]
-Quiet = Annotated[bool, option("--quiet -q", "Print only one line.")]
 Names = Annotated[list[str] | None, argument("[SERIES]...")]
 MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
-    """What was given to this run (-C, the words of the command and --json), and its session."""
+    """What was given to this run: -C, the words of the command, and options of many commands.
+
+    `session` is the session of the run, if the command has opened a workspace.
+    """
 
     folder: Path | None = None
     line = "patchmgr"
-    wants_json = False
+    wants_json = is_dry_run = is_verbose = is_quiet = False
     session: Session | None = None
 
 
-def _note_json(wanted: bool) -> bool:
-    Given.wants_json = wanted
-    return wanted
+def flag(name: str, usage: str, about: str) -> Any:
+    """Return an option that also sets the attribute `name` of `Given`."""
+
+    def note(is_given: bool) -> bool:
+        setattr(Given, name, is_given)
+        return is_given
+
+    return option(usage, about, callback=note)
 
 
-Json = Annotated[bool, option("--json", "Print one JSON document.", callback=_note_json)]
+DryRun = Annotated[
+    bool, flag("is_dry_run", "--dry-run", "Show what would be done, but write nothing.")
+]
+Json = Annotated[bool, flag("wants_json", "--json", "Print one JSON document.")]
+Verbose = Annotated[bool, flag("is_verbose", "--verbose -v", "Also list what is unchanged.")]
+Quiet = Annotated[bool, flag("is_quiet", "--quiet -q", "Print only one line.")]
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:
@@ -184,17 +194,21 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
     """Open the workspace that contains `place` or, with `is_root`, the one at `place`."""
     from patchmgr.workspace import Workspace, find_workspace
 
-    opened = (Workspace if is_root else find_workspace)(place, command=shlex.join(sys.argv[1:]))
+    words = shlex.join(sys.argv[1:])
+    if is_root:
+        opened = Workspace(place, command=words)
+    else:
+        opened = find_workspace(place, command=words, is_dry_run=Given.is_dry_run)
     Given.session = session = services.session.Session(opened, stderr_progress(), say)
     return session
 
 
-def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
+def view_of() -> render.view.View:
     """Return the view for results, given --verbose, --quiet and what the terminal supports."""
-    if verbose and quiet:
+    if Given.is_verbose and Given.is_quiet:
         raise UsageError("--verbose and --quiet cannot be used together")
     kinds = render.view.Detail
-    detail = kinds.ALL if verbose else kinds.LINE if quiet else kinds.CHANGES
+    detail = kinds.ALL if Given.is_verbose else kinds.LINE if Given.is_quiet else kinds.CHANGES
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = get_terminal_size().columns if has_width else render.view.UNLIMITED
     return render.view.View(detail, width, wants_colour())

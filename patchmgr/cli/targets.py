@@ -97,13 +97,10 @@ def overlay(
     """
     if out is None:
         raise UsageError("name the folder for the overlay with --out DIR")
-    view = view_of(verbose=verbose, quiet=quiet)
-    where = location_of(python, site, package)
+    view, where = view_of(), location_of(python, site, package)
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
-    made = commands.overlay.make_overlay(
-        session, named, where, out.absolute(), options=options, is_dry_run=dry_run
-    )
+    made = commands.overlay.make_overlay(session, named, where, out.absolute(), options=options)
     text = render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
     value = render.applied.application_value(made.application, is_dry_run=dry_run)
     answer("overlay", None, text, **value, out=made.place, left=made.left)
@@ -127,11 +124,11 @@ def wheel(
     """
     if source is None:
         raise UsageError("use --from WHEEL to name the wheel to patch")
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
     request = commands.wheel.WheelRequest(
-        source.absolute(), out.absolute(), options, _bill() if sbom else None, dry_run
+        source.absolute(), out.absolute(), options, _bill() if sbom else None
     )
     made = commands.wheel.make_wheel(session, named, request)
     text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
@@ -163,7 +160,7 @@ def apply(
 
     Example: patchmgr apply vllm --python .venv/bin/python
     """
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     options = services.carry.CarryOptions(frozenset(select))
     if python is not None or site is not None:
         if to is not None or commit:
@@ -173,12 +170,11 @@ def apply(
         done = commands.apply.apply_to_package(
             session, named, where,
             options=replace(options, wants_detail=json), warns_at_start=warn_at_start,
-            is_dry_run=dry_run,
         )  # fmt: skip
     else:
         session, named = open_series(name)
         done = commands.apply.apply_to_checkout(
-            session, named, _target(to), commits=commit, options=options, is_dry_run=dry_run
+            session, named, _target(to), commits=commit, options=options
         )
     text = render.applied.application_text(done, is_dry_run=dry_run, view=view)
     if show_conflicts and done.carried is not None:
@@ -213,11 +209,9 @@ def unapply(
     session, named = open_series(name)
     if python is not None or site is not None:
         where = location_of(python, site, package, breaks_system=break_system_packages)
-        root, paths = commands.apply.unapply_from_package(session, named, where, is_dry_run=dry_run)
+        root, paths = commands.apply.unapply_from_package(session, named, where)
     else:
-        root, paths = commands.apply.unapply_from_checkout(
-            session, named, _target(to), is_dry_run=dry_run
-        )
+        root, paths = commands.apply.unapply_from_checkout(session, named, _target(to))
     if json:
         answer("unapply", None, "", dry_run=dry_run, series=named, target=root, paths=paths)
         return
@@ -242,7 +236,7 @@ def verify(
 
     Example: patchmgr verify vllm --python .venv/bin/python
     """
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     session, named = open_series(name)
     if python is not None or site is not None:
         where = location_of(python, site, package)
@@ -313,7 +307,7 @@ def branch(
     place = None if repo is None else repo.absolute()
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
     options = services.carry.CarryOptions(frozenset(select), left_out={named: reasons})
-    built = commands.branch.branch(session, named, wanted, options=options, is_dry_run=dry_run)
+    built = commands.branch.branch(session, named, wanted, options=options)
     answer("branch", built, render.applied.built_text(built))
 
 
@@ -379,7 +373,7 @@ def report(
     session, chosen = open_all_series(names)
     options = services.carry.CarryOptions(frozenset(select))
     if compare is not None:
-        _compare(session, compare, names or [], form, view_of(quiet=quiet), options)
+        _compare(session, compare, names or [], form, view_of(), options)
         return
     if form.startswith("cyclonedx"):
         find = services.bill_of_materials.series_materials
@@ -388,4 +382,4 @@ def report(
     footprints = [commands.report.report(session, name, options=options) for name in chosen]
     waiting = services.work_orders.waiting_orders
     orders = [one for name in chosen for one in waiting(session, name)] if form == "html" else []
-    show(render.reports.reports_text(footprints, form, view_of(quiet=quiet), orders))
+    show(render.reports.reports_text(footprints, form, view_of(), orders))

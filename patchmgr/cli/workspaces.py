@@ -55,7 +55,7 @@ def init(
     Example: patchmgr init my-fork --from-branch ~/src/vllm my-branch --upstream upstream/main
     """
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     if folder is not None and Given.folder is not None:
         raise UsageError("-C names the folder of the workspace already; leave out DIR")
     place = (folder or Given.folder or Path()).absolute()
@@ -106,9 +106,7 @@ def upstream_add(
     wanted = commands.upstream.upstream_of(
         name, track=track, git=git, package=package, branch=branch, archive=archive
     )
-    added = commands.upstream.add_upstream(
-        open_session(), wanted, reference=reference, is_dry_run=dry_run
-    )
+    added = commands.upstream.add_upstream(open_session(), wanted, reference=reference)
     say(f"{'Would add' if dry_run else 'Added'} upstream {added.name}, tracked by {added.track}")
 
 
@@ -152,9 +150,7 @@ def series_new(
 
     Example: patchmgr series new vllm --upstream vllm --base v0.23.0
     """
-    record = commands.series.new_series(
-        open_session(), name, upstream=upstream, base=base, on=on, is_dry_run=dry_run
-    )
+    record = commands.series.new_series(open_session(), name, upstream=upstream, base=base, on=on)
     pin = record.pin
     named = pin.commit if pin.ref == pin.commit else f"{pin.ref} ({pin.commit})"
     say(f"{'Would make' if dry_run else 'Made'} series {name} on {named}")
@@ -234,7 +230,7 @@ def status(
         if of is not None or repo is not None or not upstreaming:
             raise UsageError("use --upstreaming on its own, or with --gh")
         rows = commands.upstreaming.upstreaming(session, asks=gh)
-        text = render.listings.upstreaming_text(rows, view_of(verbose=verbose, quiet=quiet))
+        text = render.listings.upstreaming_text(rows, view_of())
         answer("status", None, text, upstreaming=rows)
         return
     if build_env:
@@ -253,7 +249,7 @@ def status(
         return
     if repo is not None:
         raise UsageError("--repo needs --of")
-    view = view_of(verbose=verbose, quiet=quiet)
+    view = view_of()
     found = commands.status.status(session, int(time.time()))
     value = render.listings.status_value(found)
     answer("status", None, render.listings.status_text(found, view), **value)

@@ -18,8 +18,9 @@ from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
-from patchmgr.plumbing.checkout import Checkout, Standing
+from patchmgr.plumbing.checkout import Checkout, Exchange, Standing
 from patchmgr.plumbing.checkout_changes import Goal, plan_exchange, plan_files
+from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.installation import (
@@ -44,13 +45,7 @@ from patchmgr.services.load import LoadedSeries, rebase_run
 from patchmgr.services.packages import PackageResult, carry_onto_package
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
-from patchmgr.services.targets import (
-    open_checkout,
-    record_in_force,
-    remember_target,
-    series_digest,
-    settled,
-)
+from patchmgr.services.targets import record_in_force, remember_target, series_digest, settled
 from patchmgr.services.upstream_states import End
 
 
@@ -104,7 +99,6 @@ class _Request(Struct, frozen=True):
     digest: str
     options: CarryOptions
     makes_commits: bool
-    is_dry_run: bool
     session: Session
 
 
@@ -115,7 +109,6 @@ def apply_to_checkout(
     *,
     commits: bool,
     options: CarryOptions,
-    is_dry_run: bool,
 ) -> Application:
     """Apply a series to a checkout of any commit, completely or not at all.
 
@@ -124,8 +117,8 @@ def apply_to_checkout(
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, options.selected)
-    request = _Request(record, digest, options, commits, is_dry_run, session)
-    with open_checkout(session, target, is_dry_run=is_dry_run) as checkout:
+    request = _Request(record, digest, options, commits, session)
+    with settled(session, Checkout(open_clone(target))) as checkout:
         found, root = _look(checkout), checkout.clone.root
         present = found.applied
         if present is not None and present.series != name:
@@ -246,7 +239,7 @@ def _write(
             workspace=str(request.session.workspace.root),
         ),
     )
-    if not request.is_dry_run:
+    if not request.session.is_dry_run:
         if written:
             checkout.clone.take(scratch.git_dir, written[-1], found.onto)
         # Noted first, so that `status` knows this checkout even if the run is killed below.
@@ -280,14 +273,14 @@ def _content(scratch: Scratch, path: str, entry: Entry | None) -> Content | None
 
 
 def unapply_from_checkout(
-    session: Session, name: str, target: Path, *, is_dry_run: bool
+    session: Session, name: str, target: Path
 ) -> tuple[Path, tuple[str, ...]]:
     """Restore the original files; return the folder of the checkout and the restored paths.
 
     Raises PatchmgrError "dirty-checkout" if one of the files was edited after the series was
     applied.
     """
-    with open_checkout(session, target, is_dry_run=is_dry_run) as checkout:
+    with settled(session, Checkout(open_clone(target))) as checkout:
         found = _look(checkout)
         present = found.applied
         if present is None or present.series != name:
@@ -297,7 +290,7 @@ def unapply_from_checkout(
             onto = StoredTree(reader, reader.tree_of(found.onto))
             goal = Goal(onto, found.head, found.onto, makes_commits=False)
             exchange = plan_exchange(checkout, present, {}, goal, None)
-        if not is_dry_run:
+        if not session.is_dry_run:
             checkout.replace(exchange)
         return checkout.clone.root, tuple(file.path for file in present.files)
 
@@ -321,7 +314,6 @@ def apply_to_package(
     *,
     options: CarryOptions,
     warns_at_start: bool | None,
-    is_dry_run: bool,
 ) -> Application:
     """Apply a series to an installed package of any release, completely or not at all.
 
@@ -334,7 +326,7 @@ def apply_to_package(
     environment, distribution = find_installed(session, record, where)
     digest = package_digest(session, record, options.selected)
     _refuse_managed(environment, distribution, name, where)
-    opened = settled(session, Installation(distribution), is_dry_run=is_dry_run)
+    opened = settled(session, Installation(distribution))
     with _or_overlay(name, where), opened as target:
         present = _present(target, name, where)
         warns = _has_check(target, present) if warns_at_start is None else warns_at_start
@@ -354,9 +346,12 @@ def apply_to_package(
         fresh = Record(
             name, digest, tuple(sorted(options.selected)), distribution.version, None, ()
         )
-        if not is_dry_run:
+        exchange = _package_exchange(target, present, done, fresh, warns=warns)
+        if not session.is_dry_run:
             remember_target(session.workspace, target.private)
-        _write_package(target, present, done, fresh, warns=warns, is_dry_run=is_dry_run)
+            target.replace(exchange)
+            written = exchange.record.files if exchange.record is not None else ()
+            _check_written((f.path, target.state(f.path, f, is_current=True)) for f in written)
         return result
 
 
@@ -424,27 +419,21 @@ def _refuse_edited(target: Installation, present: Record | None) -> None:
             raise edited(target, file.path)
 
 
-def _write_package(
+def _package_exchange(
     target: Installation,
     present: Record | None,
     done: PackageResult,
     record: Record,
     *,
     warns: bool,
-    is_dry_run: bool,
-) -> None:
+) -> Exchange:
     files = dict(done.files)
     _refuse_in_the_way(target, present, files)
     if warns:
         for path, content in start_check(target.distribution.name).items():
             files[path] = Content(Entry(REGULAR, blob_id(content)), content)
     replaced = replaced_paths(target, present)
-    exchange = plan_files(target, present, files, record, replaced=replaced)
-    if is_dry_run:
-        return
-    target.replace(exchange)
-    written = exchange.record.files if exchange.record is not None else ()
-    _check_written((f.path, target.state(f.path, f, is_current=True)) for f in written)
+    return plan_files(target, present, files, record, replaced=replaced)
 
 
 def _refuse_in_the_way(
@@ -469,7 +458,7 @@ def _refuse_in_the_way(
 
 
 def unapply_from_package(
-    session: Session, name: str, where: Location, *, is_dry_run: bool
+    session: Session, name: str, where: Location
 ) -> tuple[Path, tuple[str, ...]]:
     """Restore the original files; return the folder of the package and the restored paths.
 
@@ -478,13 +467,13 @@ def unapply_from_package(
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)
     _refuse_managed(environment, distribution, name, where)
-    with settled(session, Installation(distribution), is_dry_run=is_dry_run) as target:
+    with settled(session, Installation(distribution)) as target:
         present = _present(target, name, where)
         if present is None:
             raise UsageError(f"the series {name} is not applied to {distribution.name}")
         _refuse_edited(target, present)
         replaced = replaced_paths(target, present)
         exchange = plan_files(target, present, {}, None, replaced=replaced)
-        if not is_dry_run:
+        if not session.is_dry_run:
             target.replace(exchange)
         return target.root, tuple(file.path for file in exchange.files)

@@ -131,9 +131,7 @@ def _needed(
     return found
 
 
-def branch(
-    session: Session, name: str, wanted: Publication, *, options: CarryOptions, is_dry_run: bool
-) -> Built:
+def branch(session: Session, name: str, wanted: Publication, *, options: CarryOptions) -> Built:
     """Build the branch of a series in the store or in a clone, and push it if requested.
 
     The work tree of the clone is not changed.
@@ -164,8 +162,9 @@ def branch(
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
         remote = check_remote(wanted.remote, clone)
         built = Built(
-            name, where, short, tag, head, base.commit, len(commits), fallback, remote, is_dry_run
-        )
+            name, where, short, tag, head, base.commit, len(commits), fallback, remote,
+            session.is_dry_run,
+        )  # fmt: skip
         ours = {one.head for one in read_published(session.workspace)}
         moves = _branch_move(place, names[0], now, head, is_forced=is_forced, ours=ours)
         made = b""
@@ -176,7 +175,7 @@ def branch(
             if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
                 moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
         pushes = _pushes(place, built, remote, moves, is_forced=is_forced, ours=ours)
-        if is_dry_run:
+        if session.is_dry_run:
             if clone is not None:
                 clone.can_take(scratch.git_dir, base.commit)
             return built

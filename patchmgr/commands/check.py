@@ -57,7 +57,6 @@ class CommandOptions(Struct, frozen=True):
 
     runs: bool
     names: Sequence[str]
-    is_dry_run: bool
 
 
 def run_commands(
@@ -78,6 +77,8 @@ def run_commands(
     runs = []
     for command in commands:
         why = _why_not(command, how, at_pin.is_broken)
+        if why is None and session.is_dry_run:
+            why = f"would run: {' '.join(command.run)}"
         if why is None:
             runs.append(command)
         else:
@@ -99,7 +100,7 @@ def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str
         return f"this machine has no {', '.join(missing)}"
     if is_broken:
         return "the branch to run it on cannot be built"
-    return f"would run: {line}" if how.is_dry_run else None
+    return None
 
 
 def _run_all(
@@ -213,7 +214,7 @@ def check(session: Session, name: str, how: CommandOptions, *, options: CarryOpt
         gates += run_commands(session, at_pin, commits, settings.commands, how)
     head = None if at_pin.is_broken else (commits[-1] if commits else at_pin.base)
     checked = Checked(name, head, tuple(p.name for p in at_pin.patches), tuple(gates))
-    if not how.is_dry_run:
+    if not session.is_dry_run:
         keep_checked(session, at_pin.loaded.record, checked, selected=options.selected)
     return checked
 

@@ -105,9 +105,7 @@ def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
     )
 
 
-def resolve_conflict(
-    session: Session, name: str, file: Path, *, is_dry_run: bool
-) -> tuple[Recorded, ...]:
+def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded, ...]:
     """Record a file's content as the resolution of a conflict; return the resolved conflicts.
 
     The file contains the resolved lines of a region, or is the whole resolved file. For a conflict
@@ -123,12 +121,10 @@ def resolve_conflict(
             lessons = _lessons(workspace, memory, found, content, file)
             pairs = [(require(workspace, memory, one.id), one.resolution) for one in lessons]
         solved = [_with(one, text, Origin.RESOLVE, "") for one, text in pairs]
-        return record(session, memory, solved, is_dry_run)
+        return record(session, memory, solved)
 
 
-def accept_side(
-    session: Session, name: str, side: str, *, is_dry_run: bool
-) -> tuple[Recorded, ...]:
+def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
     """Record one side ("ours" or "theirs") of a conflict as its resolution.
 
     If the file does not exist on that side, the resolution deletes it.
@@ -141,10 +137,10 @@ def accept_side(
         solved = [
             _with(one, text, Origin.ACCEPT, side) for one, text in zip(each, texts, strict=True)
         ]
-        return record(session, memory, solved, is_dry_run)
+        return record(session, memory, solved)
 
 
-def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
+def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
     """Forget the resolutions of a conflict, of its regions, and of whole files that contain it.
 
     Conflicts of the rebase in progress stay recorded as unresolved. Returns the ids of all
@@ -163,7 +159,7 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
             is_open = one in open_ids and _listed(memory, one).recorded is not None
             files = folder_files(one)
             change.files.update(_reopened(memory, one) if is_open else files)
-        workspace.make(change, is_dry_run=is_dry_run)
+        workspace.make(change)
         return tuple(names)
 
 
@@ -278,9 +274,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
     return replace(known, resolution=Resolution(content, origin, source))
 
 
-def record(
-    session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
-) -> tuple[Recorded, ...]:
+def record(session: Session, memory: Memory, solved: Sequence[Recorded]) -> tuple[Recorded, ...]:
     """Record resolutions, and return them.
 
     Raises PatchmgrError "solved-otherwise" if one of them contradicts a recorded resolution.
@@ -292,5 +286,5 @@ def record(
             hint = f"patchmgr conflicts forget {one.id}"
             raise PatchmgrError("solved-otherwise", f"{one.id}: {reason}", hint)
     if additions.recorded():
-        session.workspace.make(Change(additions.files()), is_dry_run=is_dry_run)
+        session.workspace.make(Change(additions.files()))
     return tuple(solved)

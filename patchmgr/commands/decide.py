@@ -39,7 +39,6 @@ def decide(
     *,
     series: str | None,
     by: str,
-    is_dry_run: bool,
 ) -> Decided:
     """Record a person's decision about the changes in a patch that the last rebase left undecided.
 
@@ -55,7 +54,7 @@ def decide(
         before = read_decisions(session.workspace)
         known_of = _about_follow_up(session, named, patch, by) if ruling is Ruling.NEEDED else None
         if known_of is not None:
-            _write(session, [*before, known_of], is_dry_run)
+            _write(session, [*before, known_of])
             return Decided((known_of,))
         found = _found(session.workspace, named, patch)
         changes = {item.change for item in found}
@@ -66,11 +65,11 @@ def decide(
         anew = {decision.passages for decision in added}
         removed = tuple(d for d in gone if d.ruling is not ruling or d.passages in anew)
         kept = [d for d in before if d not in removed]
-        _write(session, [*kept, *added], is_dry_run)
+        _write(session, [*kept, *added])
         return Decided(added, tuple(d for d in removed if d not in added))
 
 
-def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool) -> Decided:
+def forget(session: Session, patch: str, *, series: str | None) -> Decided:
     """Remove all decisions about a patch; raise PatchmgrError "no-finding" if there is none."""
     with session.writing():
         before = read_decisions(session.workspace)
@@ -79,13 +78,13 @@ def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool
         if not gone:
             hint = "patchmgr decide --list"
             raise PatchmgrError("no-finding", f"there is no decision about {patch}", hint)
-        _write(session, [d for d in before if d not in gone], is_dry_run)
+        _write(session, [d for d in before if d not in gone])
         return Decided((), tuple(gone))
 
 
-def _write(session: Session, decisions: Sequence[Decision], is_dry_run: bool) -> None:
+def _write(session: Session, decisions: Sequence[Decision]) -> None:
     content = write_decisions(decisions) if decisions else None
-    session.workspace.make(Change({DECISIONS: content}), is_dry_run=is_dry_run)
+    session.workspace.make(Change({DECISIONS: content}))
 
 
 def _named_patch(

@@ -40,7 +40,6 @@ def diff(
     ends: ComparedStates,
     *,
     holds: Sequence[str] = (),
-    is_dry_run: bool = False,
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 
@@ -58,7 +57,7 @@ def diff(
         paths = sorted({path for patch in patches for path in patch.paths})
         claims = tuple((place, _digest(last, place)) for place in holds)
         same, other = _files(first, last, paths)
-    if claims and not is_dry_run:
+    if claims:
         _write_claims(session, name, claims)
     heads = (ends.start, first.head), (ends.end or NOW, last.head)
     return ComparedSeries(name, *heads, patches, same, other, claims)

@@ -17,11 +17,11 @@ def drop(session: Session, given: Sequence[str], options: CheckoutOptions) -> Re
         file = without(opened.file, names)
         if names <= set(opened.hidden):
             gone = dict.fromkeys(sorted(names))
-            return revised(opened, Revision(opened.names, opened.state, gone, file), options)
+            return revised(opened, Revision(opened.names, opened.state, gone, file))
         chain = chain_of(opened)
         layers = [layer for layer in chain.layers if layer.name not in names]
         states = restacked(opened, chain, layers, same_end=False)
         pushed = [name for name in opened.names if name not in names]
         patches = opened.series([layer.name for layer in layers])
         revision = revision_of(opened, patches, states, file=file, pushed=pushed)
-        return revised(opened, revision, options)
+        return revised(opened, revision)

@@ -74,9 +74,9 @@ def edit(
         is_changed = new.raw != patch.raw
         if is_changed:
             revision = Revision(opened.names, opened.state, {patch.name: new.raw})
-            make(opened, revision, is_dry_run=options.is_dry_run)
+            make(opened, revision)
         return Edited(
-            opened.name, patch.name, patch.name, new.subject, is_changed, options.is_dry_run
+            opened.name, patch.name, patch.name, new.subject, is_changed, session.is_dry_run
         )
 
 
@@ -107,7 +107,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         old, name = opened.pick_or_top(given), file_name(new)
         patch = opened.patches[old]
         if name == old:
-            return Edited(opened.name, name, old, patch.subject, False, options.is_dry_run)
+            return Edited(opened.name, name, old, patch.subject, False, session.is_dry_run)
         file = renamed(opened.file, old, name)
         _refuse_waiting(opened, old)
         session.workspace.require_free(opened.name, name)
@@ -122,8 +122,8 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
             forced=forced,
             others=_renamed_elsewhere(opened, old, name),
         )
-        make(opened, revision, is_dry_run=options.is_dry_run)
-        return Edited(opened.name, name, old, patch.subject, True, options.is_dry_run)
+        make(opened, revision)
+        return Edited(opened.name, name, old, patch.subject, True, session.is_dry_run)
 
 
 def _refuse_waiting(opened: OpenSeries, name: str) -> None:

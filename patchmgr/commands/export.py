@@ -44,7 +44,6 @@ class ExportOptions(Struct, frozen=True):
     selected: frozenset[str] = frozenset()
     package: str | None = None
     is_forced: bool = False
-    is_dry_run: bool = False
 
 
 class ExportedPatch(Struct, frozen=True):
@@ -85,7 +84,7 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
     parcels, skipped, files = _Export(session, name, form, asked).made()
     private = root / PRIVATE / "exports"
     delivery = Delivery(asked.place, private, name, is_file=form.is_file)
-    delivered = delivery.deliver(files, is_forced=asked.is_forced, is_dry_run=asked.is_dry_run)
+    delivered = delivery.deliver(files, is_forced=asked.is_forced, is_dry_run=session.is_dry_run)
     for parcel in parcels:
         for clause in form.losses(parcel):
             session.say(f"warning: {shown(parcel.item.patch.name)} {clause}")
@@ -106,7 +105,7 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
         delivered.left,
         tuple(ExportedPatch(parcel.item.patch.name, parcel.is_kept) for parcel in parcels),
         skipped,
-        asked.is_dry_run,
+        session.is_dry_run,
     )
 
 

@@ -54,7 +54,7 @@ def fold(
             text = with_text(header, opened.patches[name], nobody=writer)
             header = parse_listed(text + header.diff, opened.file.line(header.name))
         revision = _folded(opened, gathered, target, others, header.raw, states)
-        return revised(opened, revision, options)
+        return revised(opened, revision)
 
 
 def _folded(
@@ -111,7 +111,7 @@ def fold_diff(
             opened, opened.series(chain.names), states,
             file=opened.file, pushed=opened.names, fresh=(target,),
         )  # fmt: skip
-        return revised(opened, revision, options)
+        return revised(opened, revision)
 
 
 def _below(opened: OpenSeries, cwd: Path, diff: Patch) -> Patch:

@@ -113,7 +113,7 @@ def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
     raise UsageError(f"-R cannot be used with a series file, which lists {shown(item.label)}")
 
 
-def import_patches(session: Session, sources: Sources, *, series: str, is_dry_run: bool) -> Import:
+def import_patches(session: Session, sources: Sources, *, series: str) -> Import:
     """Append patches to a series; each must apply to the pin after the patches before it."""
     if not any((sources.paths, sources.git, sources.stack, sources.pulls, sources.commits)):
         hint = "or name commits: --git REPO A..B, --commit SHA, --pull N"
@@ -142,11 +142,10 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
             patches = _check_fold(place, new, patches, becomes, notes)
         for note in notes:
             session.say(note)
-        if not is_dry_run:
-            change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
-            change.files[f"series/{series}/series"] = write_series(new)
-            change.files.update(fork.lessons if fork is not None else {})
-            workspace.make(change)
+        change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
+        change.files[f"series/{series}/series"] = write_series(new)
+        change.files.update(fork.lessons if fork is not None else {})
+        workspace.make(change)
     rests = fork.rests if fork is not None else ()
     imported = (Imported(patch, risks_of(patch), n in rests) for n, patch in enumerate(patches))
     return Import(tuple(imported), fork)

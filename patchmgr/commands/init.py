@@ -128,11 +128,11 @@ def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Start
     if merges is None and (fork_base.merges or fork_base.squashed):
         merges = LINEARIZE
     name = upstream.name
-    upstream = add_upstream(session, upstream, reference=branch.repository, is_dry_run=False)
-    new_series(session, name, upstream=name, base=fork_base.base, on=None, is_dry_run=False)
+    upstream = add_upstream(session, upstream, reference=branch.repository)
+    new_series(session, name, upstream=name, base=fork_base.base, on=None)
     commits = f"{fork_base.base}..{branch.name}"
     sources = Sources(git=(branch.repository, commits), merges=merges)
-    imported = import_patches(session, sources, series=name, is_dry_run=False)
+    imported = import_patches(session, sources, series=name)
     return Started(session.workspace.root, upstream, name, fork_base, merges, imported)
 
 

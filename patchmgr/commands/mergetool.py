@@ -28,9 +28,7 @@ class ToolResult(Struct, frozen=True):
     left: tuple[str, ...]
 
 
-def run_mergetool(
-    session: Session, names: Sequence[str], *, tool: str | None, is_dry_run: bool
-) -> ToolResult:
+def run_mergetool(session: Session, names: Sequence[str], *, tool: str | None) -> ToolResult:
     """Open the merge tool for the named files, or for each file with conflict markers."""
     with session.writing():
         workspace = session.workspace
@@ -44,7 +42,7 @@ def run_mergetool(
             )
         if tool is not None and (not tool or tool.startswith("-") or not tool.isprintable()):
             raise UsageError(f"{tool!r} is not a valid name of a merge tool")
-        if is_dry_run:
+        if session.is_dry_run:
             return ToolResult((), tuple(item.file for item in chosen))
         solved: list[str] = []
         left: list[str] = []

@@ -42,7 +42,7 @@ def move(
         states = restacked(opened, chain, [by_name[n] for n in visible], same_end=True)
         pushed = _pushed_after(opened, visible, name)
         revision = revision_of(opened, opened.series(visible), states, file=file, pushed=pushed)
-        return revised(opened, revision, options)
+        return revised(opened, revision)
 
 
 def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[str, ...]:
@@ -64,9 +64,7 @@ class Moved(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     is_dry_run: bool
 
 
-def move_to_series(
-    session: Session, given: str, *, series: str | None, into: str, is_dry_run: bool
-) -> Moved:
+def move_to_series(session: Session, given: str, *, series: str | None, into: str) -> Moved:
     """Move a patch into the series directly below or above in the stack.
 
     Only the first patch can move down, where it becomes the last, and only the last can move up,
@@ -100,8 +98,8 @@ def move_to_series(
                 folder: None,
             }
         )
-        workspace.make(change, is_dry_run=is_dry_run)
-    return Moved(name, source, into, is_dry_run)
+        workspace.make(change)
+    return Moved(name, source, into, session.is_dry_run)
 
 
 def _beside(session: Session, into: str) -> str:

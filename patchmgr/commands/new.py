@@ -40,7 +40,7 @@ def new_patch(
         raw = new_header(subject or _words(name), message, writer)
         revision = Revision((*opened.names, name), opened.state, {name: raw}, file)
         opened.need_checkout()
-        make(opened, revision, is_dry_run=options.is_dry_run)
+        make(opened, revision)
         return name
 
 

@@ -34,7 +34,6 @@ def make_overlay(
     place: Path,
     *,
     options: CarryOptions,
-    is_dry_run: bool,
 ) -> Overlaid:
     """Make the overlay of a series for an installed package; the package itself is not changed.
 
@@ -48,7 +47,7 @@ def make_overlay(
     files, left = _modules(package, done)
     application = applied_to_package(name, distribution, files, done)
     result = Overlaid(application, place, left)
-    if result.application.has_conflicts or is_dry_run:
+    if result.application.has_conflicts or session.is_dry_run:
         return result
     if done.files and not files:
         raise PatchmgrError(

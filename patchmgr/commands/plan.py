@@ -151,7 +151,8 @@ class Planning:
             upstream,
             most,
         )
-        self.session, self.at = run.session, 0
+        workspace = Foreseen(run.session.workspace, {})
+        self.session, self.at = replace(run.session, workspace=workspace), 0
         self.files: dict[str, bytes | None] = {}
         self.outcomes: tuple[SeriesOutcome, ...] = ()
         self.assuming: tuple[Assumption, ...] = ()
@@ -254,8 +255,8 @@ class Planning:
 
 
 def try_stack(run: RebaseRun, stack: Sequence[str], onto: str) -> Tried:
-    """Rebase a stack onto a state in a dry run."""
-    request = RebaseRequest(InProgress(tuple(stack), onto, ()), run.options, True)
+    """Rebase a stack onto a state; the workspace of the run must be a read-only view."""
+    request = RebaseRequest(InProgress(tuple(stack), onto, ()), run.options)
     change = Change()
     return Tried(tuple(rebase_stack(run, stack, request, change)), change)
 

@@ -93,14 +93,12 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
     return in_place(split_marked(conflict.marked), found[0], known[number - 1].text)
 
 
-def propose(
-    session: Session, name: str, given: Given, *, by: str, runs: bool, is_dry_run: bool
-) -> Proposed:
+def propose(session: Session, name: str, given: Given, *, by: str, runs: bool) -> Proposed:
     """Check a proposed resolution and, if it passes, save it for a person to accept."""
     with session.writing():
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=runs)
-        if checked.proposed.has_passed and not is_dry_run:
+        if checked.proposed.has_passed and not session.is_dry_run:
             path = OFFERED.format(target.recorded.id)
             try:
                 session.workspace.keep(path, checked.solution)
@@ -109,9 +107,7 @@ def propose(
         return checked.proposed
 
 
-def accept_proposed(
-    session: Session, name: str, *, by: str, is_dry_run: bool
-) -> tuple[Recorded, ...]:
+def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, ...]:
     """Record the saved proposal as the resolution, after checking it once more.
 
     Raises PatchmgrError "not-accepted" if there is no proposal, or if it no longer passes.
@@ -125,7 +121,7 @@ def accept_proposed(
         checked = _check(session, target, lambda conflict: found.content, by=found.by, runs=False)
         if not checked.proposed.has_passed:
             raise refused(checked.proposed)
-        return _accept(session, target, checked, by, "", is_dry_run=is_dry_run)
+        return _accept(session, target, checked, by)
 
 
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
@@ -137,12 +133,12 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=False)
         if checked.proposed.has_passed:
-            _accept(session, target, checked, who, "", is_dry_run=False)
+            _accept(session, target, checked, who)
         return checked.proposed
 
 
 def accept_anyway(
-    session: Session, name: str, given: Given, *, by: str, because: str, is_dry_run: bool
+    session: Session, name: str, given: Given, *, by: str, because: str
 ) -> tuple[Proposed, tuple[Recorded, ...]]:
     """Record a resolution that a person accepts with a reason, even if it fails a check.
 
@@ -158,8 +154,7 @@ def accept_anyway(
             message = f"the proposed text does not resolve {name}: {problem.check}: {problem.text}"
             hint = f"or write the resolution to {work_file(session.workspace, target.item)}"
             raise PatchmgrError("bad-resolution", message, hint)
-        made = _accept(session, target, checked, by, because.strip(), is_dry_run=is_dry_run)
-        return checked.proposed, made
+        return checked.proposed, _accept(session, target, checked, by, because.strip())
 
 
 def refused(proposed: Proposed) -> PatchmgrError:
@@ -274,7 +269,7 @@ def _run_failures(session: Session, carried: RepeatedRebase) -> Iterator[Failure
 
 
 def _accept(
-    session: Session, target: _Target, checked: _Checked, by: str, because: str, *, is_dry_run: bool
+    session: Session, target: _Target, checked: _Checked, by: str, because: str = ""
 ) -> tuple[Recorded, ...]:
     """Record a solution as the resolution of each region, and remove the proposal."""
     fitted, memory = checked.fitted, Memory(session.workspace)
@@ -289,7 +284,7 @@ def _accept(
         by = memory.whose(name, text) or made.proposed_by
         resolution = replace(made, content=text, proposed_by=by)
         solved.append(replace(require(session.workspace, memory, name), resolution=resolution))
-    recorded = record(session, memory, solved, is_dry_run)
-    if not is_dry_run:
+    recorded = record(session, memory, solved)
+    if not session.is_dry_run:
         (session.workspace.root / OFFERED.format(target.recorded.id)).unlink(missing_ok=True)
     return recorded

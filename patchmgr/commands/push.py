@@ -55,7 +55,7 @@ def push(session: Session, given: str | None, options: CheckoutOptions, *, all_:
             wanted = left if all_ else left[:1]
         if not wanted:
             raise PatchmgrError("no-patch", f"no patch of {opened.name} is left to push")
-        return _push(opened, wanted, options)
+        return _push(opened, wanted, is_forced=options.is_forced)
 
 
 def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
     return left[: left.index(name) + 1]
 
 
-def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -> Pushed:
+def _push(opened: OpenSeries, wanted: Sequence[str], *, is_forced: bool = False) -> Pushed:
     refuse_forced(opened)
     side = opened.ground.overlay(opened.state)
     came: list[str] = []
@@ -78,7 +78,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
             step_patch(side, patch, opened.scratch)
         except PatchmgrError as fault:
             failure = fault
-            if not options.is_forced:
+            if not is_forced:
                 break
             rejected = force_patch(side, patch, opened.scratch)
         came.append(name)
@@ -94,7 +94,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
         forced=came[-1] if rejects else None,
         rejects=rejects,
     )
-    return _made(opened, revision, options, came=tuple(came), failure=None if rejects else failure)
+    return _made(opened, revision, came=tuple(came), failure=None if rejects else failure)
 
 
 def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
@@ -109,15 +109,15 @@ def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: 
             kept = opened.position(opened.pick(given)) + 1
         else:
             kept = 0 if all_ else len(names) - 1
-        return _pop(opened, kept, options)
+        return _pop(opened, kept, is_forced=options.is_forced)
 
 
-def _pop(opened: OpenSeries, kept: int, options: CheckoutOptions) -> Pushed:
+def _pop(opened: OpenSeries, kept: int, *, is_forced: bool = False) -> Pushed:
     went = opened.names[kept:]
     if not went:
         raise PatchmgrError("no-patch", f"{opened.top} is already the top")
-    revision = Revision(opened.names[:kept], opened.states[kept], discards=options.is_forced)
-    return _made(opened, revision, options, went=tuple(reversed(went)))
+    revision = Revision(opened.names[:kept], opened.states[kept], discards=is_forced)
+    return _made(opened, revision, went=tuple(reversed(went)))
 
 
 def goto(session: Session, given: str, options: CheckoutOptions) -> Pushed:
@@ -125,33 +125,30 @@ def goto(session: Session, given: str, options: CheckoutOptions) -> Pushed:
     with opened_series(session, options) as opened:
         if given == "0":
             if not opened.names:
-                return _made(opened, Revision((), {}, prepares=True), options)
-            return _pop(opened, 0, options)
+                return _made(opened, Revision((), {}, prepares=True))
+            return _pop(opened, 0)
         name = opened.pick(given)
         if name == opened.top:
-            return _made(opened, Revision(opened.names, opened.state), options)
+            return _made(opened, Revision(opened.names, opened.state))
         if name in opened.names:
-            return _pop(opened, opened.names.index(name) + 1, options)
-        return _push(opened, _up_to(opened, name), options)
+            return _pop(opened, opened.names.index(name) + 1)
+        return _push(opened, _up_to(opened, name))
 
 
 def _made(
     opened: OpenSeries,
     revision: Revision,
-    options: CheckoutOptions,
     *,
     came: tuple[str, ...] = (),
     went: tuple[str, ...] = (),
     failure: PatchmgrError | None = None,
 ) -> Pushed:
     target = opened.need_checkout().root
-    make(opened, revision, is_dry_run=options.is_dry_run)
+    make(opened, revision)
     order = opened.file.names()
     end = order.index(came[-1]) if came else 0
     start = order.index(opened.top) + 1 if opened.top is not None else 0
     passed = (SkippedPatch(n, opened.hidden[n]) for n in order[start:end] if n in opened.hidden)
     top = revision.pushed[-1] if revision.pushed else None
-    rejects = tuple(revision.rejects)
-    return Pushed(
-        opened.name, target, came, went, top, failure, rejects, tuple(passed), options.is_dry_run
-    )
+    rejects, is_dry_run = tuple(revision.rejects), opened.session.is_dry_run
+    return Pushed(opened.name, target, came, went, top, failure, rejects, tuple(passed), is_dry_run)

@@ -75,7 +75,6 @@ class RebaseRequest(Struct, frozen=True):
 
     in_progress: InProgress
     options: CarryOptions
-    is_dry_run: bool
     tree: LinkedWorktree | None = None
 
     def checkout(self, session: Session) -> RebaseCheckout | None:
@@ -84,7 +83,7 @@ class RebaseRequest(Struct, frozen=True):
         Returns None in a dry run, or if neither was requested.
         """
         asked = self.in_progress
-        if self.is_dry_run or not (asked.checkout or asked.command):
+        if session.is_dry_run or not (asked.checkout or asked.command):
             return None
         return RebaseCheckout(session, asked, self.tree)
 
@@ -203,7 +202,6 @@ def rebase(
     *,
     onto: str,
     options: CarryOptions,
-    is_dry_run: bool,
     shown_in: ShownIn = NOWHERE,
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
@@ -214,7 +212,7 @@ def rebase(
     """
     with session.writing():
         in_progress = read_in_progress(session.workspace)
-        if in_progress is not None and not is_dry_run:
+        if in_progress is not None and not session.is_dry_run:
             there = in_progress.onto[:12] if is_full_id(in_progress.onto) else in_progress.onto
             raise PatchmgrError(
                 "unfinished",
@@ -228,17 +226,14 @@ def rebase(
         selected, confidence = tuple(sorted(options.selected)), options.confidence
         request = InProgress(chosen, onto, selected, confidence=confidence, **asdict(shown_in))
         check_checkout(session, request)
-        if shown_in != NOWHERE and not is_dry_run:
+        if shown_in != NOWHERE and not session.is_dry_run:
             trust(session, request)
-        return _rebase_all(
-            session, RebaseRequest(request, options, is_dry_run, tree_of(session, request))
-        )
+        return _rebase_all(session, RebaseRequest(request, options, tree_of(session, request)))
 
 
 def continue_rebase(
     session: Session,
     *,
-    is_dry_run: bool,
     wants_detail: bool = False,
     accepted: Sequence[str] = (),
     others: OtherEdits = NOT_SAID,
@@ -257,7 +252,7 @@ def continue_rebase(
             in_progress = replace(in_progress, failed="", **said)
             check_checkout(session, in_progress)
             trust(session, in_progress)
-        elif in_progress.checkout and is_dry_run:
+        elif in_progress.checkout and session.is_dry_run:
             hint = "run the command without --dry-run; your resolutions there are kept"
             message = f"--dry-run cannot read the resolutions in {in_progress.checkout}"
             raise UsageError(message, hint)
@@ -267,7 +262,7 @@ def continue_rebase(
         in_progress = replace(in_progress, ran=ran, failed="")
         taken = require_taken(session.workspace, in_progress, accepted)
         in_progress = replace(in_progress, accepted=taken)
-        return _go_on(session, in_progress, is_dry_run, wants_detail, tree)
+        return _go_on(session, in_progress, wants_detail, tree)
 
 
 def _is_answered(session: Session) -> Callable[[Waiting], bool]:
@@ -285,7 +280,6 @@ def skip_patch(
     session: Session,
     named: Sequence[tuple[str, str]] = (),
     *,
-    is_dry_run: bool,
     wants_detail: bool = False,
 ) -> RebaseResult:
     """Leave out the first patch in conflict, and continue the rebase.
@@ -306,17 +300,17 @@ def skip_patch(
             raise UsageError("every patch in conflict is resolved", "patchmgr rebase --continue")
         require_trusted(session, in_progress)
         in_progress = replace(in_progress, skipped=(*in_progress.skipped, *(named or first)))
-        return _go_on(session, in_progress, is_dry_run, wants_detail, tree_of(session, in_progress))
+        return _go_on(session, in_progress, wants_detail, tree_of(session, in_progress))
 
 
-def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
+def abort_rebase(session: Session) -> None:
     """Stop the rebase in progress: delete its work area and its unresolved conflicts.
 
     Its checkout is removed unless a person changed something in it.
     """
     with session.writing():
         in_progress = require_in_progress(session)
-        if is_dry_run:
+        if session.is_dry_run:
             return
         memory = Memory(session.workspace)
         files = {**closed_files(memory, in_progress.opened), **closed_work(session.workspace)}
@@ -342,14 +336,10 @@ def require_in_progress(session: Session) -> InProgress:
 
 
 def _go_on(
-    session: Session,
-    in_progress: InProgress,
-    is_dry_run: bool,
-    wants_detail: bool,
-    tree: LinkedWorktree | None,
+    session: Session, in_progress: InProgress, wants_detail: bool, tree: LinkedWorktree | None
 ) -> RebaseResult:
     options = options_to_continue(session.workspace, in_progress, wants_detail=wants_detail)
-    return _rebase_all(session, RebaseRequest(in_progress, options, is_dry_run, tree))
+    return _rebase_all(session, RebaseRequest(in_progress, options, tree))
 
 
 def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
@@ -368,7 +358,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
     paths = {c.new_path for o in outcomes for p in o.patches for c in p.conflicts}
     result = RebaseResult(
         tuple(outcomes),
-        request.is_dry_run,
+        session.is_dry_run,
         replayed=memory.used(),
         notes=formatters.notes(paths),
         skipped=request.in_progress.skipped,
@@ -380,7 +370,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
         result = _finish(session, request, result, change, memory)
         if checkout is not None:
             checkout.release()
-    elif not request.is_dry_run:
+    elif not session.is_dry_run:
         if checkout is not None:
             state = replace(request.in_progress, ran=checkout.ran, failed=checkout.failed)
             request = replace(request, in_progress=state)
@@ -388,7 +378,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
     keep_syncs(
         session.workspace,
         outcomes,
-        is_dry_run=request.is_dry_run or result.has_conflicts,
+        is_dry_run=session.is_dry_run or result.has_conflicts,
         old_heads={plan.name.removeprefix(BRANCHES): plan.old for plan in change.refs},
         known=(*result.replayed, *result.learned),
     )
@@ -416,7 +406,7 @@ def rebase_stack(
             if any(one.series == name for one in request.in_progress.added):
                 path = f"series/{name}/series"
                 change.files.setdefault(path, write_series(loaded.series_file))
-            if not request.is_dry_run:
+            if not run.session.is_dry_run:
                 plan_branch(run.session.workspace, loaded.upstream, run.scratch, outcome, change)
         yield outcome
 
@@ -450,7 +440,7 @@ def _finish(
     workspace, in_progress = session.workspace, request.in_progress
     additions, notes = resolutions_in_work(workspace, memory, in_progress, request.options.solved)
     result = replace(result, learned=additions.recorded(), notes=notes)
-    if request.is_dry_run:
+    if session.is_dry_run:
         return result
     change.files.update(closed_files(memory, in_progress.opened, additions))
     change.files.update(additions.files())

@@ -118,8 +118,8 @@ def refresh(
         anew = (name,) if how.rewrites else ()
         raws = rewritten(opened, opened.series(opened.names), states, fresh=(name,), anew=anew)
         revision = Revision(opened.names, states[-1], raws, kept=frozenset(edits), settles=True)
-        make(opened, revision, is_dry_run=options.is_dry_run)
-        return _told(opened, name, raws, tuple(edits), options)
+        make(opened, revision)
+        return _told(opened, name, raws, tuple(edits))
 
 
 def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entry | None]:
@@ -191,7 +191,7 @@ def distribute(
         raws = rewritten(opened, opened.series(opened.names), states, fresh=tuple(taken))
         kept = frozenset(path for edit in taken.values() for path in edit.files)
         revision = Revision(opened.names, states[-1], raws, kept=kept)
-        make(opened, revision, is_dry_run=options.is_dry_run)
+        make(opened, revision)
         changed = _changed(opened, raws)
         return Distributed(
             opened.name,
@@ -199,7 +199,7 @@ def distribute(
             tuple(one for one in changed if one.name not in taken),
             tuple(left),
             untracked_files(opened, edits),
-            options.is_dry_run,
+            session.is_dry_run,
         )
 
 
@@ -353,16 +353,12 @@ def _refuse_empty(
 
 
 def _told(
-    opened: OpenSeries,
-    name: str,
-    raws: dict[str, bytes],
-    paths: tuple[str, ...],
-    options: CheckoutOptions,
+    opened: OpenSeries, name: str, raws: dict[str, bytes], paths: tuple[str, ...]
 ) -> Refreshed:
     changed = _changed(opened, raws)
     others = tuple(one for one in changed if one.name != name)
     same = next((one.change for one in changed if one.name == name), Sameness.IDENTICAL)
-    untracked, is_dry = untracked_files(opened, paths), options.is_dry_run
+    untracked, is_dry = untracked_files(opened, paths), opened.session.is_dry_run
     return Refreshed(opened.name, name, same, paths, others, untracked, name in raws, is_dry)
 
 

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct, field
 
 from patchmgr.commands.conflicts import forget_conflict
-from patchmgr.commands.propose import accept_anyway, propose, resolve_if_passed, user_name
+from patchmgr.commands.propose import accept_anyway, resolve_if_passed, user_name
 from patchmgr.commands.rebase import RebaseResult, continue_rebase, skip_patch
 from patchmgr.engines.conflicts.choices import content_of, edited, offered, opened_text, place_of
 from patchmgr.errors import PatchmgrError, UsageError
@@ -63,8 +63,8 @@ class Resolver:
     user quit. `attend` runs a program that needs the terminal, such as an editor.
     """
 
-    def __init__(self, session: Session, series: str | None, *, is_dry_run: bool) -> None:
-        self.session, self.series, self.is_dry_run = session, series, is_dry_run
+    def __init__(self, session: Session, series: str | None) -> None:
+        self.session, self.series = session, series
         self.attend: Callable[[Callable[[], bytes]], bytes] = lambda run: run()
         self.state, self.drafts = Resolving(), dict[str, bytes]()
         self.outcomes: tuple[SeriesOutcome, ...] = ()
@@ -177,7 +177,7 @@ class Resolver:
 
     def _keep(self) -> None:
         """Save the choices, in case the program is killed."""
-        if not self.is_dry_run:
+        if not self.session.is_dry_run:
             kept = _Kept(dict(self.state.choices), self.state.left_out, self.drafts)
             try:
                 self.session.workspace.keep(CHOICES, kept)
@@ -217,10 +217,7 @@ class Resolver:
         self._refuse_open()
         state, name, by = self.state, self.state.conflict.order.id, user_name(self.session)
         given = lambda file: content_of(file, state.choices)  # noqa: E731
-        if self.is_dry_run:
-            made = propose(self.session, name, given, by=by, runs=False, is_dry_run=True)
-        else:
-            made = resolve_if_passed(self.session, name, given, by=by, who=by)
+        made = resolve_if_passed(self.session, name, given, by=by, who=by)
         if made.has_passed:
             self._note("passes every check")
             return
@@ -235,13 +232,11 @@ class Resolver:
         state, one = self.state, self.state.conflict
         try:
             if one.file is None:
-                accept_finding(self.session, one.order.id, because=text, is_dry_run=self.is_dry_run)
+                accept_finding(self.session, one.order.id, because=text)
             else:
                 given = lambda file: content_of(file, state.choices)  # noqa: E731
-                accept_anyway(
-                    self.session, one.order.id, given, by=user_name(self.session), because=text,
-                    is_dry_run=self.is_dry_run,
-                )  # fmt: skip
+                by = user_name(self.session)
+                accept_anyway(self.session, one.order.id, given, by=by, because=text)
             self._note("is accepted for your reason")
         except PatchmgrError as fault:
             self.told = (fault.message, *fault.hints)
@@ -264,22 +259,21 @@ class Resolver:
 
     def _undo(self) -> None:
         before, now = self.state.undone(), self.state
-        for one in now.conflicts if not self.is_dry_run else ():
+        for one in now.conflicts if not self.session.is_dry_run else ():
             if one.order.id in now.accepted and one.order.id not in before.accepted:
                 forget = forget_finding if one.file is None else forget_conflict
                 for name in [each.id for each in one.order.regions] or [one.order.id]:
-                    forget(self.session, name, is_dry_run=False)
+                    forget(self.session, name)
         self.state = before
         self._keep()
 
     def _go_on(self) -> None:
         """Continue the rebase, and load the remaining conflicts."""
         skipped = self.state.left_out
-        if skipped:
-            self.result = skip_patch(self.session, skipped, is_dry_run=self.is_dry_run)
-        else:
-            self.result = continue_rebase(self.session, is_dry_run=self.is_dry_run)
-        self.is_over = self.is_dry_run or not self.result.has_conflicts
+        self.result = (
+            skip_patch(self.session, skipped) if skipped else continue_rebase(self.session)
+        )
+        self.is_over = self.session.is_dry_run or not self.result.has_conflicts
         if not self.is_over:
             self._load()
             self.is_over = not self.state.conflicts

@@ -61,7 +61,7 @@ def resolve_all(
         told |= {name: _asked(session, name, resolver) for name in new}
         if not any(told[name].is_taken for name in new):
             break
-        result = continue_rebase(session, is_dry_run=False, wants_detail=wants_detail)
+        result = continue_rebase(session, wants_detail=wants_detail)
     return result, tuple(told.values())
 
 

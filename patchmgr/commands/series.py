@@ -29,7 +29,6 @@ def new_series(
     upstream: str | None,
     base: str | None,
     on: str | None,
-    is_dry_run: bool,
 ) -> SeriesRecord:
     """Create an empty series on an upstream state, or on top of another series.
 
@@ -41,11 +40,10 @@ def new_series(
         if name in lock.series:
             raise UsageError(f"the series {name} already exists")
         record = _new_record(session, name, upstream, base, on)
-        if not is_dry_run:
-            change = Change({LOCK: write_lock(replace(lock, series={**lock.series, name: record}))})
-            if not (session.workspace.root / f"series/{name}/series").exists():
-                change.files[f"series/{name}/series"] = b""
-            session.workspace.make(change)
+        change = Change({LOCK: write_lock(replace(lock, series={**lock.series, name: record}))})
+        if not (session.workspace.root / f"series/{name}/series").exists():
+            change.files[f"series/{name}/series"] = b""
+        session.workspace.make(change)
     return record
 
 
@@ -119,9 +117,7 @@ def list_guards(session: Session, series: str) -> Guarded:
     return Guarded(series, tuple(line for line in lines if line.guards or line.off))
 
 
-def set_guards(
-    session: Session, series: str, given: str, words: Sequence[str], *, is_dry_run: bool
-) -> Guarded:
+def set_guards(session: Session, series: str, given: str, words: Sequence[str]) -> Guarded:
     """Replace a patch's guards by `words` (`+sym` or `-sym`), or remove them if there are none."""
     with session.writing():
         session.workspace.series_record(series)
@@ -130,8 +126,7 @@ def set_guards(
         guards = [_guard(word.removeprefix("#")) for word in words]
         new = with_guards(file, name, guards)
         if new != file:
-            change = Change({f"series/{series}/series": write_series(new)})
-            session.workspace.make(change, is_dry_run=is_dry_run)
+            session.workspace.make(Change({f"series/{series}/series": write_series(new)}))
         return Guarded(series, tuple(line for line in new.lines if line.name == name))
 
 

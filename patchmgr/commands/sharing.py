@@ -92,7 +92,7 @@ class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     is_dry_run: bool
 
 
-def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pulled:
+def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
     """Fetch another workspace's resolutions; they replace those pulled from it before.
 
     `where` is the URL of the other workspace's git repository.
@@ -117,7 +117,7 @@ def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
         gone = sorted({*workspace.conflicts(source)} - taken.keys())
         files = _changed(workspace, source, taken, gone)
         if files and (taken or gone):
-            workspace.make(Change(files), is_dry_run=is_dry_run)
+            workspace.make(Change(files))
         series, changed = sorted(workspace.lock().series), {path.split("/")[-2] for path in files}
         return Pulled(
             place, commit, tuple(taken), tuple(n for n in taken if n in changed), tuple(gone),
@@ -125,7 +125,7 @@ def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
             tuple(name for name, is_same in is_known.items() if not is_same),
             tuple(one for one in found if isinstance(one, Refused)),
             tuple(name for name in series if place in workspace.settings(name).trusted),
-            is_dry_run,
+            session.is_dry_run,
         )  # fmt: skip
 
 
@@ -211,7 +211,7 @@ def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
     }
 
 
-def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pushed:
+def push(session: Session, where: str, *, branch: str | None) -> Pushed:
     """Add this workspace's resolutions to a repository, as one commit on a branch.
 
     Resolutions that the repository already has are not replaced. Raises PatchmgrError "push" if
@@ -238,13 +238,13 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
                     otherwise.append(name)
             pushed = tuple(dict.fromkeys(path.split("/")[1] for path in changes))
             commit = _committed(scratch, upstream.store, old, pushed, changes) if changes else None
-        if commit is not None and not is_dry_run:
+        if commit is not None and not session.is_dry_run:
             try:
                 push_refs(upstream.store, url, [RefMove(f"refs/heads/{branch}", commit, old)])
             except PatchmgrError as fault:
                 hint = "nothing was pushed; if somebody else pushed just now, run the command again"
                 raise PatchmgrError(fault.kind, fault.message, hint) from fault
-    place = _PASSWORD.sub(r"\1", url)
+    place, is_dry_run = _PASSWORD.sub(r"\1", url), session.is_dry_run
     return Pushed(place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run)
 
 

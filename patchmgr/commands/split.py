@@ -26,6 +26,7 @@ from patchmgr.services.carry import CarryOptions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, is_in, opened_series
 from patchmgr.services.revising import Chain, Revised, chain_of, revised, revision_of
 from patchmgr.services.session import Session, nobody
+from patchmgr.workspace import Foreseen
 
 _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
@@ -70,7 +71,7 @@ def split(
         revision = revision_of(
             opened, patches, states, file=file, pushed=names, fresh=(name, added)
         )
-        return revised(opened, revision, options)
+        return revised(opened, revision)
 
 
 def with_absorbed(
@@ -82,7 +83,8 @@ def with_absorbed(
     """
     with opened_series(session, options, only_reads=True) as opened:
         name, patch = opened.name, opened.pick(given)
-    found = rebase(session, [name], onto=ref, options=CarryOptions(), is_dry_run=True)
+    tried = replace(session, workspace=Foreseen(session.workspace, {}))
+    found = rebase(tried, [name], onto=ref, options=CarryOptions())
     outcome = next(o for o in found.series[0].patches if o.name == patch)
     landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]
     if not landed:

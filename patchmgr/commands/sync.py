@@ -73,7 +73,6 @@ class SyncRequest(Struct, frozen=True):
     fork: str | None = None
     forge: str = "none"
     base: str | None = None
-    is_dry_run: bool = False
 
 
 def sync(session: Session, name: str, request: SyncRequest) -> Sync:
@@ -84,7 +83,7 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
     require_git("a sync")
     fork = None if request.fork is None else check_url(request.fork)
     with session.writing():
-        repository = open_patch_repository(session.workspace.root, is_dry_run=request.is_dry_run)
+        repository = open_patch_repository(session.workspace)
         check_remote(request.remote, repository.clone)
         stack = whole_stacks(session, [name])[0]
         pulls = _pulls(repository, request, stack[0])
@@ -243,7 +242,7 @@ class _Publisher(Struct, frozen=True):
             if found is None and any(one.head == pushed[0].commit for one in known):
                 return _done("left closed", known[0])
             done = "closed" if is_current else "opened" if found is None else "updated"
-            if self.request.is_dry_run:
+            if self.repository.is_dry_run:
                 return PullRequest(done) if found is None else _done(done, found)
             written = self._written(pulls, found, warnings, closes=is_current)
             if pushed and pushed[0].standing is not Standing.HELD:

@@ -78,7 +78,7 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
     return done, undone
 
 
-def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> Turn:
+def undo(session: Session, *, count: int, to: int | None) -> Turn:
     """Undo the last `count` changes that are not undone yet, or all after log entry `to`.
 
     Raises PatchmgrError "edited" if a file was edited after such a change, "nothing-to-undo" if the
@@ -100,10 +100,10 @@ def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> T
         chosen.reverse()
         # `--to` also takes back undos, which `redo` could not repeat: it is logged as a new change.
         kind = OperationKind.UNDO if to is None else OperationKind.DONE
-        return _turn(session, chosen, kind, is_dry_run=is_dry_run)
+        return _turn(session, chosen, kind)
 
 
-def redo(session: Session, *, count: int, is_dry_run: bool) -> Turn:
+def redo(session: Session, *, count: int) -> Turn:
     """Redo the `count` operations that were undone last; raise the same errors as `undo`."""
     with session.writing():
         undone = _sides(tuple(session.workspace.log.operations()))[1]
@@ -111,32 +111,27 @@ def redo(session: Session, *, count: int, is_dry_run: bool) -> Turn:
         chosen.reverse()
         if len(chosen) < count:
             raise PatchmgrError("nothing-to-undo", _too_few(len(chosen), "redo"))
-        return _turn(session, chosen, OperationKind.REDO, is_dry_run=is_dry_run)
+        return _turn(session, chosen, OperationKind.REDO)
 
 
 def _too_few(found: int, verb: str) -> str:
     return f"there is nothing to {verb}" if not found else f"{verb} -n can be at most {found}"
 
 
-def _turn(
-    session: Session, chosen: Sequence[Operation], kind: OperationKind, *, is_dry_run: bool
-) -> Turn:
+def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) -> Turn:
     is_back = kind is not OperationKind.REDO
     with ExitStack() as held:
         change = Change(files=_files(session, chosen, is_back=is_back))
-        targets = _Targets(session, held, is_dry_run=is_dry_run)
+        targets = _Targets(session, held)
         for operation in chosen:
             for target in operation.targets:
                 targets.turn(target, is_back=is_back)
         steps = tuple(targets.steps())
         change.steps += steps
         change.refs += _refs(session.workspace, chosen, is_back=is_back)
-        if not is_dry_run:
-            words = session.workspace.command or kind.value
-            told = Told(
-                words, kind, tuple(o.number for o in chosen) if kind.value != "done" else ()
-            )
-            session.workspace.make(change, told=told)
+        words = session.workspace.command or kind.value
+        told = Told(words, kind, tuple(o.number for o in chosen) if kind.value != "done" else ())
+        session.workspace.make(change, told=told)
         paths = tuple(sorted(p for p in change.files if not p.startswith(".patchmgr/log/")))
         counts = tuple((str(step.checkout.root), len(step.exchange.files)) for step in steps)
         return Turn(kind, tuple(chosen), paths, counts)
@@ -191,8 +186,8 @@ def _stands_at(workspace: Workspace, store: Path, name: str, old: str | None) ->
 class _Targets:
     """The checkouts that an undo or redo changes, and the state that each has reached."""
 
-    def __init__(self, session: Session, held: ExitStack, *, is_dry_run: bool) -> None:
-        self._session, self._held, self._is_dry_run = session, held, is_dry_run
+    def __init__(self, session: Session, held: ExitStack) -> None:
+        self._session, self._held = session, held
         self._checkouts: dict[str, Checkout | None] = {}
         self._now: dict[tuple[str, str], KeptFile | None] = {}
         self._found: dict[tuple[str, str], KeptFile | None] = {}
@@ -238,8 +233,7 @@ class _Targets:
         if not serves(checkout, self._session.workspace.root):
             message = f"this workspace has never applied patches to {root}"
             raise PatchmgrError("unsafe-path", message, f"patchmgr push --to {root}")
-        context = settled(self._session, checkout, is_dry_run=self._is_dry_run)
-        self._held.enter_context(context)
+        self._held.enter_context(settled(self._session, checkout))
         self._records[root] = record_digest(checkout.record())
         return checkout
 

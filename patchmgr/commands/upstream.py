@@ -33,9 +33,7 @@ def upstream_of(
     return Upstream(name, kind, git, package, branch, archive)
 
 
-def add_upstream(
-    session: Session, upstream: Upstream, *, reference: Path | None, is_dry_run: bool
-) -> Upstream:
+def add_upstream(session: Session, upstream: Upstream, *, reference: Path | None) -> Upstream:
     """Record an upstream in upstream.lock, and return it.
 
     With a reference, the store borrows the objects of that repository. Raises PatchmgrError "usage"
@@ -68,7 +66,7 @@ def add_upstream(
             )
         if reference is not None:
             objects_of(reference)
-        if is_dry_run:
+        if session.is_dry_run:
             return upstream
         if reference is not None:
             borrow(session.open_upstream(upstream, tracks="git").store, reference)

@@ -67,7 +67,6 @@ class WheelRequest(Struct, frozen=True):
     folder: Path
     options: CarryOptions
     bill: Bill | None = None
-    is_dry_run: bool = False
 
 
 def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWheel:
@@ -110,7 +109,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
             upstream = replace(made_of.upstream, package=normalised_name(wheel.name))
             text = bill([replace(made_of, commit=None, upstream=upstream)])
             changes[f"{wheel.info}/{BILL}"] = text.encode()
-        if not request.is_dry_run:
+        if not session.is_dry_run:
             assert result.place is not None
             result.place.parent.mkdir(parents=True, exist_ok=True)
             wheel.write(result.place, version, changes)

@@ -169,9 +169,7 @@ def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 
-def accept_finding(
-    session: Session, name: str, *, because: str, is_dry_run: bool
-) -> tuple[Accepted, ...]:
+def accept_finding(session: Session, name: str, *, because: str) -> tuple[Accepted, ...]:
     """Accept the finding that stopped a rebase and whose id starts with `name`.
 
     Raises PatchmgrError "unknown-conflict" if no rebase stopped at such a finding, "not-accepted"
@@ -191,7 +189,7 @@ def accept_finding(
             found.finding.id, found.series, found.patch, found.finding.text, because.strip()
         )
         raw = write_accepted((*read_accepted(session.workspace), new))
-        session.workspace.make(Change({ACCEPTED: raw}), is_dry_run=is_dry_run)
+        session.workspace.make(Change({ACCEPTED: raw}))
         return (new,)
 
 
@@ -249,7 +247,7 @@ def match_id(name: str, ids: Iterable[str], problem: str) -> str:
     return found[0]
 
 
-def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
+def forget_finding(session: Session, name: str) -> tuple[str, ...]:
     """Revoke the acceptance of the finding whose id starts with `name`, and return the id.
 
     The next rebase will stop at the finding again.
@@ -258,5 +256,5 @@ def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[st
         known = read_accepted(session.workspace)
         gone = match_id(name, (one.id for one in known), "is not accepted")
         raw = write_accepted(one for one in known if one.id != gone)
-        session.workspace.make(Change({ACCEPTED: raw}), is_dry_run=is_dry_run)
+        session.workspace.make(Change({ACCEPTED: raw}))
         return (gone,)

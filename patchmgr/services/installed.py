@@ -209,7 +209,7 @@ def verify_package(
     """Return, file by file, whether the current series is applied to an installed package."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
-    with settled(session, Installation(distribution), is_dry_run=True) as target:
+    with settled(session, Installation(distribution), only_reads=True) as target:
         applied = target.record()
         if applied is None or applied.series != name:
             unpatched = unpatched_state(session, record, target)

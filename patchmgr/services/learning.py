@@ -52,9 +52,7 @@ class Learned(Struct, frozen=True):
     files: tuple[LearnedFile, ...]
 
 
-def learn_from(
-    session: Session, repository: Path, name: str, *, was: str | None, is_dry_run: bool
-) -> Learned:
+def learn_from(session: Session, repository: Path, name: str, *, was: str | None) -> Learned:
     """Record how the conflicts of finished merges or of a finished rebase were resolved.
 
     `name` is a merge or a range of merges. For a rebase, `was` is the range of commits before the
@@ -70,7 +68,7 @@ def learn_from(
             files = learn_again(session, scratch, GitTextMerge(scratch), merges, additions)
         kept = {one.id for one in additions.recorded()}
         if kept:
-            session.workspace.make(Change(additions.files()), is_dry_run=is_dry_run)
+            session.workspace.make(Change(additions.files()))
         told = ((file, tuple(one for one in file.learned if one.id in kept)) for file in files)
         return Learned(len(merges), tuple(replace(file, learned=left) for file, left in told))
 

@@ -47,7 +47,6 @@ class CheckoutOptions(Struct, frozen=True):
     series: str | None = None
     select: tuple[str, ...] = ()
     is_forced: bool = False
-    is_dry_run: bool = False
 
 
 class OpenSeries(Struct, frozen=True):
@@ -227,7 +226,7 @@ def opened_series(
             return
         checkout = Checkout(open_clone(targets[0]))
         with (
-            settled(session, checkout, is_dry_run=options.is_dry_run or only_reads),
+            settled(session, checkout, only_reads=only_reads),
             _opened(session, checkout, options) as opened,
         ):
             yield _with_pushed(opened, at_any_place=at_any_place)

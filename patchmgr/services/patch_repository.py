@@ -151,18 +151,18 @@ def _prefix(root: Path, clone: Clone) -> str:
     return "" if inside == "." else f"{inside}/"
 
 
-def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
+def open_patch_repository(workspace: Workspace) -> PatchRepository:
     """Return the git repository that contains a workspace.
 
     Raises PatchmgrError "usage" if no repository does, or if files of the workspace differ from
     HEAD.
     """
-    clone = _clone_of(root)
-    prefix = _prefix(root, clone)
+    clone = _clone_of(workspace.root)
+    prefix = _prefix(workspace.root, clone)
     own = tuple(f"{prefix}{name}" for name in (LOCK, "series/", "conflicts/"))
     edited = [p for p in (*clone.changed_paths(), *clone.untracked()) if p.startswith(own)]
     if edited:
         more = f" and {len(edited) - 1} more differ" if edited[1:] else " differs"
         message = f"{shown(edited[0])}{more} from what is committed in {clone.root}"
         raise UsageError(message, "a sync starts from HEAD: commit or stash the changes first")
-    return PatchRepository(clone, prefix, clone.head(), is_dry_run)
+    return PatchRepository(clone, prefix, clone.head(), workspace.is_dry_run)

@@ -42,7 +42,7 @@ from patchmgr.plumbing.checkout_changes import (
 )
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.services.open_series import CheckoutOptions, OpenSeries, check_pin, diff_digest
+from patchmgr.services.open_series import OpenSeries, check_pin, diff_digest
 from patchmgr.services.session import nobody
 from patchmgr.services.targets import remember_target, series_digest
 from patchmgr.workspace import Change
@@ -73,14 +73,14 @@ class Revision(Struct, frozen=True):
     others: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
-def make(opened: OpenSeries, revision: Revision, *, is_dry_run: bool) -> None:
+def make(opened: OpenSeries, revision: Revision) -> None:
     """Make a revision, completely or not at all; a dry run stops before the last step."""
     if opened.forced in revision.pushed and not revision.settles:
         revision = replace(revision, forced=opened.forced)
     change = Change(_files(opened, revision))
     if opened.checkout is not None and _is_for_checkout(opened, revision):
         change.steps.append(_step(opened, revision, change))
-    if is_dry_run or not (change.files or change.steps):
+    if opened.session.is_dry_run or not (change.files or change.steps):
         return
     if opened.checkout is not None and change.steps:
         serve(opened.checkout, opened.session.workspace.root)
@@ -404,10 +404,11 @@ class Revised(Struct, frozen=True, rename=_KEYS):
     is_dry_run: bool = False
 
 
-def revised(opened: OpenSeries, revision: Revision, options: CheckoutOptions) -> Revised:
+def revised(opened: OpenSeries, revision: Revision) -> Revised:
     """Make a revision, and return its result."""
-    make(opened, revision, is_dry_run=options.is_dry_run)
+    make(opened, revision)
     gone = tuple(name for name, raw in revision.raws.items() if raw is None)
     new = tuple(name for name, raw in revision.raws.items() if raw is not None)
     order = (revision.file or opened.file).names()
-    return Revised(opened.name, order, revision.pushed, new, gone, options.is_dry_run)
+    is_dry_run = opened.session.is_dry_run
+    return Revised(opened.name, order, revision.pushed, new, gone, is_dry_run)

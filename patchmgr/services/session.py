@@ -39,6 +39,11 @@ class Session(Struct, frozen=True):
     readers: dict[Path, ObjectReader] = field(default_factory=dict)
     structures: dict[int | None, StructureApart] = field(default_factory=dict)
 
+    @property
+    def is_dry_run(self) -> bool:
+        """Return whether the command only shows what it would do, so that it writes nothing."""
+        return self.workspace.is_dry_run
+
     def close(self) -> None:
         """End the processes for reading objects and for structural merges."""
         for reader in self.readers.values():

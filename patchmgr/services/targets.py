@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -90,23 +90,13 @@ def series_digest(
     return digest.hexdigest()
 
 
-def open_checkout(
-    session: Session, target: Path, *, is_dry_run: bool
-) -> AbstractContextManager[Checkout]:
-    """Open and lock a checkout, and complete an interrupted change to it.
-
-    In a dry run, the checkout is locked only if there is such a change.
-    """
-    return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
-
-
 @contextmanager
-def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
+def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Iterator[_Kind]:
     """Lock a checkout or package, and complete an interrupted change to it.
 
-    In a dry run, it is locked only if there is such a change.
+    A dry run, and a command that only reads, locks it only if there is such a change.
     """
-    if is_dry_run and not target.is_interrupted:
+    if (session.is_dry_run or only_reads) and not target.is_interrupted:
         yield target
         return
     with target.held():
@@ -321,5 +311,5 @@ def verify_checkout(
     If no symbols are selected, those with which the series was applied are used.
     """
     record = session.workspace.series_record(name)
-    with open_checkout(session, target, is_dry_run=True) as checkout:
+    with settled(session, Checkout(open_clone(target)), only_reads=True) as checkout:
         return verification_of(session, record, checkout, selected)
