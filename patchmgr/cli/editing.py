@@ -144,9 +144,7 @@ def fold(
     elif patches:
         raise UsageError("name the patches to fold, or a diff with --diff")
     else:
-        done = commands.fold.fold_diff(
-            session, diff, options, into=into, strip=strip, cwd=Path.cwd()
-        )
+        done = commands.fold.fold_diff(session, diff, options, into=into, strip=strip)
     answer("fold", done, render.authoring.revised_text(done))
 
 

@@ -174,12 +174,12 @@ def refresh(
         if patch is not None or allow_empty or rewrite or interactive:
             words = "--patch, --allow-empty, --rewrite, --interactive"
             raise UsageError(f"--auto cannot be used with {words}")
-        shared = commands.refresh.distribute(session, paths or (), options, cwd=Path.cwd())
+        shared = commands.refresh.distribute(session, paths or (), options)
         answer("refresh", shared, render.authoring.distributed_text(shared))
         return
     choose = chooser(patch or "the top patch") if interactive else None
     how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite, choose)
-    done = commands.refresh.refresh(session, paths or (), options, how, cwd=Path.cwd())
+    done = commands.refresh.refresh(session, paths or (), options, how)
     answer("refresh", done, render.authoring.refreshed_text(done))
 
 
@@ -194,7 +194,7 @@ def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
 
     Example: patchmgr applied
     """
-    found = commands.applied.pushed_listing(*open_checkout_series(to, series))
+    found = commands.applied.listing(*open_checkout_series(to, series), only_pushed=True)
     _show_list(found, "applied", f"No patch of {found.series} is pushed.")
 
 
@@ -289,7 +289,7 @@ def changes(
     """
     session, options = open_checkout_series(to, series)
     reach = commands.changes.DiffRange(since, until, reverse)
-    diff = commands.changes.changes(session, paths or (), options, reach=reach, cwd=Path.cwd())
+    diff = commands.changes.changes(session, paths or (), options, reach)
     if json:
         answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
     else:

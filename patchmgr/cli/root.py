@@ -170,7 +170,7 @@ def open_checkout_series(
     target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
     start, checkout = services.targets.find_place(cwd=cwd, named=named, to=target, begins=begins)
-    return _open(start), services.open_series.CheckoutOptions(checkout, series, **how)
+    return _open(start), services.open_series.CheckoutOptions(checkout, series, cwd, **how)
 
 
 def _named() -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
@@ -47,11 +48,17 @@ class Listing(Struct, frozen=True, rename={"rows": "patches"}):
     rows: tuple[Row, ...]
 
 
-def listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return all patches of a series with their states."""
-    with opened_series(session, options, only_reads=True) as opened:
+def listing(session: Session, options: CheckoutOptions, *, only_pushed: bool = False) -> Listing:
+    """Return the patches of a series with their states.
+
+    With `only_pushed`, return the pushed patches, lowest first. Their order is that in which they
+    were pushed, even if the series file has another order now.
+    """
+    with opened_series(session, options, only_reads=True, at_any_place=only_pushed) as opened:
         target = opened.checkout.root if opened.checkout is not None and opened.applied else None
-        return Listing(opened.name, target, rows_of(opened))
+        rows = {row.name: row for row in _rows(opened)}
+        names = opened.names if only_pushed else rows
+        return Listing(opened.name, target, tuple(rows[name] for name in names))
 
 
 def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
@@ -61,31 +68,11 @@ def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
     return Listing(found.series, found.target, rows)
 
 
-def pushed_listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return the pushed patches, lowest first.
-
-    The order is that in which they were pushed, even if the series file has another order now.
-    """
-    with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
-        target = opened.checkout.root if opened.checkout is not None and opened.applied else None
-        rows = {row.name: row for row in rows_of(opened)}
-        return Listing(opened.name, target, tuple(rows[name] for name in opened.names))
-
-
-def rows_of(opened: OpenSeries) -> tuple[Row, ...]:
-    """Return a row for each patch of a series, in order."""
+def _rows(opened: OpenSeries) -> Iterator[Row]:
     guards = {line.name: tuple(map(str, line.guards)) for line in opened.file.lines}
-    return tuple(
-        Row(
-            name,
-            number,
-            _mark(opened, name),
-            opened.patches[name].subject,
-            guards.get(name, ()),
-            None if name in opened.names else opened.hidden.get(name),
-        )
-        for number, name in enumerate(opened.file.names(), 1)
-    )
+    for number, name in enumerate(opened.file.names(), 1):
+        subject, reason = opened.patches[name].subject, opened.hidden.get(name)
+        yield Row(name, number, _mark(opened, name), subject, guards[name], reason)
 
 
 def _mark(opened: OpenSeries, name: str) -> Mark:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -35,41 +34,33 @@ class DiffRange(Struct, frozen=True):
 
 
 def changes(
-    session: Session, given: Sequence[str], options: CheckoutOptions, *, reach: DiffRange, cwd: Path
+    session: Session, given: Sequence[str], options: CheckoutOptions, reach: DiffRange
 ) -> bytes:
     """Return the diff between two states of a checkout, in git's format.
 
-    `given` are the paths to include, relative to `cwd`. If there are none, all paths are included.
+    `given` are the paths to include; if there are none, all paths are included. Raises
+    PatchmgrError "no-patch" if the first patch of the range is above the last one.
     """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         opened.need_checkout()
-        paths = paths_of(opened, given, cwd)
-        _check(opened, reach)
-        since = reach.since
-        at = None if since is None else opened.position(opened.pick(since))
-        old = opened.state if at is None else opened.states[at]
-        new = _behind(opened, reach.until, paths)
+        paths = paths_of(opened, given)
+        first, last = (
+            None if end is None else opened.position(opened.pick(end))
+            for end in (reach.since, reach.until)
+        )
+        if first is not None and last is not None and first > last:
+            message = f"{shown(opened.names[first])} is above {shown(opened.names[last])}"
+            raise PatchmgrError("no-patch", message, "name the lower patch with --since")
+        old = opened.state if first is None else opened.states[first]
+        if last is None:
+            new: State = {**opened.state, **edited_files(opened, paths)}
+        else:
+            new = opened.states[last + 1]
         if paths:
             old, new = (_only(opened, state, old, new, paths) for state in (old, new))
         if opened.ground.is_same(old, new):
             return b""
         return diffs_of(opened, (new, old) if reach.is_reversed else (old, new))[0]
-
-
-def _check(opened: OpenSeries, reach: DiffRange) -> None:
-    """Raise PatchmgrError "no-patch" if the first patch of a range is above the last one."""
-    if reach.since is None or reach.until is None:
-        return
-    first, last = (opened.position(opened.pick(end)) for end in (reach.since, reach.until))
-    if first > last:
-        message = f"{shown(opened.names[first])} is above {shown(opened.names[last])}"
-        raise PatchmgrError("no-patch", message, "name the lower patch with --since")
-
-
-def _behind(opened: OpenSeries, until: str | None, paths: Sequence[str]) -> State:
-    if until is not None:
-        return opened.states[opened.position(opened.pick(until)) + 1]
-    return {**opened.state, **edited_files(opened, paths)}
 
 
 def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:

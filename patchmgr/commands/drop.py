@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from patchmgr.formats.series_files import without
 from patchmgr.services.open_series import CheckoutOptions, opened_series
-from patchmgr.services.revising import Revised, Revision, chain_of, restacked, revised, revision_of
+from patchmgr.services.revising import Revised, Revision, chain_of, restacked, revise, revised
 from patchmgr.services.session import Session
 
 
@@ -19,9 +19,7 @@ def drop(session: Session, given: Sequence[str], options: CheckoutOptions) -> Re
             gone = dict.fromkeys(sorted(names))
             return revised(opened, Revision(opened.names, opened.state, gone, file))
         chain = chain_of(opened)
-        layers = [layer for layer in chain.layers if layer.name not in names]
-        states = restacked(opened, chain, layers, same_end=False)
+        order = [name for name in chain.names if name not in names]
+        states = restacked(opened, chain, order, same_end=False)
         pushed = [name for name in opened.names if name not in names]
-        patches = opened.series([layer.name for layer in layers])
-        revision = revision_of(opened, patches, states, file=file, pushed=pushed)
-        return revised(opened, revision)
+        return revise(opened, opened.series(order), states, file=file, pushed=pushed)

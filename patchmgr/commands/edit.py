@@ -43,10 +43,16 @@ def header_edit(
     subject: str | None, message: str | None, *, author: str | None, fields: Sequence[str]
 ) -> HeaderEdit:
     """Return the edit that the options ask for; raise a "usage" error if an option is malformed."""
-    person = None if author is None else parse_person(author)
-    if author is not None and person is None:
-        raise UsageError("--author must be written as: Name <name@example.org>")
+    person = None if author is None else read_person(author)
     return HeaderEdit(subject, message, person, tuple(map(_field, fields)))
+
+
+def read_person(author: str) -> tuple[str, str]:
+    """Return the name and the address in --author; raise PatchmgrError "usage" if malformed."""
+    person = parse_person(author)
+    if person is None:
+        raise UsageError("--author must be written as: Name <name@example.org>")
+    return person
 
 
 def _field(text: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from patchmgr.engines.series.fold import step_patch
-from patchmgr.engines.series.layers import Layer, State
+from patchmgr.engines.series.layers import State
 from patchmgr.engines.series.picking import together
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_text
@@ -21,15 +21,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
-from patchmgr.services.revising import (
-    Revised,
-    Revision,
-    chain_of,
-    pushed_chain,
-    restacked,
-    revised,
-    revision_of,
-)
+from patchmgr.services.revising import Revised, chain_of, pushed_chain, restacked, revise
 from patchmgr.services.session import Session, nobody
 
 
@@ -47,46 +39,36 @@ def fold(
         for each in (target, *others):
             chain.position(each)
         gathered = together(chain.names, target, others)
-        by_name = {layer.name: layer for layer in chain.layers}
-        states = restacked(opened, chain, [by_name[n] for n in gathered], same_end=True)
+        states = restacked(opened, chain, gathered, same_end=True)
         header, writer = opened.patches[target], nobody(opened.upstream, opened.record.pin)
         for name in [each for each in gathered if each in others]:
             text = with_text(header, opened.patches[name], nobody=writer)
             header = parse_listed(text + header.diff, opened.file.line(header.name))
-        revision = _folded(opened, gathered, target, others, header.raw, states)
-        return revised(opened, revision)
+        return _fold(opened, gathered, others, header, states)
 
 
-def _folded(
+def _fold(
     opened: OpenSeries,
     gathered: Sequence[str],
-    target: str,
     others: Sequence[str],
-    raw: bytes,
+    folded: Patch,
     states: Sequence[State],
-) -> Revision:
-    """Return the revision that combines the target and the other patches into one."""
-    first = min(gathered.index(name) for name in (target, *others))
-    last = max(gathered.index(name) for name in (target, *others))
+) -> Revised:
+    """Combine the other patches into the target, whose new header `folded` has."""
+    target = folded.name
+    places = [gathered.index(name) for name in (target, *others)]
     order = [name for name in gathered if name not in others]
-    kept = [*states[: first + 1], *states[last + 1 :]]
-    folded = parse_listed(raw, opened.file.line(target))
+    kept = [*states[: min(places) + 1], *states[max(places) + 1 :]]
     patches = [folded if name == target else opened.patches[name] for name in order]
     pushed = [name for name in opened.names if name not in others]
     if target not in opened.names:
         pushed = list(takewhile(set(pushed).__contains__, order))  # those that are still lowest
     file = without(opened.file, others)
-    return revision_of(opened, patches, kept, file=file, pushed=pushed, fresh=(target,))
+    return revise(opened, patches, kept, file=file, pushed=pushed, fresh=(target,))
 
 
 def fold_diff(
-    session: Session,
-    source: Path,
-    options: CheckoutOptions,
-    *,
-    into: str | None,
-    strip: int,
-    cwd: Path,
+    session: Session, source: Path, options: CheckoutOptions, *, into: str | None, strip: int
 ) -> Revised:
     """Fold a diff into a patch, by default the top; text before the diff is ignored.
 
@@ -98,27 +80,24 @@ def fold_diff(
         target = opened.pick_or_top(into)
         opened.refuse_hidden(target)
         chain = pushed_chain(opened) if target in opened.names else chain_of(opened)
-        diff = _below(opened, cwd, parse_patch(raw, name="the diff", strip=strip))
+        diff = _below(opened, parse_patch(raw, name="the diff", strip=strip))
         if not diff.files:
             raise PatchmgrError("bad-patch", "the given text has no diff")
         at = chain.position(target)
         side = opened.ground.overlay(chain.states[at + 1])
         step_patch(side, diff, opened.scratch)
         layer = opened.ground.between(target, chain.states[at], side.changes())
-        layers: list[Layer] = [*chain.layers[:at], layer, *chain.layers[at + 1 :]]
-        states = restacked(opened, chain, layers, same_end=False)
-        revision = revision_of(
-            opened, opened.series(chain.names), states,
-            file=opened.file, pushed=opened.names, fresh=(target,),
-        )  # fmt: skip
-        return revised(opened, revision)
+        states = restacked(opened, chain, chain.names, same_end=False, changed=layer)
+        patches, pushed = opened.series(chain.names), opened.names
+        return revise(opened, patches, states, file=opened.file, pushed=pushed, fresh=(target,))
 
 
-def _below(opened: OpenSeries, cwd: Path, diff: Patch) -> Patch:
+def _below(opened: OpenSeries, diff: Patch) -> Patch:
     """Return a diff whose paths are relative to the root of the checkout.
 
-    The given paths are relative to `cwd` if that folder is in the checkout.
+    The given paths are relative to the current folder if that folder is in the checkout.
     """
+    cwd = opened.options.cwd
     root = opened.checkout.root if opened.checkout is not None else cwd
     folder = cwd.relative_to(root).as_posix() if cwd.is_relative_to(root) else "."
     if folder == ".":

@@ -12,7 +12,7 @@ from patchmgr.formats.series_files import reordered, with_ended_lines, without, 
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SeriesFile
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
-from patchmgr.services.revising import Revised, chain_of, restacked, revised, revision_of
+from patchmgr.services.revising import Revised, chain_of, restacked, revise
 from patchmgr.services.session import Session
 from patchmgr.workspace import Change
 
@@ -34,15 +34,12 @@ def move(
         order = beside(order, name, other=other, is_behind=after is not None)
         file = reordered(opened.file, order)
         chain = chain_of(opened)
-        visible = [each for each in order if each not in opened.hidden]
         for each in {name, other} - set(opened.hidden):
             chain.position(each)
-        visible = [each for each in visible if each in chain.names]
-        by_name = {layer.name: layer for layer in chain.layers}
-        states = restacked(opened, chain, [by_name[n] for n in visible], same_end=True)
+        visible = [each for each in order if each in chain.names]
+        states = restacked(opened, chain, visible, same_end=True)
         pushed = _pushed_after(opened, visible, name)
-        revision = revision_of(opened, opened.series(visible), states, file=file, pushed=pushed)
-        return revised(opened, revision)
+        return revise(opened, opened.series(visible), states, file=file, pushed=pushed)
 
 
 def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import time
 
+from patchmgr.commands.edit import read_person
 from patchmgr.engines.series.picking import file_name
 from patchmgr.errors import UsageError
 from patchmgr.formats.header_edits import new_header
-from patchmgr.formats.mail_text import parse_person
 from patchmgr.formats.series_files import with_appended, with_inserted
 from patchmgr.model.patch import Author
 from patchmgr.plumbing.clones import author_of
@@ -53,10 +53,7 @@ def _author(opened: OpenSeries, given: str) -> Author:
     """Return the author of a new patch: the given one, or the user according to git."""
     known = author_of(opened.need_checkout().clone.private)
     if given:
-        person = parse_person(given)
-        if person is None:
-            raise UsageError("--author must be written as: Name <name@example.org>")
-        return Author(*person, known.date if known else f"{int(time.time())} +0000")
+        return Author(*read_person(given), known.date if known else f"{int(time.time())} +0000")
     if known is None:
         hints = ("patchmgr new --author 'Name <name@example.org>'", "or: git config user.name")
         raise UsageError("git does not know who you are", *hints)

@@ -55,7 +55,7 @@ def push(session: Session, given: str | None, options: CheckoutOptions, *, all_:
             wanted = left if all_ else left[:1]
         if not wanted:
             raise PatchmgrError("no-patch", f"no patch of {opened.name} is left to push")
-        return _push(opened, wanted, is_forced=options.is_forced)
+        return _push(opened, wanted)
 
 
 def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
     return left[: left.index(name) + 1]
 
 
-def _push(opened: OpenSeries, wanted: Sequence[str], *, is_forced: bool = False) -> Pushed:
+def _push(opened: OpenSeries, wanted: Sequence[str]) -> Pushed:
     refuse_forced(opened)
     side = opened.ground.overlay(opened.state)
     came: list[str] = []
@@ -78,7 +78,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str], *, is_forced: bool = False)
             step_patch(side, patch, opened.scratch)
         except PatchmgrError as fault:
             failure = fault
-            if not is_forced:
+            if not opened.options.is_forced:
                 break
             rejected = force_patch(side, patch, opened.scratch)
         came.append(name)
@@ -109,14 +109,14 @@ def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: 
             kept = opened.position(opened.pick(given)) + 1
         else:
             kept = 0 if all_ else len(names) - 1
-        return _pop(opened, kept, is_forced=options.is_forced)
+        return _pop(opened, kept)
 
 
-def _pop(opened: OpenSeries, kept: int, *, is_forced: bool = False) -> Pushed:
+def _pop(opened: OpenSeries, kept: int) -> Pushed:
     went = opened.names[kept:]
     if not went:
         raise PatchmgrError("no-patch", f"{opened.top} is already the top")
-    revision = Revision(opened.names[:kept], opened.states[kept], discards=is_forced)
+    revision = Revision(opened.names[:kept], opened.states[kept], discards=opened.options.is_forced)
     return _made(opened, revision, went=tuple(reversed(went)))
 
 

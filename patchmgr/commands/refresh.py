@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -84,18 +83,13 @@ class RefreshOptions(Struct, frozen=True):
 
 
 def refresh(
-    session: Session,
-    given: Sequence[str],
-    options: CheckoutOptions,
-    how: RefreshOptions,
-    *,
-    cwd: Path,
+    session: Session, given: Sequence[str], options: CheckoutOptions, how: RefreshOptions
 ) -> Refreshed:
     """Put edits in the checkout into a pushed patch, by default the top.
 
-    `given` are paths relative to `cwd`; if there are none, all edits are taken. Raises
-    PatchmgrError "overlap" if a patch above that patch changes the same lines, and "empty" if the
-    patch would become empty.
+    `given` are the paths to take; if there are none, all edits are taken. Raises PatchmgrError
+    "overlap" if a patch above that patch changes the same lines, and "empty" if the patch would
+    become empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -105,7 +99,7 @@ def refresh(
         name = opened.names[-1] if how.patch is None else opened.pick(how.patch)
         opened.position(name)
         _refuse_rejects(opened, name)
-        named = paths_of(opened, given, cwd)
+        named = paths_of(opened, given)
         edits = edited_files(opened, named)
         if how.choose is not None:
             edits = _chosen(opened, edits, how.choose)
@@ -165,9 +159,7 @@ class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     is_dry_run: bool
 
 
-def distribute(
-    session: Session, given: Sequence[str], options: CheckoutOptions, *, cwd: Path
-) -> Distributed:
+def distribute(session: Session, given: Sequence[str], options: CheckoutOptions) -> Distributed:
     """Put each edit into the pushed patch that wrote the edited lines, if only one wrote them.
 
     `git absorb` does the same for commits. Other edits stay in the checkout. Raises PatchmgrError
@@ -176,7 +168,7 @@ def distribute(
     with opened_series(session, options) as opened:
         opened.need_checkout()
         _refuse_rejects(opened, "")
-        edits = edited_files(opened, paths_of(opened, given, cwd))
+        edits = edited_files(opened, paths_of(opened, given))
         owned, left = _owned(opened, edits)
         states, taken = opened.states, dict[str, Layer]()
         for name in filter(owned.__contains__, opened.names):

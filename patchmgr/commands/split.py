@@ -24,7 +24,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import Entry
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, is_in, opened_series
-from patchmgr.services.revising import Chain, Revised, chain_of, revised, revision_of
+from patchmgr.services.revising import Chain, Revised, chain_of, revise
 from patchmgr.services.session import Session, nobody
 from patchmgr.workspace import Foreseen
 
@@ -68,10 +68,7 @@ def split(
         names = list(opened.names)
         if name in names:
             names.insert(at + 1, added)
-        revision = revision_of(
-            opened, patches, states, file=file, pushed=names, fresh=(name, added)
-        )
-        return revised(opened, revision)
+        return revise(opened, patches, states, file=file, pushed=names, fresh=(name, added))
 
 
 def with_absorbed(

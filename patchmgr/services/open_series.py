@@ -40,11 +40,13 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 class CheckoutOptions(Struct, frozen=True):
     """The options shared by all commands that work on patches in a checkout.
 
-    `to` is the checkout, and `select` lists the symbols given with `--select`.
+    `to` is the checkout, and `select` lists the symbols given with `--select`. Paths that the user
+    names are relative to `cwd`.
     """
 
     to: Path | None = None
     series: str | None = None
+    cwd: Path = Path()
     select: tuple[str, ...] = ()
     is_forced: bool = False
 
@@ -60,6 +62,7 @@ class OpenSeries(Struct, frozen=True):
     """
 
     session: Session
+    options: CheckoutOptions
     record: SeriesRecord
     upstream: OpenUpstream
     pin: Resolved
@@ -256,8 +259,8 @@ def _opened(
         upstream.try_fetch_objects(needed_blobs([scratch.tree(pin.commit)], paths), scratch)
         selected = frozenset(options.select or (applied.selected if applied is not None else ()))
         opened = OpenSeries(
-            session, record, upstream, pin, file, patches, {}, selected, scratch, ground,
-            checkout, head, applied, (), ({},), parent,
+            session, options, record, upstream, pin, file, patches, {}, selected, scratch,
+            ground, checkout, head, applied, (), ({},), parent,
         )  # fmt: skip
         yield replace(opened, hidden=_hidden(opened))
 
@@ -438,13 +441,14 @@ def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str,
     return tuple(p for p in opened.need_checkout().clone.untracked() if p not in known)
 
 
-def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
-    """Convert paths relative to the folder `cwd` to paths relative to the checkout's top folder.
+def paths_of(opened: OpenSeries, given: Sequence[str]) -> tuple[str, ...]:
+    """Convert the paths that the user gave to paths relative to the checkout's top folder.
 
-    The path of the top folder is "". If `cwd` is outside the checkout, the given paths are taken as
-    relative to the top folder. Raises PatchmgrError "usage" for a path outside the checkout.
+    The path of the top folder is "". If the user's current folder is outside the checkout, the
+    given paths are taken as relative to the top folder. Raises PatchmgrError "usage" for a path
+    outside the checkout.
     """
-    root = opened.need_checkout().root
+    root, cwd = opened.need_checkout().root, opened.options.cwd
     start = cwd if cwd.is_relative_to(root) else root
     found = []
     for name in given:

@@ -311,14 +311,21 @@ def refuse_forced(opened: OpenSeries) -> None:
 
 
 def restacked(
-    opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
+    opened: OpenSeries,
+    chain: Chain,
+    order: Sequence[str],
+    *,
+    same_end: bool,
+    changed: Layer | None = None,
 ) -> tuple[State, ...]:
-    """Apply the changes of patches in the given order, and return the states before and after each.
+    """Apply patches of a chain in the given order, and return the states before and after each.
 
-    Raises PatchmgrError "depends" if a patch no longer comes after a patch that it needs, or if
-    `same_end` is true and the last state differs from that of the chain. Raises PatchmgrError
-    "empty" if a patch would become empty.
+    `changed` is a new change of one of these patches. Raises PatchmgrError "depends" if a patch no
+    longer comes after a patch that it needs, or if `same_end` is true and the last state differs
+    from that of the chain. Raises PatchmgrError "empty" if a patch would become empty.
     """
+    by_name = {layer.name: layer for layer in (*chain.layers, *filter(None, [changed]))}
+    layers = [by_name[name] for name in order]
     found = lay_all(opened.ground, layers, {})
     if isinstance(found, Collision):
         raise _depends(opened.ground, chain, layers, found)
@@ -365,7 +372,7 @@ def _is_needed(ground: Ground, chain: Chain, lower: str, upper: str) -> bool:
     return isinstance(found, Collision)
 
 
-def revision_of(
+def revise(
     opened: OpenSeries,
     patches: Sequence[Patch],
     states: Sequence[State],
@@ -373,8 +380,8 @@ def revision_of(
     file: SeriesFile,
     pushed: Sequence[str],
     fresh: Sequence[str] = (),
-) -> Revision:
-    """Return the revision after which a series has the given patches.
+) -> Revised:
+    """Give a series the given patches, and return what changed.
 
     `pushed` names the patches to be pushed afterwards, which come first in `patches`. `states` are
     the states before the first patch and after each patch. The files of patches that `file` does
@@ -384,7 +391,7 @@ def revision_of(
     files: dict[str, bytes | None] = dict.fromkeys(gone)
     files.update(rewritten(opened, patches, states, fresh=fresh))
     assert tuple(patch.name for patch in patches[: len(pushed)]) == tuple(pushed)
-    return Revision(tuple(pushed), states[len(pushed)], files, file)
+    return revised(opened, Revision(tuple(pushed), states[len(pushed)], files, file))
 
 
 _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
