@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.decisions import match_id
 from patchmgr.services.memory import Additions, Memory, folder_files, waiting_with
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import InProgress, original, read_in_progress, work_file
+from patchmgr.services.work_area import original, read_in_progress, work_file
 from patchmgr.workspace import Change, Workspace
 
 SIDES = ("ours", "theirs")
@@ -62,7 +62,7 @@ def _listed(memory: Memory, name: str) -> Listed:
 def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
     """Return the conflict whose id starts with `name`, and then its regions if it has several."""
     memory = Memory(session.workspace)
-    found = require(session.workspace, memory, name)
+    found = require(memory, name)
     return (found, *_parts(memory, found))
 
 
@@ -95,7 +95,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
     """Return the patches of the rebase in progress that have this conflict, or a region of it."""
-    items = waiting_with(session.workspace, Memory(session.workspace), found)
+    items = waiting_with(Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
         patch
@@ -113,15 +113,15 @@ def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded,
     """
     content = _content(file)
     with session.writing():
-        workspace, memory = session.workspace, Memory(session.workspace)
-        found = require(workspace, memory, name)
+        memory = Memory(session.workspace)
+        found = require(memory, name)
         if found.kind is Kind.FILE:
             pairs = [(found, content)]
         else:
-            lessons = _lessons(workspace, memory, found, content, file)
-            pairs = [(require(workspace, memory, one.id), one.resolution) for one in lessons]
+            lessons = _lessons(memory, found, content, file)
+            pairs = [(require(memory, one.id), one.resolution) for one in lessons]
         solved = [_with(one, text, Origin.RESOLVE, "") for one, text in pairs]
-        return record(session, memory, solved)
+        return record(memory, solved)
 
 
 def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
@@ -131,13 +131,13 @@ def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
     """
     with session.writing():
         memory = Memory(session.workspace)
-        found = require(session.workspace, memory, name)
+        found = require(memory, name)
         each = _parts(memory, found) or (found,)
         texts = [one.ours if side == "ours" else one.theirs for one in each]
         solved = [
             _with(one, text, Origin.ACCEPT, side) for one, text in zip(each, texts, strict=True)
         ]
-        return record(session, memory, solved)
+        return record(memory, solved)
 
 
 def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
@@ -147,30 +147,28 @@ def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
     conflicts whose resolutions were forgotten.
     """
     with session.writing():
-        workspace, memory = session.workspace, Memory(session.workspace)
-        full = _full_name(workspace, name)
-        names, open_ids = [full], _open_ids(memory, read_in_progress(workspace))
-        listed = _listed(memory, full)
-        if listed.recorded is not None:
-            names += [part.id for part in _parts(memory, listed.recorded)]
-            names += _whole_files(memory, workspace.conflicts(), listed.recorded.path, names)
+        memory = Memory(session.workspace)
+        full = _full_name(memory.workspace, name)
+        names, open_ids = [full], _open_ids(memory)
+        recorded = _listed(memory, full).recorded
+        if recorded is not None:
+            names += [part.id for part in _parts(memory, recorded)]
+            names += _whole_files(memory, recorded.path, names)
         change = Change()
         for one in names:
-            is_open = one in open_ids and _listed(memory, one).recorded is not None
-            files = folder_files(one)
-            change.files.update(_reopened(memory, one) if is_open else files)
-        workspace.make(change)
+            known = _listed(memory, one).recorded if one in open_ids else None
+            reopened = known and Additions.files_of([replace(known, resolution=None)])
+            change.files.update(reopened or folder_files(one))
+        memory.workspace.make(change)
         return tuple(names)
 
 
-def _whole_files(
-    memory: Memory, known: Iterable[str], path: str, names: Collection[str]
-) -> Iterator[str]:
+def _whole_files(memory: Memory, path: str, names: Collection[str]) -> Iterator[str]:
     """Yield the ids of recorded conflicts of the whole file at a path, except those in `names`.
 
     The resolution of such a conflict contains the text that is forgotten.
     """
-    for name in known:
+    for name in memory.workspace.conflicts():
         found = None if name in names else _listed(memory, name).recorded
         if found is None or found.kind is not Kind.FILE or found.path != path:
             continue
@@ -178,14 +176,9 @@ def _whole_files(
             yield name
 
 
-def _reopened(memory: Memory, name: str) -> dict[str, bytes | None]:
-    known = memory.get(name)
-    assert known is not None
-    return Additions.files_of([replace(known, resolution=None)])
-
-
-def _open_ids(memory: Memory, in_progress: InProgress | None) -> set[str]:
-    """Return the ids of the conflicts in a rebase in progress, and of their regions."""
+def _open_ids(memory: Memory) -> set[str]:
+    """Return the ids of the conflicts in the rebase in progress, and of their regions."""
+    in_progress = read_in_progress(memory.workspace)
     found = {w.conflict for w in in_progress.waiting if w.conflict} if in_progress else set()
     known = [_listed(memory, name).recorded for name in found]
     return found | {part for one in known if one is not None for part in one.parts}
@@ -203,9 +196,9 @@ def _full_name(workspace: Workspace, name: str) -> str:
     return match_id(name, known, "is not the id of a recorded conflict")
 
 
-def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
+def require(memory: Memory, name: str) -> Recorded:
     """Return the conflict whose id starts with `name`; raise PatchmgrError if there is none."""
-    full = _full_name(workspace, name)
+    full = _full_name(memory.workspace, name)
     found = memory.get(full)
     if found is None:
         hint = f"patchmgr conflicts forget {full}"
@@ -230,9 +223,7 @@ def _content(file: Path) -> bytes:
     return content
 
 
-def _lessons(
-    workspace: Workspace, memory: Memory, found: Recorded, content: bytes, file: Path
-) -> Sequence[Lesson]:
+def _lessons(memory: Memory, found: Recorded, content: bytes, file: Path) -> Sequence[Lesson]:
     """Return the resolution of each region of a conflict.
 
     `content` is that of the whole resolved file or, if the conflict has only one region, the
@@ -240,7 +231,7 @@ def _lessons(
     """
     wanted = found.parts or (found.id,)
     reasons: list[str] = []
-    for marked in _originals(workspace, memory, found):
+    for marked in _originals(memory, found):
         told = [one for one in compare(marked, content) if one.id in wanted]
         lessons = [one for one in told if isinstance(one, Lesson)]
         if len(lessons) == len(wanted):
@@ -250,7 +241,7 @@ def _lessons(
         assert found.base is not None and found.ours is not None and found.theirs is not None
         region = Region(found.base, found.ours, found.theirs)
         text = ended(content)
-        refused = fits_region(region, text, whole=next(_originals(workspace, memory, found), None))
+        refused = fits_region(region, text, whole=next(_originals(memory, found), None))
         if refused is None:
             return [Lesson(found.id, region, text)]
         reasons.append(refused)
@@ -264,9 +255,9 @@ def _lessons(
     )
 
 
-def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[bytes]:
+def _originals(memory: Memory, found: Recorded) -> Iterator[bytes]:
     """Yield, with its markers, each file of the rebase in progress that has the given conflict."""
-    marked = (original(workspace, item) for item in waiting_with(workspace, memory, found))
+    marked = (original(memory.workspace, item) for item in waiting_with(memory, found))
     yield from (content for content in marked if content is not None)
 
 
@@ -274,7 +265,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
     return replace(known, resolution=Resolution(content, origin, source))
 
 
-def record(session: Session, memory: Memory, solved: Sequence[Recorded]) -> tuple[Recorded, ...]:
+def record(memory: Memory, solved: Sequence[Recorded]) -> tuple[Recorded, ...]:
     """Record resolutions, and return them.
 
     Raises PatchmgrError "solved-otherwise" if one of them contradicts a recorded resolution.
@@ -286,5 +277,5 @@ def record(session: Session, memory: Memory, solved: Sequence[Recorded]) -> tupl
             hint = f"patchmgr conflicts forget {one.id}"
             raise PatchmgrError("solved-otherwise", f"{one.id}: {reason}", hint)
     if additions.recorded():
-        session.workspace.make(Change(additions.files()))
+        memory.workspace.make(Change(additions.files()))
     return tuple(solved)

@@ -131,11 +131,9 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
 
 def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Decision | None:
     """Return a decision about the later upstream commit that `by` names; None if it names none."""
-    patches, pull = session.workspace.patches(series), _PULL.fullmatch(by)
-    number = None if pull is None else int(pull[1] or pull[2])
-    commit = _COMMIT.fullmatch(by)
+    patches, (number, commit) = session.workspace.patches(series), _read(by)
     for one in find_follow_ups(session, session.workspace.series_record(series), patches):
-        is_named = commit is not None and one.commit.startswith(commit[1])
+        is_named = commit is not None and one.commit.startswith(commit)
         is_named = is_named or (number is not None and pull_number(one.subject) == number)
         if is_named and one.patch == patch:
             change = change_digest(next(each for each in patches if each.name == patch))
@@ -144,6 +142,16 @@ def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Deci
                 subject=shown(one.subject), pull=pull_number(one.subject),
             )  # fmt: skip
     return None
+
+
+def _read(by: str) -> tuple[int | None, str | None]:
+    """Return the pull request and the commit that `by` names; None for each that it does not name.
+
+    A short number may be either.
+    """
+    pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
+    number = None if pull is None else int(pull[1] or pull[2])
+    return number, None if commit is None else commit[1]
 
 
 def _with_commit(item: Undecided, before: Decision | None) -> Undecided:
@@ -173,11 +181,11 @@ def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str,
 
     If `by` names neither, the commit of the item is used.
     """
-    pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
-    if pull is not None:
-        return _by_pull(session, item, int(pull[1] or pull[2]))
+    number, commit = _read(by)
+    if number is not None:
+        return _by_pull(session, item, number)
     if commit is not None:
-        return _by_commit(session, item, commit[1])
+        return _by_commit(session, item, commit)
     return item.commit, item.subject, pull_number(item.subject)
 
 

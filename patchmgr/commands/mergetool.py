@@ -14,7 +14,7 @@ from patchmgr.plumbing.outputs import write_output
 from patchmgr.plumbing.programs import ToolFile, configured_settings, run_tool
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import Waiting, is_unresolved, original, work_file
+from patchmgr.services.work_area import Waiting, is_named, is_unresolved, original, work_file
 from patchmgr.workspace import Workspace
 
 
@@ -59,7 +59,7 @@ def _chosen(
         return tuple(item for item in waiting if is_unresolved(workspace, item))
     found: list[Waiting] = []
     for name in names:
-        fitting = [w for w in waiting if w.file == name or w.file.endswith(f"/{name}")]
+        fitting = [item for item in waiting if is_named(workspace, item, [name])]
         if len(fitting) != 1:
             known = "; ".join(item.file for item in fitting or waiting)
             what = "matches several files" if fitting else "is not a file to resolve"

@@ -24,11 +24,11 @@ from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.programs import ThrowAway, whole_tree
-from patchmgr.services.decisions import is_finding, open_findings
+from patchmgr.services.decisions import is_finding, open_findings, reason_in
 from patchmgr.services.memory import Memory, waiting_with
-from patchmgr.services.repeated_rebase import Place, RepeatedRebase, repeated_rebase
+from patchmgr.services.repeated_rebase import RepeatedRebase, repeated_rebase
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import InProgress, Waiting, read_in_progress, work_file
+from patchmgr.services.work_area import InProgress, Place, Waiting, read_in_progress, work_file
 from patchmgr.services.work_orders import OFFERED
 
 Given = Callable[[FileConflict], "bytes | None"]
@@ -48,11 +48,12 @@ class _Target(Struct, frozen=True):
 
 
 class _Checked(Struct, frozen=True):
-    """The result of the checks; `fitted` is the resolved file.
+    """A checked solution of a conflict; `fitted` is the resolved file.
 
     `fitted` is None if the solution does not fit into the file in conflict.
     """
 
+    target: _Target
     proposed: Proposed
     solution: Solution
     fitted: Fitted | None
@@ -96,10 +97,9 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
 def propose(session: Session, name: str, given: Given, *, by: str, runs: bool) -> Proposed:
     """Check a proposed resolution and, if it passes, save it for a person to accept."""
     with session.writing():
-        target = _target(session, name)
-        checked = _check(session, target, given, by=by, runs=runs)
+        checked = _check(session, _target(session, name), given, by=by, runs=runs)
         if checked.proposed.has_passed and not session.is_dry_run:
-            path = OFFERED.format(target.recorded.id)
+            path = OFFERED.format(checked.proposed.id)
             try:
                 session.workspace.keep(path, checked.solution)
             except OSError as fault:
@@ -118,10 +118,10 @@ def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, 
         if found is None:
             hint = f"patchmgr conflicts propose {name} --file FILE"
             raise PatchmgrError("not-accepted", f"no resolution is proposed for {name}", hint)
-        checked = _check(session, target, lambda conflict: found.content, by=found.by, runs=False)
+        checked = _check(session, target, lambda conflict: found.content, by=found.by)
         if not checked.proposed.has_passed:
             raise refused(checked.proposed)
-        return _accept(session, target, checked, by)
+        return _accept(session, checked, by)
 
 
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
@@ -130,10 +130,9 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
     `by` is who proposed the resolution, and `who` is the person who accepts it.
     """
     with session.writing():
-        target = _target(session, name)
-        checked = _check(session, target, given, by=by, runs=False)
+        checked = _check(session, _target(session, name), given, by=by)
         if checked.proposed.has_passed:
-            _accept(session, target, checked, who)
+            _accept(session, checked, who)
         return checked.proposed
 
 
@@ -144,17 +143,16 @@ def accept_anyway(
 
     Raises PatchmgrError "bad-resolution" if it does not fit into the file in conflict.
     """
-    if not because.strip() or not because.isprintable():
-        raise UsageError("--because must be one line of plain text")
+    because = reason_in(because)
     with session.writing():
-        target = _target(session, name)
-        checked = _check(session, target, given, by=by, runs=False)
+        checked = _check(session, _target(session, name), given, by=by)
         if checked.fitted is None:
             problem = checked.proposed.failures[0]
             message = f"the proposed text does not resolve {name}: {problem.check}: {problem.text}"
-            hint = f"or write the resolution to {work_file(session.workspace, target.item)}"
+            file = work_file(session.workspace, checked.target.item)
+            hint = f"or write the resolution to {file}"
             raise PatchmgrError("bad-resolution", message, hint)
-        return checked.proposed, _accept(session, target, checked, by, because.strip())
+        return checked.proposed, _accept(session, checked, by, because)
 
 
 def refused(proposed: Proposed) -> PatchmgrError:
@@ -182,15 +180,17 @@ def _target(session: Session, name: str) -> _Target:
             hints.append(f"or accept it: patchmgr conflicts accept {name} --because TEXT")
         raise UsageError(f"{name} is a finding, for which no text can be proposed", *hints)
     memory = Memory(workspace)
-    found, in_progress = require(workspace, memory, name), read_in_progress(workspace)
-    item = next(waiting_with(workspace, memory, found), None)
+    found, in_progress = require(memory, name), read_in_progress(workspace)
+    item = next(waiting_with(memory, found), None)
     if in_progress is None or item is None:
         hint = "to list the files to resolve: patchmgr status"
         raise UsageError(f"{found.id} is not a conflict of a rebase in progress", hint)
     return _Target(found, item, in_progress)
 
 
-def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bool) -> _Checked:
+def _check(
+    session: Session, target: _Target, given: Given, *, by: str, runs: bool = False
+) -> _Checked:
     """Run all checks on a solution, the cheapest first."""
     if not by.strip() or not by.isprintable() or len(by) > _LONGEST_NAME:
         raise UsageError("--by must be a name in one line of plain text")
@@ -228,7 +228,7 @@ def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bo
         target.recorded.id, item.series, item.patch, item.path, by, not failures, tuple(failures),
         rests,
     )  # fmt: skip
-    return _Checked(proposed, Solution(content, by), fitted)
+    return _Checked(target, proposed, Solution(content, by), fitted)
 
 
 _LONGEST_NAME = 200
@@ -269,10 +269,10 @@ def _run_failures(session: Session, carried: RepeatedRebase) -> Iterator[Failure
 
 
 def _accept(
-    session: Session, target: _Target, checked: _Checked, by: str, because: str = ""
+    session: Session, checked: _Checked, by: str, because: str = ""
 ) -> tuple[Recorded, ...]:
     """Record a solution as the resolution of each region, and remove the proposal."""
-    fitted, memory = checked.fitted, Memory(session.workspace)
+    target, fitted, memory = checked.target, checked.fitted, Memory(session.workspace)
     assert fitted is not None
     made = Resolution(
         fitted.content, Origin.PROPOSE, f"{target.item.series}/{target.item.patch}",
@@ -283,8 +283,8 @@ def _accept(
     for name, text in (texts or {target.recorded.id: fitted.content}).items():
         by = memory.whose(name, text) or made.proposed_by
         resolution = replace(made, content=text, proposed_by=by)
-        solved.append(replace(require(session.workspace, memory, name), resolution=resolution))
-    recorded = record(session, memory, solved)
+        solved.append(replace(require(memory, name), resolution=resolution))
+    recorded = record(memory, solved)
     if not session.is_dry_run:
         (session.workspace.root / OFFERED.format(target.recorded.id)).unlink(missing_ok=True)
     return recorded

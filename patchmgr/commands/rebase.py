@@ -438,7 +438,7 @@ def _finish(
 ) -> RebaseResult:
     """Write the patches, new resolutions and upstream.lock; a dry run writes nothing."""
     workspace, in_progress = session.workspace, request.in_progress
-    additions, notes = resolutions_in_work(workspace, memory, in_progress, request.options.solved)
+    additions, notes = resolutions_in_work(memory, in_progress, request.options.solved)
     result = replace(result, learned=additions.recorded(), notes=notes)
     if session.is_dry_run:
         return result

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
@@ -73,8 +74,7 @@ def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> No
     """Save the patches that a rebase left undecided, replacing those saved for the same series."""
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
-    found += [item for outcome in outcomes for item in _found(outcome)]
-    _keep(workspace, _FILE, found)
+    _keep(workspace, _FILE, [*found, *chain.from_iterable(map(_undecided, outcomes))])
 
 
 def _keep(workspace: Workspace, path: str, found: Sequence[object]) -> None:
@@ -87,8 +87,7 @@ def _keep(workspace: Workspace, path: str, found: Sequence[object]) -> None:
             raise unwritable(path, fault) from fault
 
 
-def _found(outcome: SeriesOutcome) -> list[Undecided]:
-    found: list[Undecided] = []
+def _undecided(outcome: SeriesOutcome) -> Iterator[Undecided]:
     for patch in outcome.patches:
         if patch.finding is None:
             continue
@@ -97,11 +96,9 @@ def _found(outcome: SeriesOutcome) -> list[Undecided]:
         known += [(sighting.commit, sighting.subject) for sighting in sightings]
         commit, subject = known[0] if known else (None, "")
         change, rows = patch.finding.change, tuple(map(astuple, patch.finding.passages))
-        item = Undecided(
+        yield Undecided(
             outcome.name, patch.name, outcome.onto.commit, change, rows, commit, subject
         )
-        found.append(item)
-    return found
 
 
 def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
@@ -175,9 +172,7 @@ def accept_finding(session: Session, name: str, *, because: str) -> tuple[Accept
     Raises PatchmgrError "unknown-conflict" if no rebase stopped at such a finding, "not-accepted"
     if the finding cannot be accepted, and "usage" if the reason is not one line of plain text.
     """
-    if not because.strip() or not because.isprintable():
-        hint = f"patchmgr conflicts accept {name} --because TEXT"
-        raise UsageError("--because must be one line of plain text", hint)
+    because = reason_in(because, f"patchmgr conflicts accept {name} --because TEXT")
     with session.writing():
         every = {one.finding.id: one for one in open_findings(session.workspace)}
         found = every[match_id(name, every, "is not the id of a finding of the rebase in progress")]
@@ -185,12 +180,17 @@ def accept_finding(session: Session, name: str, *, because: str) -> tuple[Accept
             hint = "correct the patch or its Ensures field, then run patchmgr rebase --continue"
             message = f"{shown(found.patch)} {found.finding.text}: this finding cannot be accepted"
             raise PatchmgrError("not-accepted", message, hint)
-        new = Accepted(
-            found.finding.id, found.series, found.patch, found.finding.text, because.strip()
-        )
+        new = Accepted(found.finding.id, found.series, found.patch, found.finding.text, because)
         raw = write_accepted((*read_accepted(session.workspace), new))
         session.workspace.make(Change({ACCEPTED: raw}))
         return (new,)
+
+
+def reason_in(because: str, *hints: str) -> str:
+    """Return the reason in --because; raise PatchmgrError "usage" unless it is one line of text."""
+    if not because.strip() or not because.isprintable():
+        raise UsageError("--because must be one line of plain text", *hints)
+    return because.strip()
 
 
 class ListedFinding(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ from patchmgr.model.recorded_conflict import (
 )
 from patchmgr.services.work_area import (
     InProgress,
+    Solved,
     Waiting,
     conflicts_left,
     original,
@@ -49,7 +50,7 @@ class Memory:
     """The recorded conflicts of a workspace, each read when it is first needed."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self._known: dict[str, Recorded | None] = {}
         self._pulled: dict[str, tuple[tuple[Source, Recorded], ...]] = {}
         self._used: dict[str, tuple[Recorded, dict[str, None]]] = {}
@@ -61,7 +62,7 @@ class Memory:
         Raises PatchmgrError "bad-conflict" if the record is malformed.
         """
         if name not in self._known:
-            found = self._workspace.conflict(name)
+            found = self.workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
             if reason is not None:
                 raise fault(name, reason)
@@ -101,13 +102,13 @@ class Memory:
         pulled = self.pulled(name) if self._place else ()
         if not pulled:
             return []
-        trusted = self._workspace.settings(self._place.partition("/")[0]).trusted
+        trusted = self.workspace.settings(self._place.partition("/")[0]).trusted
         return [one for source, one in pulled if source.place in trusted]
 
     @cached_property
     def sources(self) -> tuple[Source, ...]:
         """Return the sources from which resolutions were pulled."""
-        return self._workspace.sources()
+        return self.workspace.sources()
 
     def pulled(self, name: str) -> tuple[tuple[Source, Recorded], ...]:
         """Return a conflict's pulled resolutions with their sources, except malformed ones."""
@@ -121,7 +122,7 @@ class Memory:
 
     def _pulled_from(self, source: Source, name: str) -> Recorded | None:
         with suppress(PatchmgrError):
-            found = self._workspace.conflict(name, source)
+            found = self.workspace.conflict(name, source)
             if found is not None and found.resolution is not None and not recorded_fault(found):
                 whose = f"{source.place}: {found.resolution.source}".removesuffix(": ")
                 return replace(found, resolution=replace(found.resolution, source=whose))
@@ -294,13 +295,9 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     return (*regions, group)
 
 
-ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
-"""The files as a person resolved them, keyed by series, then by patch and path."""
-
-
-def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
+def waiting_with(memory: Memory, found: Recorded) -> Iterator[Waiting]:
     """Yield the files of the rebase in progress that contain this conflict or a region of it."""
-    in_progress = read_in_progress(workspace)
+    in_progress = read_in_progress(memory.workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         known = None
         with suppress(PatchmgrError):  # a malformed record counts as having no parts
@@ -319,7 +316,7 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
 
 
 def resolutions_in_work(
-    workspace: Workspace, memory: Memory, in_progress: InProgress, solved: ResolvedFiles
+    memory: Memory, in_progress: InProgress, solved: Solved
 ) -> tuple[Additions, tuple[str, ...]]:
     """Return the resolutions to record from the files that a person resolved.
 
@@ -333,21 +330,15 @@ def resolutions_in_work(
         if (item.patch, item.path) not in files or (item.series, item.patch) in skipped:
             continue
         content = files[item.patch, item.path]
-        for reason in _learn(workspace, memory, item, content, additions):
+        for reason in _learn(memory, item, content, additions):
             missed.append(f"{item.series}/{item.patch}: {item.path}: {reason}")
     return additions, tuple(missed)
 
 
-def _learn(
-    workspace: Workspace,
-    memory: Memory,
-    item: Waiting,
-    content: bytes | None,
-    additions: Additions,
-) -> list[str]:
+def _learn(memory: Memory, item: Waiting, content: bytes | None, additions: Additions) -> list[str]:
     seen = f"{item.series}/{item.patch}"
     resolution = Resolution(content, Origin.REBASE, seen)
-    marked = original(workspace, item)
+    marked = original(memory.workspace, item)
     if marked is None:
         known = memory.get(item.conflict) if item.conflict else None
         if known is None or known.kind is not Kind.FILE:

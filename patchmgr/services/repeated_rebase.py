@@ -16,13 +16,10 @@ from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, Parents, load_series, rebase_run
 from patchmgr.services.rebase_checkout import edits_of
 from patchmgr.services.session import Fetching, Session
-from patchmgr.services.work_area import InProgress, resolved_files, solved_on
+from patchmgr.services.work_area import InProgress, Place, resolved_files, solved_on
 from patchmgr.workspace import Workspace
 
 SKIPPED = "left out by rebase --skip"
-
-Place = tuple[str, str]
-"""The name of a patch, and the path of a file that the patch changes."""
 
 
 def options_to_continue(

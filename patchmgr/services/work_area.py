@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -232,15 +232,15 @@ def work_file(workspace: Workspace, item: Waiting) -> Path:
 
 
 Place = tuple[str, str]
-Solved = dict[str, dict[Place, "bytes | None"]]
+"""The name of a patch, and the path of a file that the patch changes."""
+
+Solved = Mapping[str, Mapping[Place, "bytes | None"]]
+"""The files that a person resolved (None: deleted), keyed by series, then by place."""
 
 
 def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
-    """Return the files that a person resolved, keyed by series, then by patch and path.
-
-    The content of a deleted file is None. A file with conflict markers is not resolved.
-    """
-    solved: Solved = {}
+    """Return the files that a person resolved; a file with conflict markers is not resolved."""
+    solved: dict[str, dict[Place, bytes | None]] = {}
     for item in in_progress.waiting:
         content = _read(work_file(workspace, item))
         if content is None or not is_marked(workspace, item, content):

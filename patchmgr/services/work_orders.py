@@ -43,10 +43,10 @@ from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.render.work_order import order_value, value_size, without_sides
 from patchmgr.services.decisions import decisions_on, open_findings, read_accepted
 from patchmgr.services.memory import Memory, waiting_with
-from patchmgr.services.repeated_rebase import Place, RepeatedRebase, repeated_rebase
+from patchmgr.services.repeated_rebase import RepeatedRebase, repeated_rebase
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import solved_as
-from patchmgr.services.work_area import InProgress, read_in_progress
+from patchmgr.services.work_area import InProgress, Place, read_in_progress
 from patchmgr.workspace import PRIVATE
 
 OFFERED = f"{PRIVATE}/proposals/{{}}.json"
@@ -87,7 +87,7 @@ def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder
             return None
         with repeated_rebase(session, in_progress, open_[name].series) as carried:
             return order_of_finding(carried, open_[name].patch, name)
-    for item in waiting_with(session.workspace, Memory(session.workspace), found):
+    for item in waiting_with(Memory(session.workspace), found):
         place = item.patch, item.path
         with repeated_rebase(session, in_progress, item.series, place) as carried:
             return order_of_file(carried, place, name)
