@@ -82,8 +82,8 @@ def check(
     elif branch is not None or to != Path():
         raise UsageError("--to and --branch need --ledger")
     else:
-        how = commands.check.CommandOptions(run or bool(command), command)
-        results = [commands.check.check(session, name, how, options=options) for name in chosen]
+        wanted = command if run or command else None
+        results = [commands.check.check(session, name, wanted, options=options) for name in chosen]
     if junit is not None and not dry_run:
         _write_junit(junit, results)
     is_sound = all(checked.is_sound for checked in results)

@@ -20,7 +20,7 @@ from patchmgr.plumbing.forks import tree_named
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import reasons_to_accept
-from patchmgr.services.load import SeriesAtPin, load_series, refuse_broken, series_at_pin
+from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.session import Session
 
 
@@ -44,8 +44,7 @@ def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audit
 
     Only what works on the pin and breaks with the series is a finding.
     """
-    with series_at_pin(session, load_series(session, name), options) as at_pin:
-        refuse_broken(at_pin.carried.outcomes)
+    with series_at_pin(session, name, options) as at_pin:
         return Audited(name, audit_at_pin(session, at_pin))
 
 

@@ -28,7 +28,7 @@ from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import load_series, refuse_broken, series_at_pin
+from patchmgr.services.load import series_at_pin
 from patchmgr.services.published import (
     Published,
     is_own_commit,
@@ -136,21 +136,20 @@ def branch(session: Session, name: str, wanted: Publication, *, options: CarryOp
 
     The work tree of the clone is not changed.
     """
-    tag, is_forced = wanted.tag, wanted.is_forced
-    loaded = load_series(session, name)
-    upstream, base = loaded.upstream, loaded.base
+    tag = wanted.tag
+    upstream = session.upstream_of(session.workspace.series_record(name))
     short = wanted.name or f"patchmgr/{name}"
     clone = None if wanted.repository is None else open_clone(wanted.repository)
-    place = _Place(session.workspace, upstream.store if clone is None else clone.git_dir, clone)
+    git_dir = upstream.store if clone is None else clone.git_dir
+    place = _Place(session.workspace, git_dir, clone, wanted.is_forced)
     names = _refs(short, tag)
     if clone is not None and names[0] in clone.checked_out():
         raise UsageError(
             f"{short} is checked out in {clone.root}",
             f"give another name with --name, or: patchmgr apply {name} --to {clone.root}",
         )
-    with series_at_pin(session, loaded, options) as at_pin:
-        scratch, carried = at_pin.scratch, at_pin.carried
-        refuse_broken(carried.outcomes)
+    with series_at_pin(session, name, options) as at_pin:
+        scratch, loaded, base = at_pin.scratch, at_pin.loaded, at_pin.loaded.base
         commits = at_pin.commits()
         if wanted.mine.is_asked:
             config = None if clone is None else clone.private
@@ -165,16 +164,15 @@ def branch(session: Session, name: str, wanted: Publication, *, options: CarryOp
             name, where, short, tag, head, base.commit, len(commits), fallback, remote,
             session.is_dry_run,
         )  # fmt: skip
-        ours = {one.head for one in read_published(session.workspace)}
-        moves = _branch_move(place, names[0], now, head, is_forced=is_forced, ours=ours)
+        moves = _branch_move(place, names[0], now, head)
         made = b""
         if tag is not None:
-            told = tag_message(session, loaded, carried.outcomes, options.selected)
+            told = tag_message(session, loaded, at_pin.carried.outcomes, options.selected)
             made = tag_object(tag, head, told, loaded.author)
-            moves += _tag_move(place, names[1], head, made, is_forced=is_forced)
+            moves += _tag_move(place, names[1], head, made)
             if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
                 moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
-        pushes = _pushes(place, built, remote, moves, is_forced=is_forced, ours=ours)
+        pushes = _pushes(place, built, remote, moves)
         if session.is_dry_run:
             if clone is not None:
                 clone.can_take(scratch.git_dir, base.commit)
@@ -213,18 +211,12 @@ def check_remote(remote: str | None, clone: Clone | None) -> str | None:
 
 
 def _pushes(
-    place: _Place,
-    built: Built,
-    remote: str | None,
-    moves: Sequence[RefMove],
-    *,
-    is_forced: bool,
-    ours: Collection[str],
+    place: _Place, built: Built, remote: str | None, moves: Sequence[RefMove]
 ) -> list[RefMove]:
     """Plan the updates of refs in a remote.
 
-    Unless `is_forced`, raises PatchmgrError "usage" if a ref there points to a commit that patchmgr
-    did not make, or if a tag there has another value.
+    Unless the place is forced, raises PatchmgrError "usage" if a ref there points to a commit that
+    patchmgr did not make, or if a tag there has another value.
     """
     if remote is None:
         return []
@@ -239,9 +231,9 @@ def _pushes(
         old = there.get(name)
         if old == new:
             continue
-        is_tag = name.startswith("refs/tags/")
-        is_ours = old is None or (not is_tag and (old in ours or _is_ours(place.git_dir, old)))
-        if not is_ours and not is_forced:
+        is_branch = not name.startswith("refs/tags/")
+        is_ours = old is None or (is_branch and place.has_made(old))
+        if not is_ours and not place.is_forced:
             short = name.split("/", 2)[2]
             raise UsageError(
                 f"{shown(remote)} has {shown(short)} at {str(old)[:12]}, which patchmgr did not put"
@@ -270,15 +262,26 @@ def _old_head(
 
 
 class _Place(Struct, frozen=True):
-    """The repository in which the branch is built: a store, or a user's clone."""
+    """The repository in which the branch is built: a store, or a user's clone.
+
+    If `is_forced` is true, branches and tags that patchmgr did not make may be replaced.
+    """
 
     workspace: Workspace
     git_dir: Path
     clone: Clone | None
+    is_forced: bool
 
     def value(self, name: str) -> str | None:
         """Return the id of the object that a ref points to, or None if the ref is missing."""
         return object_named(self.git_dir, self.workspace.ref_at(self.git_dir, name))
+
+    def has_made(self, commit: str) -> bool:
+        """Return whether patchmgr made a commit, or published it with the user's name in it."""
+        with ObjectReader(self.git_dir) as reader:
+            found = reader.find(commit)
+        is_published = any(one.head == commit for one in read_published(self.workspace))
+        return is_published or (found is not None and is_own_commit(found.content))
 
     def move(self, moves: Sequence[RefMove]) -> None:
         if self.clone is None:
@@ -299,28 +302,26 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _branch_move(
-    place: _Place, name: str, old: str | None, head: str, *, is_forced: bool, ours: Collection[str]
-) -> list[RefMove]:
+def _branch_move(place: _Place, name: str, old: str | None, head: str) -> list[RefMove]:
     """Plan the update of the branch.
 
-    Unless `is_forced`, raises PatchmgrError "usage" if this would drop a person's commits. Branches
-    in a store never contain a person's commits.
+    Unless the place is forced, raises PatchmgrError "usage" if this would drop a person's commits.
+    Branches in a store never contain a person's commits.
     """
     if old == head:
         return []
-    is_ours = old is None or place.clone is None or old in ours or _is_ours(place.git_dir, old)
-    if not is_ours and not is_forced:
+    is_ours = old is None or place.clone is None or place.has_made(old)
+    if not is_ours and not place.is_forced:
         raise _in_the_way(place, name, "holds commits that patchmgr did not write")
     return [RefMove(name, head, old or ZERO_ID)]
 
 
-def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: bool) -> list[RefMove]:
+def _tag_move(place: _Place, name: str, head: str, tag: bytes) -> list[RefMove]:
     """Plan the update of a tag; a tag that patchmgr made on the same commit is replaced."""
     new, old = object_id("tag", tag), place.value(name)
     if old in (new, head):
         return []
-    if old is not None and not is_forced and not _is_our_tag(place.git_dir, old, head):
+    if old is not None and not place.is_forced and not _is_our_tag(place.git_dir, old, head):
         raise _in_the_way(place, name, "already exists")
     return [RefMove(name, new, old or ZERO_ID)]
 
@@ -341,9 +342,3 @@ def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
     top = found.content.split(b"\n\n", 1)[0]
     tagger = f"\ntagger {COMMITTER_NAME} <{COMMITTER_EMAIL}> ".encode()
     return top.startswith(f"object {head}\n".encode()) and tagger in top
-
-
-def _is_ours(git_dir: Path, commit: str) -> bool:
-    with ObjectReader(git_dir) as reader:
-        found = reader.find(commit)
-    return found is not None and is_own_commit(found.content)

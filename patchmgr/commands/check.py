@@ -43,20 +43,10 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
+from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.published import FOLDER, check_folder, keep_checked
 from patchmgr.services.series import touched_paths
 from patchmgr.services.session import Fetching, Session
-
-
-class CommandOptions(Struct, frozen=True):
-    """Which commands of a series to run: those in `names`, or all if `names` is empty.
-
-    No command is run unless `runs` is true.
-    """
-
-    runs: bool
-    names: Sequence[str]
 
 
 def run_commands(
@@ -64,10 +54,13 @@ def run_commands(
     at_pin: SeriesAtPin,
     commits: Sequence[str],
     commands: Sequence[CheckCommand],
-    how: CommandOptions,
+    names: Sequence[str] | None,
 ) -> list[Gate]:
-    """Run the commands of a series in a temporary checkout; return the result of each as a gate."""
-    unknown = set(how.names) - {command.name for command in commands}
+    """Run the commands of a series in a temporary checkout; return the result of each as a gate.
+
+    If `names` is not empty, only the named commands are run; if it is None, no command is run.
+    """
+    unknown = set(names or ()) - {command.name for command in commands}
     if unknown:
         known = ", ".join(command.name for command in commands) or "none"
         raise UsageError(
@@ -76,7 +69,7 @@ def run_commands(
     gates: dict[str, Gate] = {}
     runs = []
     for command in commands:
-        why = _why_not(command, how, at_pin.is_broken)
+        why = _why_not(command, names, at_pin.is_broken)
         if why is None and session.is_dry_run:
             why = f"would run: {' '.join(command.run)}"
         if why is None:
@@ -88,13 +81,13 @@ def run_commands(
     return [gates[command.name] for command in commands]
 
 
-def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str | None:
+def _why_not(command: CheckCommand, names: Sequence[str] | None, is_broken: bool) -> str | None:
     """Return why a command is not run, or None if it will be run."""
     line = " ".join(command.run)
     missing = [name for name in command.needs if shutil.which(name) is None]
-    if how.names and command.name not in how.names:
+    if names and command.name not in names:
         return "not one of the named commands"
-    if not how.runs:
+    if names is None:
         return f"run only with --run: {line}"
     if missing:
         return f"this machine has no {', '.join(missing)}"
@@ -201,17 +194,20 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 )
 
 
-def check(session: Session, name: str, how: CommandOptions, *, options: CarryOptions) -> Checked:
+def check(
+    session: Session, name: str, commands: Sequence[str] | None, *, options: CarryOptions
+) -> Checked:
     """Run the built-in gates on a series, and its own commands if requested.
 
-    The result is saved, except in a dry run.
+    `commands` names the commands to run: all if it is empty, and none if it is None. The result is
+    saved, except in a dry run.
     """
     settings = session.workspace.settings(name)
-    with series_at_pin(session, load_series(session, name), options) as at_pin:
+    with series_at_pin(session, name, options, must_apply=False) as at_pin:
         run = _Run(session, at_pin, settings)
         gates = [*text_gates(at_pin.patches, settings), *run.gates()]
         commits = () if at_pin.is_broken else at_pin.commits()[len(at_pin.below) :]
-        gates += run_commands(session, at_pin, commits, settings.commands, how)
+        gates += run_commands(session, at_pin, commits, settings.commands, commands)
     head = None if at_pin.is_broken else (commits[-1] if commits else at_pin.base)
     checked = Checked(name, head, tuple(p.name for p in at_pin.patches), tuple(gates))
     if not session.is_dry_run:
@@ -392,7 +388,7 @@ def check_ledger(
 ) -> Checked:
     """Check, line by line, that a checkout or a branch in it contains a series."""
     clone = open_clone(target)
-    with series_at_pin(session, load_series(session, name), options) as at_pin:
+    with series_at_pin(session, name, options, must_apply=False) as at_pin:
         patches, pin = at_pin.patches, Files(Overlay(at_pin.tree), at_pin.scratch.read)
         claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
         with _files(clone, branch, touched_paths(patches), at_pin) as (head, files):

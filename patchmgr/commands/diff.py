@@ -50,7 +50,7 @@ def diff(
     first = find_state(session, loaded, ends.start, repository=ends.repository)
     with ExitStack() as held:
         if ends.end is None:
-            last = _as_it_is(held.enter_context(series_at_pin(session, loaded)))
+            last = _as_it_is(held.enter_context(series_at_pin(session, name, must_apply=False)))
         else:
             last = find_state(session, loaded, ends.end, repository=ends.repository)
         patches = compare_states(first.commits, last.commits)

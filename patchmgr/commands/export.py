@@ -27,7 +27,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import LoadedSeries, load_series, refuse_broken, series_at_pin
+from patchmgr.services.load import series_at_pin
 from patchmgr.services.session import Session
 from patchmgr.services.upstreaming import first_releases
 from patchmgr.workspace import PRIVATE
@@ -146,14 +146,13 @@ class _Export(Struct, frozen=True):
             self.form.check(items, pinned)
             parcels = tuple(Parcel(item, item.patch.raw) for item in items)
             return parcels, (), self.form.files(parcels, pinned)
-        return self._carried(load_series(self.session, self.name))
+        return self._carried()
 
-    def _carried(self, loaded: LoadedSeries) -> Made:
+    def _carried(self) -> Made:
         """Apply the series to its pin, and export the carried patches in git's form."""
-        carry_options = CarryOptions(self.asked.selected)
-        with series_at_pin(self.session, loaded, carry_options) as at_pin:
+        with series_at_pin(self.session, self.name, CarryOptions(self.asked.selected)) as at_pin:
             scratch, carried, base = at_pin.scratch, at_pin.carried, at_pin.base
-            refuse_broken(carried.outcomes)
+            loaded = at_pin.loaded
             lines, ref = loaded.series_file.lines, loaded.record.pin.ref
             pinned = Pinned(base, ref, lines, self.asked.package)
             if self.form.names_releases:

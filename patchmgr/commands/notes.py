@@ -36,7 +36,7 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import load_series, rebase_run
 from patchmgr.services.published import Published, current_gates, read_published
-from patchmgr.services.session import Fetching, Session, make_pin, pinned_state, subject_of
+from patchmgr.services.session import Fetching, Session, pin_of, pinned_state, subject_of
 from patchmgr.services.syncs import keep_syncs, read_syncs, sync_document
 
 TRACKED = "upstream/main"
@@ -197,7 +197,7 @@ class _Writer(Struct, frozen=True):
     def note(self, patches: tuple[Carried, ...], paths: tuple[str, ...]) -> SyncNote:
         history = self.upstream.history(*self.ends)
         steps = history.steps(paths) if paths else ()
-        base, onto = (make_pin(self.upstream, end) for end in self.ends)
+        base, onto = (pin_of(self.upstream.reader, end) for end in self.ends)
         count, back = history.distance()
         head, old_head = self._heads()
         parts = self._subsystems(onto, paths)
@@ -280,8 +280,7 @@ class _Writer(Struct, frozen=True):
     def _gates(self, onto: Pin) -> tuple[GateLine, ...]:
         if onto.commit != self.record.pin.commit:
             return ()
-        gates = current_gates(self.session, self.record)
-        return tuple(GateLine(g.name, g.standing, g.problems, g.note) for g in gates)
+        return current_gates(self.session, self.record)
 
     def _tags(self, head: str | None) -> Published | None:
         found = [

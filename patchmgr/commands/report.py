@@ -42,7 +42,7 @@ from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
+from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.patch_repository import workspace_at
 from patchmgr.services.series import patch_commits
 from patchmgr.services.session import Fetching, Session
@@ -155,8 +155,8 @@ def _sites(value: Any) -> Sites | None:
 
 def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
     """Return the footprint of a series on its pin."""
-    loaded = load_series(session, name)
-    with series_at_pin(session, loaded, options) as at_pin:
+    with series_at_pin(session, name, options, must_apply=False) as at_pin:
+        loaded = at_pin.loaded
         scratch, carried, tree, base = at_pin.scratch, at_pin.carried, at_pin.tree, at_pin.base
         draft = Draft(loaded.author, b"footprint\n", carried.changes)
         head = write_commits(scratch, base, [draft])[0]

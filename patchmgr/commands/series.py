@@ -18,7 +18,7 @@ from patchmgr.model.series import GraphPatch, Guard, SeriesFile, SeriesLine
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.services.open_series import CheckoutOptions, opened_series
 from patchmgr.services.revising import chain_of
-from patchmgr.services.session import Session, make_pin
+from patchmgr.services.session import Session, pin_of
 from patchmgr.workspace import LOCK, Change
 
 
@@ -63,7 +63,7 @@ def _new_record(
         record = SeriesRecord(name, upstream, lower.pin, on)
     else:
         opened = session.open_upstream(session.workspace.upstream(upstream))
-        record = SeriesRecord(name, upstream, make_pin(opened, opened.resolve(base or "")), on)
+        record = SeriesRecord(name, upstream, pin_of(opened.reader, opened.resolve(base or "")), on)
     if lower is not None and record.pin.commit == lower.pin.commit:
         record = replace(record, pin=lower.pin)
     if lower is not None and (record.upstream, record.pin) != (lower.upstream, lower.pin):

@@ -195,9 +195,7 @@ _WITHOUT = {
 def _values_of(session: Session, record: SeriesRecord) -> dict[str, str]:
     """Map each of `PLACEHOLDERS` that is known for a series to its value."""
     pin = record.pin
-    loaded = services.load.load_series(session, record.name)
-    with services.load.series_at_pin(session, loaded) as at_pin:
-        services.load.refuse_broken(at_pin.carried.outcomes)
+    with services.load.series_at_pin(session, record.name) as at_pin:
         known = {"head": (pin.commit, *at_pin.commits())[-1]}
     known |= {"commit": pin.commit} if pin.sha256 is None else {"sha256": pin.sha256}
     with suppress(InvalidVersion):
@@ -303,8 +301,7 @@ def _described(
 def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
     """Return the commits that the series results in now, or none if it does not apply."""
     try:
-        loaded = services.load.load_series(session, record.name)
-        with services.load.series_at_pin(session, loaded) as at_pin:
+        with services.load.series_at_pin(session, record.name, must_apply=False) as at_pin:
             return at_pin.commits()
     except PatchmgrError:
         return ()

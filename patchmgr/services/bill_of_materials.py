@@ -12,7 +12,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.model.upstream_status import Stance
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import load_series, refuse_broken, series_at_pin
+from patchmgr.services.load import series_at_pin
 from patchmgr.services.session import Session, nobody
 from patchmgr.services.targets import series_digest
 
@@ -22,13 +22,11 @@ _URL = re.compile(r"https?://[^\s<>\"'`)\],;]+")
 
 def series_materials(session: Session, name: str, options: CarryOptions) -> Materials:
     """Return what a series' branch is made of: the pinned upstream state, and the patches."""
-    loaded = load_series(session, name)
-    record, pin = loaded.record, loaded.record.pin
-    with series_at_pin(session, loaded, options) as at_pin:
-        refuse_broken(at_pin.carried.outcomes)
+    with series_at_pin(session, name, options) as at_pin:
         carried = [one for one in at_pin.carried.outcomes if one.is_carried]
         commits = at_pin.commits()[len(at_pin.below) :]
     ids = {one.name: commit for one, commit in zip(carried, commits, strict=True)}
+    loaded, record, pin = at_pin.loaded, at_pin.loaded.record, at_pin.loaded.record.pin
     base = loaded.upstream.version_of(pin) or pin.ref
     own = f"{base}+patchmgr.{series_digest(session, record, options.selected)[:10]}"
     used = patches_used(carried, loaded.patches, ids)

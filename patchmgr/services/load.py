@@ -288,11 +288,19 @@ class SeriesAtPin(Struct, frozen=True):
 
 @contextmanager
 def series_at_pin(
-    session: Session, loaded: LoadedSeries, options: CarryOptions = ANY
+    session: Session, name: str, options: CarryOptions = ANY, *, must_apply: bool = True
 ) -> Iterator[SeriesAtPin]:
-    """Apply a series to its own pin in a temporary repository."""
+    """Apply a series to its own pin in a temporary repository.
+
+    Unless `must_apply` is false, raises PatchmgrError "conflict" or "bad-predicate" if a patch does
+    not apply.
+    """
+    loaded = load_series(session, name)
     with Scratch([loaded.upstream.store]) as scratch:
-        yield _carry_at_pin(session, loaded, scratch, UpstreamStates(session), options)
+        found = _carry_at_pin(session, loaded, scratch, UpstreamStates(session), options)
+        if must_apply:
+            _refuse_broken(found.carried.outcomes)
+        yield found
 
 
 def base_commit(
@@ -309,7 +317,7 @@ def base_commit(
     if loaded.below is None:
         return loaded.base.commit, ()
     below = _carry_at_pin(session, loaded.below, scratch, upstreams, options)
-    refuse_broken(below.carried.outcomes)
+    _refuse_broken(below.carried.outcomes)
     commits = below.commits()
     return commits[-1] if commits else loaded.base.commit, commits
 
@@ -335,7 +343,7 @@ def _carry_at_pin(
     return SeriesAtPin(loaded, scratch, carry(given), tree, base, below)
 
 
-def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
+def _refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
     """Raise PatchmgrError "conflict" if a patch does not apply.
 
     Raises PatchmgrError "bad-predicate" if a patch applies but its `Ensures` does not hold.

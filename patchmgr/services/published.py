@@ -16,6 +16,7 @@ from patchmgr.engines.series.comparison import OwnCommit
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.check import Checked
+from patchmgr.model.notes import GateLine
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import COMMITTER_EMAIL
 from patchmgr.model.upstream import SeriesRecord
@@ -245,22 +246,12 @@ def _gates(session: Session, loaded: LoadedSeries, selected: Collection[str]) ->
 FOLDER = f"{PRIVATE}/checks"
 
 
-class KeptGate(Struct, frozen=True):
-    """The saved result of a gate; `looked_at` and `problems` are numbers of items."""
-
-    name: str
-    standing: str
-    looked_at: int
-    problems: int
-    note: str
-
-
 class KeptCheck(Struct, frozen=True):
     """A saved check of a series; `digest` is the digest of the series when it was checked."""
 
     digest: str
     head: str | None
-    gates: tuple[KeptGate, ...]
+    gates: tuple[GateLine, ...]
 
 
 def check_folder(workspace: Workspace) -> Path:
@@ -283,9 +274,7 @@ def keep_checked(
     digest = series_digest(session, record, selected)
     before = last_checked(session.workspace, record.name)
     rows = {
-        gate.name: KeptGate(
-            gate.name, gate.standing.value, gate.looked_at, len(gate.problems), gate.note
-        )
+        gate.name: GateLine(gate.name, gate.standing.value, len(gate.problems), gate.note)
         for gate in checked.gates
     }
     if before is not None and before.digest == digest:
@@ -302,7 +291,7 @@ def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
     return workspace.kept(f"{FOLDER}/{series}.json", KeptCheck)
 
 
-def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
+def current_gates(session: Session, record: SeriesRecord) -> tuple[GateLine, ...]:
     """Return the gates of the last check; there are none if the series has changed since."""
     kept = last_checked(session.workspace, record.name)
     if kept is None or kept.digest != series_digest(session, record, ()):

@@ -87,11 +87,6 @@ class Session(Struct, frozen=True):
         return self.open_upstream(upstream, tracks=released if record.pin.archive else "git")
 
 
-def make_pin(upstream: OpenUpstream, found: Resolved) -> Pin:
-    """Return an upstream state as a pin."""
-    return pin_of(upstream.reader, found)
-
-
 def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
     """Return a state in the reader's repository as a pin."""
     tree = reader.tree_of(found.commit)
