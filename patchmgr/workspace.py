@@ -1,4 +1,4 @@
-"""The workspace on disk: upstream.lock, series/, conflicts/, and the lock held by a writer."""
+"""The workspace on disk: upstream.lock, series/, conflicts/, and the lock that a writer holds."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Workspace:
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
-        """Return the parsed series file; each line lists the groups of its patch that are off."""
+        """Parse the series file; each line lists the groups of its patch that are off."""
         file = parse_series(self.read(f"series/{name}/series"))
         settings = self.settings(name)
         return SeriesFile(

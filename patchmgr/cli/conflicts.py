@@ -193,7 +193,7 @@ def accept(
     session = open_session()
     if services.decisions.is_finding(session.workspace, name) or because:
         if side is not None:
-            raise UsageError("a finding has no sides; accept it with --because TEXT only")
+            raise UsageError("a finding has no sides; use only --because TEXT to accept it")
         accepted = services.decisions.accept_finding(session, name, because=because)
         text = render.recorded_conflicts.accepted_text(accepted, is_dry_run=dry_run)
         answer("conflicts accept", None, text, dry_run=dry_run, accepted=accepted)

@@ -195,7 +195,7 @@ def show_(
     patch: MaybePatch = None,
     header: Annotated[bool, option("--header", "Print only the header.")] = False,
     edits: Annotated[
-        bool, option("--edits", "Describe the patch's changes in words, by file.")
+        bool, option("--edits", "Describe the patch's changes in words, file by file.")
     ] = False,
     to: To = None,
     series: OfSeries = None,

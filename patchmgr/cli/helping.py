@@ -40,7 +40,7 @@ class App(typer.Typer):
 
 
 class _Helped:
-    """A mixin for commands whose help has a plain usage line and examples to copy."""
+    """A mixin for commands: the help has a plain usage line, and examples to copy."""
 
     help: str | None
     params: list[Any]
@@ -190,7 +190,7 @@ def help_(
 
 
 def _root() -> Any:
-    """Return the whole command line; a normal run builds only the command that was typed."""
+    """Return all commands; a normal run builds only the command that was typed."""
     from patchmgr.cli import app
 
     return typer.main.get_command(app)

@@ -48,10 +48,11 @@ def merge_file(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Merge one file as a rebase would; exit with 3 on a conflict.
+    """Merge one file as a rebase would.
 
-    Recorded resolutions are replayed if the current folder is in a workspace, or if -C names a
-    workspace. If git's own merge is clean, the result is the same as git's, byte for byte.
+    The exit code is 3 if there is a conflict. Recorded resolutions are replayed if the current
+    folder is in a workspace, or if -C names a workspace. If git's own merge is clean, the result is
+    the same as git's, byte for byte.
 
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """

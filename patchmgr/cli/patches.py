@@ -44,18 +44,18 @@ def import_(
         option("--stgit REPO", "SOURCE is an StGit branch in this repository; default: HEAD."),
     ] = None,
     commit: Annotated[
-        list[str] | None, option("--commit SHA", "Import this upstream commit.")
+        list[str] | None, option("--commit SHA", "Import this upstream commit; repeatable.")
     ] = None,
     pull: Annotated[
         list[str] | None,
-        option("--pull N|URL", "Import this upstream pull request."),
+        option("--pull N|URL", "Import this upstream pull request; repeatable."),
     ] = None,
     strip: Annotated[
         int | None, option("--strip -p N", "Strip N leading folders from paths.", min=0, max=99)
     ] = None,
     reverse: Annotated[bool, option("--reverse -R", "Import the reverse of each patch.")] = False,
     without: Annotated[
-        list[str] | None, option("--without NAME", "Leave out this patch of the sources.")
+        list[str] | None, option("--without NAME", "Leave out this patch; repeatable.")
     ] = None,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
@@ -68,7 +68,7 @@ def import_(
     """Append patches from files, folders, git commits or StGit.
 
     A file may be a diff or a mailbox. A folder may come from quilt, a Debian package, StGit or
-    patch-package, or be any folder with patches whose names sort in the right order. A fork that
+    patch-package, or be any folder of patches whose names sort in the right order. A fork that
     merged upstream becomes a linear series on the upstream state that it last merged; the series
     results in the fork's tree.
 
@@ -106,7 +106,7 @@ def import_(
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
-    """Return which option for merges is given, or None if there is none.
+    """Return which option for merges was given, or None if none was.
 
     Raises PatchmgrError "usage" if more than one is given.
     """

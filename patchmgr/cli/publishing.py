@@ -60,7 +60,7 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check every patch; exit with 4 if a check fails.
+    """Check every patch; exit with code 4 if a check fails.
 
     Example: patchmgr check vllm --junit gates.xml
 
@@ -227,7 +227,7 @@ def doctor(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Check the tools and stores; exit with 4 if one is broken.
+    """Check the tools and stores; exit with code 4 if one is broken.
 
     Example: patchmgr doctor
 

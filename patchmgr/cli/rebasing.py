@@ -188,7 +188,7 @@ def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> 
 
 
 def _asking() -> Callable[[str, Sequence[str]], str] | None:
-    """Return a function that asks the user where edits belong; None if there is no terminal."""
+    """Return a function that asks the user where edits belong, or None without a terminal."""
     if Given.wants_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 
@@ -261,7 +261,7 @@ def decide(
 ) -> None:
     """Record whether a patch in conflict is already upstream.
 
-    Later runs use your decision as long as upstream still has the text that the decision is about.
+    Later rebases use your decision as long as the text that it is about stays the same upstream.
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """

@@ -72,7 +72,7 @@ MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
-    """What was given to this run: -C, the words of the command, and options of many commands.
+    """What the user gave to this run: -C, the words of the command, and common options.
 
     `session` is the session of the run, if the command has opened a workspace.
     """
@@ -109,7 +109,7 @@ def _print_version(context: typer.Context, wanted: bool) -> None:
 
 def before(
     folder: Annotated[
-        Path | None, option("-C DIR", "Work in this workspace.", show_default=False)
+        Path | None, option("-C DIR", "Use the workspace in DIR.", show_default=False)
     ] = None,
     version: Annotated[
         bool, option("--version", "Print the version.", callback=_print_version, is_eager=True)
@@ -126,8 +126,8 @@ def open_session(*, settles: bool = True) -> Session:
     """Open the workspace that -C or PATCHMGR_WORKSPACE names.
 
     Without them, it is the workspace around the current folder or, in a checkout with pushed
-    patches, the one that the record of the checkout names. With `settles`, an interrupted operation
-    is finished first.
+    patches, the workspace that is recorded in the checkout. With `settles`, an interrupted
+    operation is finished first.
     """
     cwd = Path.cwd()
     return _open(_named() or services.completions.workspace_around(cwd) or cwd, settles=settles)
@@ -147,13 +147,13 @@ def look_for_session() -> Session | None:
 
 
 def open_series(name: str | None) -> tuple[Session, str]:
-    """Return (session, series) for the workspace; without `name`, the series is the only one."""
+    """Open the workspace; return its session, and the named series or else the only one."""
     session = open_session()
     return session, services.targets.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
-    """Return (session, series) for the workspace; without `names`, the series are all series."""
+    """Open the workspace; return its session, and the named series or else all of them."""
     session = open_session()
     return session, names or sorted(session.workspace.lock().series)
 
@@ -239,9 +239,9 @@ def answer(
     pages: bool = False,
     **more: Any,
 ) -> None:
-    """Print a result as `text` or, with --json, as one with the fields of `done` and `more`.
+    """Print a result as `text` or, with --json, as a document with the fields of `done` and `more`.
 
-    A text may also be given as lines. With `pages`, it goes through the pager on a terminal.
+    The text may also be given as lines. With `pages`, it goes through the pager on a terminal.
     """
     if Given.wants_json:
         show(render.machine.document(command, done, **more))

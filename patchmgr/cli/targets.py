@@ -230,7 +230,7 @@ def verify(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check that a series is applied; exit with 4 if it is not.
+    """Check that a series is applied; exit with code 4 if it is not.
 
     Example: patchmgr verify vllm --to ~/src/vllm
 
@@ -359,7 +359,7 @@ def report(
 
     The report lists the changed files and lines, the conditions that guard each change, hotspots
     and risks. The HTML page also shows the conflicts of a rebase in progress, side by side. The
-    CycloneDX formats are a bill of materials: what is patched, by which patches and commits, and
+    CycloneDX formats are bills of materials: what is patched, by which patches and commits, and
     which bugs they fix.
 
     Example: patchmgr report vllm --format markdown

@@ -51,7 +51,7 @@ class Listing(Struct, frozen=True, rename={"rows": "patches"}):
 def listing(session: Session, options: CheckoutOptions, *, only_pushed: bool = False) -> Listing:
     """Return the patches of a series with their states.
 
-    With `only_pushed`, return the pushed patches, lowest first. Their order is that in which they
+    With `only_pushed`, return the pushed patches, lowest first. They are in the order in which they
     were pushed, even if the series file has another order now.
     """
     with opened_series(session, options, only_reads=True, at_any_place=only_pushed) as opened:
@@ -84,9 +84,9 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 
 
 def neighbour(found: Listing, given: str | None, *, step: int) -> str:
-    """Return the name of the patch that is `step` positions after a given patch.
+    """Return the name of the patch that is `step` positions after the given patch.
 
-    `step` may be negative. If no patch is given, the top is meant. Hidden patches are skipped.
+    `step` may be negative. By default, the given patch is the top. Hidden patches are skipped.
     Raises PatchmgrError "no-patch" if there is no such patch.
     """
     rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]

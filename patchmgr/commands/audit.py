@@ -42,7 +42,7 @@ class Audited(Struct, frozen=True):
 def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audited:
     """Return the findings of the audit for a series on its own pin.
 
-    Only what works on the pin and breaks with the series is a finding.
+    Only a fault that the pin alone does not have is a finding.
     """
     with series_at_pin(session, name, options) as at_pin:
         return Audited(name, audit_at_pin(session, at_pin))

@@ -120,7 +120,7 @@ def left_out(
 def _needed(
     session: Session, series: str, wanted: Collection[str], unwanted: Collection[str]
 ) -> set[str]:
-    """Return the further patches that those in `wanted` need, and tell the user why."""
+    """Return the other patches that those in `wanted` need, and tell the user why."""
     found: set[str] = set()
     for patch in reversed(series_graph(session, series)):
         for need in patch.needs if patch.name in wanted or patch.name in found else ():
@@ -146,7 +146,7 @@ def branch(session: Session, name: str, wanted: Publication, *, options: CarryOp
     if clone is not None and names[0] in clone.checked_out():
         raise UsageError(
             f"{short} is checked out in {clone.root}",
-            f"give another name with --name, or: patchmgr apply {name} --to {clone.root}",
+            f"choose another name with --name, or: patchmgr apply {name} --to {clone.root}",
         )
     with series_at_pin(session, name, options) as at_pin:
         scratch, loaded, base = at_pin.scratch, at_pin.loaded, at_pin.loaded.base

@@ -419,7 +419,7 @@ def _files(
 
 
 def _work_files(clone: Clone, paths: Collection[str], at_pin: SeriesAtPin) -> Overlay:
-    """Return these files of a work tree as git would store them, on the state below the series."""
+    """Return files of a work tree as git would store them, on top of the state below."""
     below, scratch, tree = at_pin.tree, at_pin.scratch, WorkTree(clone.root)
     found = dict[str, WorkFile | None].fromkeys(paths)
     for path in paths:

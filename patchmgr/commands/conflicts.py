@@ -67,7 +67,7 @@ def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
 
 
 def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
-    """Return, for each of the given conflicts, what its two sides change."""
+    """Return, for each of the given conflicts, what each side changes."""
     with closing(StructureApart(answers=Answers())) as structure:
         return [_edits_in(one, structure) for one in found]
 
@@ -226,8 +226,8 @@ def _content(file: Path) -> bytes:
 def _lessons(memory: Memory, found: Recorded, content: bytes, file: Path) -> Sequence[Lesson]:
     """Return the resolution of each region of a conflict.
 
-    `content` is that of the whole resolved file or, if the conflict has only one region, the
-    resolved lines of that region.
+    `content` is the whole resolved file or, if the conflict has only one region, the resolved lines
+    of that region.
     """
     wanted = found.parts or (found.id,)
     reasons: list[str] = []
@@ -256,7 +256,7 @@ def _lessons(memory: Memory, found: Recorded, content: bytes, file: Path) -> Seq
 
 
 def _originals(memory: Memory, found: Recorded) -> Iterator[bytes]:
-    """Yield, with its markers, each file of the rebase in progress that has the given conflict."""
+    """Yield the content, with markers, of each file in progress that has the given conflict."""
     marked = (original(memory.workspace, item) for item in waiting_with(memory, found))
     yield from (content for content in marked if content is not None)
 

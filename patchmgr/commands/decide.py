@@ -114,7 +114,7 @@ def _named_patch(
         message = f"more than one series has a patch {shown(given)}: {', '.join(having)}"
         raise UsageError(message, hint)
     every = [name for each in names.values() for name in each]
-    raise unknown_patch(f"no series here has a patch {shown(given)}", given, every)
+    raise unknown_patch(f"no series has a patch {shown(given)}", given, every)
 
 
 def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ...]:
@@ -125,12 +125,12 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
         return tuple(found.values())
     hint = f"patchmgr rebase {series} --onto REF --dry-run"
     raise PatchmgrError(
-        "no-finding", f"the last rebase of {series} left nothing to decide in {patch}", hint
+        "no-finding", f"the last rebase of {series} left nothing undecided in {patch}", hint
     )
 
 
 def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Decision | None:
-    """Return a decision about the later upstream commit that `by` names; None if it names none."""
+    """Return a decision about the later upstream commit that `by` names, or None."""
     patches, (number, commit) = session.workspace.patches(series), _read(by)
     for one in find_follow_ups(session, session.workspace.series_record(series), patches):
         is_named = commit is not None and one.commit.startswith(commit)
@@ -145,7 +145,7 @@ def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Deci
 
 
 def _read(by: str) -> tuple[int | None, str | None]:
-    """Return the pull request and the commit that `by` names; None for each that it does not name.
+    """Return (pull request, commit) as `by` names them; each is None if `by` does not name it.
 
     A short number may be either.
     """

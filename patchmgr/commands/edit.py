@@ -48,7 +48,7 @@ def header_edit(
 
 
 def read_person(author: str) -> tuple[str, str]:
-    """Return the name and the address in --author; raise PatchmgrError "usage" if malformed."""
+    """Return the name and address in --author; raise PatchmgrError "usage" if it is malformed."""
     person = parse_person(author)
     if person is None:
         raise UsageError("--author must be written as: Name <name@example.org>")
@@ -65,7 +65,7 @@ def _field(text: str) -> tuple[str, str]:
 def edit(
     session: Session, given: str | None, edit_: HeaderEdit, options: CheckoutOptions
 ) -> Edited:
-    """Change the header of a patch, by default that of the top.
+    """Change the header of a patch, by default the top patch.
 
     If `edit_` is empty, the header is opened in an editor.
     """

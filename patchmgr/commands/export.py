@@ -89,7 +89,7 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
         for clause in form.losses(parcel):
             session.say(f"warning: {shown(parcel.item.patch.name)} {clause}")
     for path in delivered.left:
-        session.say(f"Left as it is, because it was edited: {delivery.root / path}")
+        session.say(f"Kept, because it was edited: {delivery.root / path}")
     if delivered.beside:
         listed = shown(", ".join(delivered.beside))
         session.say(

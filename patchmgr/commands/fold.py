@@ -54,7 +54,7 @@ def _fold(
     folded: Patch,
     states: Sequence[State],
 ) -> Revised:
-    """Combine the other patches into the target, whose new header `folded` has."""
+    """Combine the other patches into the patch `folded`, which already has its new header."""
     target = folded.name
     places = [gathered.index(name) for name in (target, *others)]
     order = [name for name in gathered if name not in others]
@@ -82,7 +82,7 @@ def fold_diff(
         chain = pushed_chain(opened) if target in opened.names else chain_of(opened)
         diff = _below(opened, parse_patch(raw, name="the diff", strip=strip))
         if not diff.files:
-            raise PatchmgrError("bad-patch", "the given text has no diff")
+            raise PatchmgrError("bad-patch", "the given text contains no diff")
         at = chain.position(target)
         side = opened.ground.overlay(chain.states[at + 1])
         step_patch(side, diff, opened.scratch)

@@ -81,7 +81,7 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files that a stack changes, and the conflicts on the tip assumed to be resolved."""
+    """The files that a stack changes, and the conflicts on the tip that count as resolved."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
@@ -106,7 +106,7 @@ class Watch:
 
     @cached_property
     def on_tip(self) -> OnTip:
-        """Return the files that the stack changes, and the conflicts assumed to be resolved."""
+        """Return the files that the stack changes, and the conflicts that count as resolved."""
         question = ("forecast", *self._about)
         known = self._kept.get(question)
         if known is not None:

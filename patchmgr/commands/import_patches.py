@@ -186,11 +186,11 @@ def _named(
     without: _Without,
     notes: list[str],
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
-    """Return the new lines for the series file, and the patches, each with an unused name.
+    """Return the new lines of the series file, and the patches, each with an unused name.
 
     A patch is left out if the series already has a patch made from the same commit. Raises
-    PatchmgrError "changed-patch" if these two patches make different changes. What was changed in
-    a patch is added to `notes`. Raises PatchmgrError "usage" if `without` names no patch.
+    PatchmgrError "changed-patch" if these two patches make different changes. Changes that were
+    made to a patch are added to `notes`. Raises PatchmgrError "usage" if `without` names no patch.
     """
     session, known = place.session, place.loaded.patches
     names = {*place.loaded.series_file.names(), "series", "series.toml"}
@@ -237,7 +237,7 @@ def _note_files(files: Overlay, patch: Patch) -> None:
 
 
 def _check_same(item: SourcePatch, draft: Patch, patch: Patch, commit: str) -> None:
-    """Raise an error if a patch from the same commit as an earlier one makes other changes."""
+    """Raise an error if a patch differs from an earlier patch made from the same commit."""
     if item.commit != commit and _changes(draft.diff) != _changes(patch.diff):
         name = shown(patch.name)
         raise PatchmgrError(
@@ -249,7 +249,7 @@ def _check_same(item: SourcePatch, draft: Patch, patch: Patch, commit: str) -> N
 
 
 def _changes(diff: bytes) -> list[bytes]:
-    """Return the lines of a diff without positions, context and blob ids."""
+    """Return the lines of a diff without line numbers, context and blob ids."""
     return [line for line in diff.splitlines() if not line.startswith((b"index ", b"@@ ", b" "))]
 
 
@@ -287,9 +287,10 @@ def _check_fold(
     """Apply all patches to the pin in memory, and return the new ones.
 
     If hunks fit at several places, the patch gets the lines at which `git apply` and `patch` put
-    them, and that is added to `notes`. A patch that is included only if a guard symbol is selected
-    must apply with one such symbol. Raises PatchmgrError if a patch does not apply, and
-    AssertionError if the patches of a fork do not result in the files in `becomes`.
+    them, and a message about it is added to `notes`. A patch that is included only if a guard
+    symbol is selected must apply with at least one such symbol. Raises PatchmgrError if a patch
+    does not apply, and AssertionError if the patches of a fork do not result in the files in
+    `becomes`.
     """
     session, scratch, tree = place.session, place.scratch, place.tree
     upstream, record = place.loaded.upstream, place.loaded.record
@@ -348,7 +349,9 @@ def _with_others(faults: Sequence[PatchmgrError], *, is_alone: bool) -> Patchmgr
         hints.append("then these do not apply either:")
         hints += [f"  {fault.message.replace(' does not apply', '')}" for fault in others]
     if "were not found" in first.message:
-        hints.append("if patch applies it with fuzz: commit that, and import --git CLONE PIN..HEAD")
+        hints.append(
+            "if `patch` applies it with fuzz: commit that, and import --git CLONE PIN..HEAD"
+        )
     if not is_alone:
         hints.append("to import the others: --without NAME, which may be repeated")
     return PatchmgrError(first.kind, first.message, *hints)
@@ -392,7 +395,7 @@ _RUNS_BY_BEING_THERE = frozenset(
 
 
 def risks_of(patch: Patch) -> tuple[str, ...]:
-    """Return the paths in a patch that tools run or read automatically, and binary files."""
+    """Return the paths in a patch that tools run or read automatically, and the binary files."""
     return tuple(
         change.path
         for change in patch.files

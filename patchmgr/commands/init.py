@@ -137,7 +137,7 @@ def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Start
 
 
 def _upstream(branch: Branch) -> Upstream:
-    """Return the upstream of a fork: the remote that its ref follows, or the repository itself."""
+    """Return a fork's upstream: the remote that the ref follows, or the repository itself."""
     git_dir = find_git_dir(branch.repository)
     url, tracked = followed(git_dir, branch.upstream)
     if url is None:

@@ -86,7 +86,7 @@ def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
 
 
 def _command(upstream: str, workspace: Workspace | None) -> str:
-    """Return the command that git runs for a file: git's merge, then patchmgr if that conflicts.
+    """Return the command that git runs for a file: git's merge and, on a conflict, patchmgr.
 
     It runs the same Python and the same patchmgr as this process. git runs it in the work tree, so
     modules are not imported from the current folder.

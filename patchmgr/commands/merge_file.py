@@ -47,7 +47,7 @@ class MergedFile(Struct, frozen=True):
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
-    """Return the workspace that contains a folder, or None if there is none.
+    """Return the workspace that contains a folder, or None if no workspace does.
 
     Raises PatchmgrError "no-workspace" instead of returning None if the user named the workspace.
     """
@@ -70,9 +70,9 @@ def merge_file(
     """Merge the files base, ours and theirs without writing anything.
 
     `sides` are the three files in this order. `upstream` says which side is upstream's, "ours" or
-    "theirs". Settings of formatters are read from the git work tree around the current folder. A
-    binary conflict keeps ours, as in git. A structural merge is used only if its reliability is at
-    least `confidence` percent.
+    "theirs". The settings of formatters are read from the git work tree that contains the current
+    folder. A binary conflict keeps ours, as in git. A structural merge is used only if its
+    reliability is at least `confidence` percent.
     """
     base, ours, theirs = map(read_named, sides)
     is_upstream_ours = upstream == "ours"

@@ -138,7 +138,7 @@ def _by_commit(
 def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocument]:
     """Return the saved rebases that lead from one commit to another.
 
-    A dry run counts only if it leads all the way by itself.
+    A dry run counts only if it leads from `start` to `end` by itself.
     """
     direct = [sync for sync in syncs if sync.outcome.ends == (start, end)]
     if direct:
@@ -165,7 +165,7 @@ def _of_lock(
 ) -> tuple[Carried, ...]:
     """Return the patches of the last rebase as upstream.lock lists them.
 
-    In a fresh clone of the workspace, no more is known about the rebase.
+    In a fresh clone of the workspace, nothing else is known about the rebase.
     """
     result = record.result
     base = result.get("base")
@@ -231,7 +231,7 @@ class _Writer(Struct, frozen=True):
         )
 
     def _solved(self) -> tuple[Solved, ...]:
-        """Return how each conflict was resolved, with the edits of the patch as it is now."""
+        """Return how each conflict was resolved, with the edits that the patch makes now."""
         changes = {
             (patch.name, path): change
             for patch in self.session.workspace.patches(self.record.name)

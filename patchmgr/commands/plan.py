@@ -75,7 +75,7 @@ def make_plan(
 def plan_branch(
     branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
 ) -> Plan:
-    """Plan the merges of upstream into a branch, up to a state, without saving the plan.
+    """Plan how to merge upstream into a branch, up to a state, without saving the plan.
 
     The branch is rebased as one patch: its difference from the upstream state that it last merged.
     """
@@ -94,8 +94,8 @@ def states_to(
 ) -> tuple[list[Resolved], bool]:
     """Return all states from the pin to a target, and whether the first step goes back.
 
-    It goes back if the target does not contain the pin. The first step then ends at a state that
-    the target contains, from which all other steps go forward.
+    It goes back if the target does not contain the pin. It then ends at a state that the target
+    contains, and all other steps go forward from there.
     """
     start = pinned_state(upstream, session.workspace.series_record(name).pin)
     end = upstream.resolve(onto)
@@ -264,7 +264,7 @@ def try_stack(run: RebaseRun, stack: Sequence[str], onto: str) -> Tried:
 def _as_if_resolved(
     options: CarryOptions, left: Sequence[tuple[str, PatchOutcome]]
 ) -> CarryOptions:
-    """Return options that resolve conflicts as `conflicts accept ID theirs` does.
+    """Return options that resolve the remaining conflicts as `conflicts accept ID theirs` would.
 
     Certain findings of the audit are accepted. A patch that would still be in conflict is left out,
     as with `rebase --skip`.
@@ -301,7 +301,7 @@ def _assumed(options: CarryOptions) -> Iterator[Assumption]:
 
 
 def _suspected(patch: PatchOutcome) -> set[str]:
-    """Return the commits that wrote the lines in conflict; if there are none, all causes."""
+    """Return the commits that wrote the lines in conflict or, if none are known, all causes."""
     shown = {s.commit for conflict in patch.conflicts for s in conflict.shown if s is not None}
     shown |= {finding.commit for finding in patch.open_findings if finding.commit}
     return shown or {cause.commit for cause in patch.cause}
@@ -323,7 +323,7 @@ def _reason(patch: PatchOutcome) -> str | None:
 
 
 def _places(patch: PatchOutcome) -> Iterator[Place]:
-    """Yield the position, in upstream's new state, of each finding and each region in conflict."""
+    """Yield the position of each finding and each region in conflict, in upstream's new state."""
     for finding in patch.open_findings:
         yield Place(finding.path, finding.line, finding.symbol)
     for conflict in patch.conflicts:

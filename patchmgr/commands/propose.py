@@ -62,7 +62,7 @@ class _Checked(Struct, frozen=True):
 def given(
     name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
 ) -> Given:
-    """Return a function that gives the resolution of a conflict, from a file, a candidate or stdin.
+    """Return a function that gives the resolution of a conflict: a file, a candidate or stdin.
 
     `candidate` is the number, from 1, of a candidate for the region whose id starts with `name`, or
     for the only region.
@@ -108,7 +108,7 @@ def propose(session: Session, name: str, given: Given, *, by: str, runs: bool) -
 
 
 def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, ...]:
-    """Record the saved proposal as the resolution, after checking it once more.
+    """Check the saved proposal again, and record it as the resolution.
 
     Raises PatchmgrError "not-accepted" if there is no proposal, or if it no longer passes.
     """
@@ -127,7 +127,7 @@ def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, 
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
     """Check a proposed resolution, and record it if it passes.
 
-    `by` is who proposed the resolution, and `who` is the person who accepts it.
+    `by` names who proposed the resolution, and `who` names the person who accepts it.
     """
     with session.writing():
         checked = _check(session, _target(session, name), given, by=by)
@@ -235,7 +235,7 @@ _LONGEST_NAME = 200
 
 
 def _merge_failures(carried: RepeatedRebase, place: Place, known: set[str]) -> Iterator[Failure]:
-    """Yield the conflicts and findings that a rebase has only because of the solution."""
+    """Yield the conflicts and findings that the rebase has only because of the solution."""
     left = carried.conflict(place)
     if left is not None:
         yield Failure("merge", left.reason)

@@ -141,7 +141,7 @@ def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> 
 
 
 def result_record(outcome: SeriesOutcome) -> dict[str, object]:
-    """Return the entry for a rebase in upstream.lock: the old pin, the head, and the verdicts."""
+    """Return the entry in upstream.lock for a rebase: the old pin, the head, and the verdicts."""
     return {
         "base": {"commit": outcome.base.commit, "ref": outcome.base.ref},
         "head": outcome.head or "",
@@ -266,7 +266,7 @@ def continue_rebase(
 
 
 def _is_answered(session: Session) -> Callable[[Waiting], bool]:
-    """Return a function that tells whether a conflict is resolved outside the checkout."""
+    """Return a function that says whether a conflict was resolved outside the checkout."""
     workspace, memory = session.workspace, Memory(session.workspace)
     decided = decided_now(workspace)
     return lambda item: (

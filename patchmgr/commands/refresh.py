@@ -198,7 +198,7 @@ def distribute(session: Session, given: Sequence[str], options: CheckoutOptions)
 def _owned(
     opened: OpenSeries, edits: State
 ) -> tuple[dict[str, dict[str, Entry | None]], list[LeftEdit]]:
-    """Return the edited files for each patch, with only the edits to lines that the patch wrote.
+    """Return, for each patch, the edited files with only the edits to lines that the patch wrote.
 
     Also returns the edits that belong to no patch.
     """
@@ -237,11 +237,11 @@ _UPSTREAMS = "upstream's lines"
 
 
 def _whole(opened: OpenSeries, path: str, before: Entry | None, after: Entry | None) -> str | None:
-    """Return why the edit of a file cannot be divided by lines, or None if it can."""
+    """Return why the edit to a file cannot be divided by lines, or None if it can."""
     if before is None or after is None:
         return "a new file" if before is None else "a deleted file"
     if before.mode != after.mode or before.mode not in FILE_MODES:
-        return "another mode"
+        return "a changed mode"
     if any(b"\0" in opened.ground.content(entry) for entry in (before, after)):
         return "a binary file"
     changes = (change for name in opened.names for change in opened.patches[name].files)

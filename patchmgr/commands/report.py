@@ -58,7 +58,7 @@ def _review(
     sites: Callable[[], tuple[ChangedSite, ...]],
     answers: Answers,
 ) -> Review:
-    """Return the part of a report that is for reviewers; `sites` is called last."""
+    """Return the part of a report that is meant for reviewers; `sites` is called last."""
     loaded, scratch, base = at_pin.loaded, at_pin.scratch, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
     tree, files = scratch.tree(base), Fetching(loaded.upstream, scratch.read)
@@ -191,7 +191,7 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
 def compare(
     session: Session, base: str, names: Sequence[str], *, options: CarryOptions
 ) -> tuple[str, tuple[ComparedFootprint, ...]]:
-    """Compare the reports on series at a commit of the workspace with the reports on them now.
+    """Compare reports on series: at a commit of the workspace, and now.
 
     Returns the id of the commit, and a comparison for each named series. If none is named, all
     series that exist in either state are compared.

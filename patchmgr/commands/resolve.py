@@ -36,7 +36,8 @@ SLOW = {"a": "Checking …", "c": "Rebasing the series …"}
 class _Kept(Struct, frozen=True):
     """Choices that are not accepted yet, saved for the next run of `resolve`.
 
-    `drafts` maps the ids of regions to edited files in which lines outside the region changed, too.
+    `drafts` maps the id of a region to an edited file in which lines outside the region have also
+    changed.
     """
 
     choices: dict[str, Choice] = field(default_factory=dict)
@@ -237,7 +238,7 @@ class Resolver:
                 given = lambda file: content_of(file, state.choices)  # noqa: E731
                 by = user_name(self.session)
                 accept_anyway(self.session, one.order.id, given, by=by, because=text)
-            self._note("is accepted for your reason")
+            self._note("is accepted, with your reason")
         except PatchmgrError as fault:
             self.told = (fault.message, *fault.hints)
 

@@ -97,7 +97,7 @@ def list_series(session: Session) -> tuple[SeriesView, ...]:
 
 
 def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
-    """Return the patches of a series that are not hidden, each with the patches it needs."""
+    """Return the patches of a series that are not hidden, each with the patches that it needs."""
     with opened_series(session, CheckoutOptions(None, name), only_reads=True) as opened:
         chain = chain_of(opened)
         found = dependencies(opened.ground, chain.layers, chain.states)
@@ -105,7 +105,7 @@ def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
 
 
 class Guarded(Struct, frozen=True):
-    """The lines of a series file whose patch has a guard or is in a group that is off."""
+    """The lines of a series file for patches that have a guard or are in a group that is off."""
 
     series: str
     lines: tuple[SeriesLine, ...]

@@ -93,7 +93,7 @@ class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
-    """Fetch another workspace's resolutions; they replace those pulled from it before.
+    """Fetch another workspace's resolutions; they replace those pulled from there before.
 
     `where` is the URL of the other workspace's git repository.
     """
@@ -146,7 +146,7 @@ def _changed(
 
 @contextmanager
 def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUpstream]:
-    """Open a git repository as an upstream with a temporary store."""
+    """Open a git repository as an upstream, with a temporary store."""
     with tempfile.TemporaryDirectory(prefix="patchmgr-shared-") as folder:
         store = create_store(Path(folder, "store.git"))
         with ObjectReader(store) as reader:

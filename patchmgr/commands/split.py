@@ -90,7 +90,7 @@ def with_absorbed(
 
 
 def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> State:
-    """Return the state after the patch, once the chosen part is split off."""
+    """Return the state after the patch, without the part that is split off."""
     at = chain.position(patch.name)
     old, new = chain.states[at], chain.states[at + 1]
     steps = step_patch(opened.ground.overlay(old), patch, opened.scratch)
@@ -140,7 +140,7 @@ def _offers(opened: OpenSeries, step: FileStep) -> list[Offer]:
 
 
 def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Entry:
-    """Return a file with only those hunks of its change that were not chosen."""
+    """Return a file to which only the hunks that were not chosen are applied."""
     change = step.change
     if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
         message = f"{shown(change.path)} is added, moved or deleted: split it as a whole"

@@ -138,7 +138,7 @@ def _distance(session: Session, record: SeriesRecord) -> Distance:
 
 
 class BuildEnvironment(Struct, frozen=True):
-    """Variables for a build, and a sentence about each variable that is left out."""
+    """Variables for a build, and a note on each variable that is left out."""
 
     variables: Mapping[str, str]
     notes: tuple[str, ...]
@@ -193,7 +193,7 @@ _WITHOUT = {
 
 
 def _values_of(session: Session, record: SeriesRecord) -> dict[str, str]:
-    """Map each of `PLACEHOLDERS` that is known for a series to its value."""
+    """Map each placeholder that is known for a series to its value."""
     pin = record.pin
     with services.load.series_at_pin(session, record.name) as at_pin:
         known = {"head": (pin.commit, *at_pin.commits())[-1]}

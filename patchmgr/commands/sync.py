@@ -111,7 +111,7 @@ def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> Pu
 def _proposal(
     run: RebaseRun, stack: tuple[str, ...], upstream: OpenUpstream, end: Resolved
 ) -> Proposal:
-    """Return the clean steps before the first breaking commit, and the conflicts after them."""
+    """Return the clean steps up to the first breaking commit, and the conflicts after them."""
     session, here = run.session, planned(end)
     if session.workspace.series_record(stack[0]).pin.commit == end.commit:
         return Proposal(Plan(stack, here, here, upstream.step, 0, (), (), ()))

@@ -57,7 +57,7 @@ def read_log(session: Session) -> Logged:
 
 
 def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Operation]]:
-    """Return the operations that can be undone, and those that can be redone.
+    """Return the operations that can be undone, and the operations that can be redone.
 
     The next operation to undo or to redo is the last one in its list.
     """

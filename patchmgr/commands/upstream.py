@@ -26,7 +26,7 @@ def upstream_of(
 ) -> Upstream:  # fmt: skip
     """Return the upstream that the options describe.
 
-    Without `track`, the upstream is tracked by `git` if given, else `package`, else `archive`.
+    If `track` is not given, the first of `git`, `package` and `archive` that is given is tracked.
     """
     known = {"git": git, "package": package, "archive": archive}
     kind = track or next((kind for kind, where in known.items() if where is not None), "package")

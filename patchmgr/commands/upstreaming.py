@@ -91,7 +91,7 @@ def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], 
 
 
 def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | None) -> Upstreamed:
-    """Return the status of a patch, without what upstream's repository and gh would add."""
+    """Return the status of a patch, as far as it is known without upstream's repository and gh."""
     standing = standing_of(patch)
     evidence = () if outcome is None else outcome.evidence
     pulls = (*(one.pull for one in evidence[-1:]), *(one.pull for one in named_in(patch, git)))
@@ -108,7 +108,7 @@ def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | Non
 
 
 def _since(patch: Patch, detail: str) -> str | None:
-    """Return the day in a header: that of the status, or of Last-Update, or the author date."""
+    """Return the day in a header: from the status, else from Last-Update, else the author date."""
     for text in (detail, patch.says("Last-Update") or ""):
         match = _DATE.search(text)
         if match is not None:

@@ -117,7 +117,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
 
 
 def local_version(version: str, changes: Mapping[str, bytes | None]) -> str:
-    """Return the version with a local part that contains a digest of the changes."""
+    """Return the version with a local part, which contains a digest of the changes."""
     whole = hashlib.sha256()
     for path, content in sorted(changes.items()):
         part = b"-" if content is None else hashlib.sha256(content).digest()

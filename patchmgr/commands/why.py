@@ -72,7 +72,7 @@ def _content(entry: Entry | None, read: Callable[[str], bytes]) -> bytes:
 
 
 def _moved_from(patches: Sequence[Patch], path: str) -> str | None:
-    """Return the path from which a patch renamed a file, or None if no patch did."""
+    """Return the old path of a file that a patch renamed, or None if no patch renamed it."""
     for patch in patches:
         for change in patch.files:
             if change.is_rename and change.new_path == path:

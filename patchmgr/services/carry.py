@@ -82,7 +82,7 @@ def search_of(
 ) -> Search:
     """Return what is needed to find out which changes of the patches upstream already contains.
 
-    The search covers only patches that later patches are written on top of. A patch that a guard or
+    The search covers only patches that the diffs of later patches build on. A patch that a guard or
     condition leaves out is covered only if its changes have been computed.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
@@ -110,7 +110,7 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Return the patches, each with those of its changes that upstream already contains.
+    """Find the changes that upstream already contains, and return the patches with this result.
 
     `before` is the cache for the results of long searches. `elsewhere` holds the files to which
     upstream may have moved lines. `on_search` is called before a long search whose result is not
@@ -197,7 +197,7 @@ class Carried(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Return an item for each patch; if a guard leaves the patch out, the item holds the reason.
+    """Return an item for each patch, with the reason if a guard leaves the patch out.
 
     `selected` are the symbols given with `--select`.
     """
@@ -405,7 +405,7 @@ def _unless_resolved(
 def _readable(
     scratch: Scratch, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
-    """Return the steps, which serve only as evidence, without the files that cannot be fetched."""
+    """Return upstream steps, which serve only as evidence, without files that cannot be fetched."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
     present = present_blobs(scratch, blobs)
@@ -436,7 +436,7 @@ def ledger_of(
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase, which checks the claims about patches line by line."""
+    """Return the ledger of a rebase, which checks line by line what the rebase claims."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)

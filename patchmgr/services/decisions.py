@@ -37,10 +37,7 @@ def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
-    """Return the decisions about a series' patches, except those that refer to no passage.
-
-    A passage is a part of upstream's text.
-    """
+    """Return the decisions about a series' patches that refer to passages of upstream's text."""
     return tuple(d for d in read_decisions(workspace) if d.series == series and d.passages)
 
 
@@ -109,7 +106,8 @@ def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
 def decided_now(workspace: Workspace) -> Mapping[tuple[str, str], Ruling]:
     """Return the rulings on patches that the last rebase left undecided, keyed by series and patch.
 
-    A decision does not count if the patch or the passages of upstream's text have changed since.
+    A decision no longer counts if the patch, or a passage of upstream's text that the decision
+    refers to, has changed.
     """
     known = {(d.series, d.patch, d.change, d.passages): d.ruling for d in read_decisions(workspace)}
     found = ((i.series, i.patch, i.change, i.passages) for i in read_findings(workspace))
@@ -236,7 +234,7 @@ def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
 def match_id(name: str, ids: Iterable[str], problem: str) -> str:
     """Return the id that starts with `name`; raise "unknown-conflict" if there is none, or several.
 
-    `problem` is what an error says of a name that no id starts with.
+    If no id starts with `name`, the error message is `name`, followed by `problem`.
     """
     found = matching_ids(name, ids)
     if len(found) > 1:

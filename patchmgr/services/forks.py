@@ -51,8 +51,8 @@ class Fork(Struct, frozen=True):
     `rests` lists the indexes of patches that hold changes made in a merge itself. `dropped` lists
     the subjects of commits that did not become a patch. `learned` is the number of new resolutions,
     and `lessons` maps paths in the workspace to the contents that record these resolutions.
-    `is_whole` is false if a commit has no patch, for example because its message asks to leave it
-    out.
+    `is_whole` is false if a commit has no patch, for example because its message asks for it to be
+    left out.
     """
 
     base: str
@@ -130,7 +130,7 @@ class ForkBase(Struct, frozen=True):
 def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
     """Return the upstream commit that a branch last merged, or else the one that it is based on.
 
-    An ordinary commit that brought in upstream's content, as its tree shows, counts as a merge.
+    An ordinary commit counts as a merge if its tree shows that it brought in upstream's content.
     Raises PatchmgrError "usage" if the branch has no commits of its own.
     """
     git_dir = find_git_dir(repository)
@@ -160,7 +160,7 @@ def _scratch(*lenders: Path) -> Scratch:
 
 
 class _Request(Struct, frozen=True):
-    """What the user asked for, from which error messages derive the next command to type."""
+    """What the user asked for; error messages use it to suggest the next command."""
 
     record: SeriesRecord
     repository: Path
@@ -198,7 +198,7 @@ class _Graph:
         self._changes: dict[str, Changes] = {}
 
     def parent(self, commit: str) -> str | None:
-        """Return the first of the parents that belong to the fork, or else the first parent.
+        """Return a commit's first parent that belongs to the fork, or else its first parent.
 
         Returns None for a commit without parents.
         """
@@ -234,9 +234,10 @@ class _Graph:
         return [each for each in self.own if each in found]
 
     def syncs(self, base: str, onto: str) -> dict[str, Closest]:
-        """Return the ordinary commits that brought in upstream's content, as their trees show.
+        """Return the ordinary commits whose trees show that they brought in upstream's content.
 
-        Such a commit has at least half of the files that two or more upstream commits changed.
+        In such a commit, at least half of the files that two or more upstream commits changed are
+        as upstream left them.
         """
         if base == onto or not is_ancestor(self.scratch.git_dir, base, onto):
             return {}

@@ -68,7 +68,7 @@ class Location(Struct, frozen=True):
 class InstalledState(Struct, frozen=True):
     """The result of `verify` for a package.
 
-    `state` is one word: patched, outdated, edited, replaced, partly or pristine. `applied_to` is
+    `state` is "patched", "outdated", "edited", "replaced", "partly" or "pristine". `applied_to` is
     the version that the series was applied to, or None if it is not applied. `files` are paths in
     the package, each with the state of the file.
     """
@@ -116,7 +116,7 @@ def find_installed(
 
 
 def path_map(session: Session, name: str) -> PathMap:
-    """Return the map from repository paths to installed paths, from `[paths]` in series.toml."""
+    """Read `[paths]` in series.toml, which maps repository paths to installed paths."""
     path = f"series/{name}/series.toml"
     if not (session.workspace.root / path).exists():
         return PathMap()
@@ -132,7 +132,7 @@ def installed_package(
 
 
 def package_digest(session: Session, record: SeriesRecord, selected: Collection[str]) -> str:
-    """Return a sha256 (64 hex digits) of a series and of `[paths]` in its series.toml."""
+    """Return the sha256 of a series and of `[paths]` in its series.toml, as 64 hex digits."""
     digest = series_digest(session, record, selected)
     pairs = path_map(session, record.name).pairs
     return hashlib.sha256(f"{digest}{pairs}".encode()).hexdigest() if pairs else digest

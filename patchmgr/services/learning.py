@@ -117,7 +117,7 @@ def _files(
 def _found(
     scratch: Scratch, text: TextMerge, past: PastMerge, clash: Clash
 ) -> Iterator[Recorded | str]:
-    """Yield the resolutions in a file, and a reason for each region without a resolution."""
+    """Yield the resolution of each region in a file, or the reason why the region has none."""
     if not is_plain(clash):
         yield "it is not a regular file on every side"
         return

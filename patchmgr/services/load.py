@@ -62,7 +62,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: Carried) -> None:
-        """Start writing the commits; if a conflict remains, write one commit of what has merged."""
+        """Start writing the commits; if a conflict remains, write one with the clean changes."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -170,9 +170,9 @@ class RebaseRun(Struct, frozen=True):
     ) -> SeriesOutcome:
         """Rebase a series onto a state, and write its commits into the temporary repository.
 
-        If the series is based on another series, that one is rebased first unless `parents` has it,
-        and this series is rebased onto the result. `parents` maps each series that was rebased onto
-        this target to the parent for the series above; this series is added to `parents`.
+        If the series is based on another one, the lower series is rebased first, unless `parents`
+        contains it. `parents` maps each series that has been rebased onto this target to the commit
+        that the series above starts from. This series is added to `parents`.
         """
         scratch, record = self.scratch, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:
@@ -232,7 +232,7 @@ class RebaseRun(Struct, frozen=True):
     ) -> CarryInput:
         """Return what is needed to rebase a series from one tree onto another.
 
-        `ends` are the upstream states of the two, for which conditions are evaluated.
+        `ends` are the upstream states of the two trees. Conditions are evaluated for these states.
         """
         record, options = loaded.record, self.options
         views = self.upstreams.views(

@@ -138,7 +138,7 @@ class Memory:
         """Return the pulled resolutions of a region, in two tuples.
 
         The first tuple contains the resolutions that keep the changes of both sides, and the second
-        contains the others. In each, the resolutions from the most sources come first.
+        contains the others. In each tuple, resolutions that more sources agree on come first.
         """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):

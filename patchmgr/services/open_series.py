@@ -136,7 +136,7 @@ class OpenSeries(Struct, frozen=True):
         return self.top
 
     def position(self, name: str) -> int:
-        """Return the index of a patch in `pushed`; raise PatchmgrError "no-patch" for any other."""
+        """Return the index of a pushed patch; raise PatchmgrError "no-patch" for any other."""
         if name not in self.names:
             raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
         return self.names.index(name)
@@ -213,8 +213,8 @@ def opened_series(
 ) -> Iterator[OpenSeries]:
     """Open the series that a command works on, and lock the workspace and the checkout.
 
-    A command that only reads locks neither, and a dry run does not lock the checkout. The pushed
-    patches must be the first ones of the series, unless `at_any_place` is true, which is for
+    If the command only reads, neither is locked; in a dry run, the checkout is not locked. The
+    pushed patches must be the first ones of the series, unless `at_any_place` is true, which is for
     commands that only read or pop patches.
 
     Raises PatchmgrError "other-series" if another series is in the checkout, and "changed-patch" if
@@ -321,7 +321,7 @@ def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
 
 
 def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
-    """Raise PatchmgrError "changed-patch" if the pushed patches are not the first of the series."""
+    """Raise PatchmgrError "changed-patch" unless the pushed patches are the first of the series."""
     hints = ("pop the patches with: patchmgr pop -a", "then push them again: patchmgr push -a")
     order = opened.file.names()
     if [name for name in order if name in pushed] != list(pushed):

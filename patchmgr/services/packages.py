@@ -165,7 +165,7 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return start and target, described by the pin or the version where one is None."""
+        """Return start and target; if one is None, describe it by the pin or by the version."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
@@ -318,9 +318,9 @@ class _Run:
         return found
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
-        """Return the patches without the files that the package lacks, and those files.
+        """Return the patches without changes to files that the package lacks, and these files.
 
-        Each of these files is given as (patch, path).
+        Each file is given as (patch, path).
         """
         items: list[Item] = []
         lost: list[tuple[str, str]] = []
@@ -382,9 +382,10 @@ class _Run:
     def _placed(
         self, carried: Carried
     ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
-        """Return the changed files, keyed by path in the package, and the files without a path.
+        """Return the changed files, keyed by path in the package, and the files that have no such
+        path.
 
-        A file that has no path in the package is given as ("", path in the repository).
+        A file without a path in the package is given as ("", path in the repository).
         """
         files: dict[str, Content | None] = {}
         beyond: list[tuple[str, str]] = []

@@ -71,7 +71,7 @@ class SourcePatch(Struct, frozen=True):
 
     `wish` is the requested file name; if it is None, the name is made from the subject. `line` is
     the patch's line in a series file, or None if there is none. `strip` is the N of -pN: the number
-    of leading directories to remove from the patch's paths, or None if the patch's paths say it.
+    of leading directories to remove from the patch's paths, or None if the patch's paths show it.
     `commit` is the id of the patch's commit, or None.
     """
 
@@ -135,7 +135,7 @@ class Reading(Struct, frozen=True):
         return replace(patch, raw=decoded_mail(patch.raw))
 
     def _read_folder(self, folder: Path) -> Iterator[SourcePatch | SeriesLine]:
-        """Yield the patches in a folder's series file; without one, all patch files in order."""
+        """Yield the patches that a folder's series file lists or, without one, all patch files."""
         place = next((p for p in _places(folder) if (p / "series").is_file()), None)
         if place is not None:
             raw = read_source_file(place / "series")
@@ -168,7 +168,7 @@ class Reading(Struct, frozen=True):
             self.say(f"{what}: {shown(', '.join(names[:_LISTED]))}{more}")
 
     def _is_empty(self, path: Path) -> bool:
-        """Return whether a file of a folder has nothing in it, and say so."""
+        """Return whether a patch file is empty, and tell the user if it is."""
         is_empty = not read_source_file(path).strip()
         if is_empty:
             self.say(f"Left out {shown(path.name)}, which is empty.")
@@ -205,13 +205,13 @@ def _is_patch_name(name: str) -> bool:
 
 
 def _bare_name(name: str) -> str:
-    """Return the name of a patch file without the suffix of a compression."""
+    """Return the name of a patch file without the suffix of a compressed file, such as .gz."""
     stem, dot, suffix = name.rpartition(".")
     return stem if dot + suffix in COMPRESSED else name
 
 
 def _mails_of(raw: bytes) -> list[bytes]:
-    """Return the mails of a file; text above the first one is a part of it."""
+    """Return the mails in a file; text above the first mail counts as part of that mail."""
     mails = split_mbox(raw)
     if len(mails) > 1 and not _IS_MAIL_OR_DIFF.search(mails[0]):
         mails[:2] = [mails[0] + mails[1]]
@@ -248,7 +248,7 @@ def read_source_file(path: Path) -> bytes:
     return raw
 
 
-_BY_HAND = "if patch applies it to a checkout of the pin: import what git diff --binary shows then"
+_BY_HAND = "if `patch` applies it to a checkout of the pin, import the output of: git diff --binary"
 
 
 class _Read(Struct, frozen=True):
@@ -260,14 +260,14 @@ class _Read(Struct, frozen=True):
 
     @property
     def has_old(self) -> bool:
-        """Whether the patch changes a file that already existed."""
+        """Return whether the patch changes a file that already existed."""
         return any(file.old_path for _, patch in self.parts for file in patch.files)
 
 
 def readable(
     item: SourcePatch, exists: Callable[[str], bool], notes: list[str]
 ) -> Sequence[tuple[SourcePatch, Patch]]:
-    """Return the parts of a patch, usually one, with another -pN or rewritten if needed.
+    """Return the parts of a patch (usually one), read with another -pN or rewritten if necessary.
 
     `exists` says whether a path is a file in the state that the patch is for. What was changed is
     added to `notes`. Raises PatchmgrError if the patch cannot be read.
@@ -295,10 +295,10 @@ def readable(
 
 
 def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Read | PatchmgrError]:
-    """Yield the patch as read in each possible way, plainest first, or the error of that way.
+    """Try to read a patch in each possible way, the plainest first; yield each result or error.
 
-    Unless `item` sets -pN or its patch has an unsafe path, -p0 is tried besides the usual -p1, and
-    -p2 and -p3 only if the usual -p1 fails.
+    Unless `item` sets -pN or its patch has an unsafe path, -p0 is tried as well as the usual -p1;
+    -p2 and -p3 are tried only if -p1 fails.
     """
     usual = 1 if item.strip is None else item.strip
     plain = _reading(item, usual)
@@ -322,7 +322,7 @@ def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Rea
 def _reading(
     item: SourcePatch, strip: int, exists: Callable[[str], bool] | None = None
 ) -> _Read | PatchmgrError:
-    """Return a patch as it can be read with -pN; it is rewritten if `exists` is given."""
+    """Read a patch with -pN, rewritten if `exists` is given; return the error if that fails."""
     try:
         new = Rewritten((item.raw,), ())
         if exists is not None:
@@ -341,7 +341,7 @@ def _parsed(item: SourcePatch, raw: bytes, strip: int) -> Patch:
 
 
 def _finds(patch: Patch, exists: Callable[[str], bool]) -> bool:
-    """Return whether the files that a patch changes are there."""
+    """Return whether the files that a patch changes exist."""
     return all(
         file.old_path is None or exists(file.old_path)
         for file in patch.files

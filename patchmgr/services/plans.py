@@ -27,9 +27,9 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Map each series to a sha256 of everything that a step of a plan depends on.
+    """Map each series to the sha256 of everything that a step of a plan depends on.
 
-    This is the pin, the patches, their order and guards, and the selected symbols.
+    These are the pin, the patches, their order and guards, and the selected symbols.
     """
     records = [session.workspace.series_record(name) for name in series]
     return {record.name: series_digest(session, record, selected) for record in records}

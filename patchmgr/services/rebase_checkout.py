@@ -246,7 +246,7 @@ class _Shown(Struct, frozen=True):
 
 
 def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcome | None]:
-    """Return the patches rebased before the first conflict, and the patch in conflict, if any."""
+    """Return the patches rebased before the first conflict, and the patch in conflict or None."""
     carried: list[PatchOutcome] = []
     for patch in outcome.patches:
         if patch.verdict is Verdict.CONFLICT:
@@ -294,8 +294,8 @@ OTHER_EDITS = ("patch", "new", "none")
 class OtherEdits(Struct, frozen=True):
     """What to do with edits to files that are not in conflict: the user's answer, or a way to ask.
 
-    `said` is one of `OTHER_EDITS`, or None. `ask` is called with the name of the patch and the
-    paths, and returns one of `OTHER_EDITS`.
+    `said` is one of `OTHER_EDITS`, or None if the user has not answered yet. `ask` is called with
+    the name of the patch and the paths, and returns one of `OTHER_EDITS`.
     """
 
     said: str | None = None
@@ -370,9 +370,10 @@ def take_back(
     """Save in the workspace what the user changed in the checkout of a rebase.
 
     `is_answered` returns whether a file was resolved outside the checkout, and `accepted` names
-    files to take although they do not compile. Raises PatchmgrError "unresolved" if a file is still
-    in conflict, and "other-edits" if other files were edited and it is not known what to do with
-    these edits. Returns the updated rebase in progress, and the checkout if there is one.
+    files to accept even if they do not compile. Raises PatchmgrError "unresolved" if a file is
+    still in conflict, and "other-edits" if other files were edited and the user has not said what
+    to do with these edits. Returns the updated rebase in progress, and the checkout if there is
+    one.
     """
     tree = tree_of(session, in_progress)
     stand = None if tree is None else tree.stand()

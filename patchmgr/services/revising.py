@@ -136,7 +136,7 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
 
 
 def _edits(opened: OpenSeries, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
-    """Yield the edits that a refresh records or a forced pop gives up.
+    """Yield the edits that a refresh records or a forced pop discards.
 
     Also yields the files with obsolete rejects, most of which are deleted.
     """
@@ -214,8 +214,8 @@ def rewritten(
     """Return new patch files, keyed by patch name, for the patches whose diff must be rewritten.
 
     The diff of patch n must turn state n into state n + 1. A patch in `fresh` is also rewritten if
-    its diff is not the one that git makes, even if only positions differ. If the patch is in `anew`
-    as well, it is rewritten whenever its file would change at all.
+    its diff is not the one that git makes, even if only line numbers differ. If the patch is in
+    `anew` as well, it is rewritten whenever its file would change at all.
     """
     ground = opened.ground
     stale = [
@@ -349,7 +349,7 @@ def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[St
 def _depends(
     ground: Ground, chain: Chain, layers: Sequence[Layer], collision: Collision
 ) -> PatchmgrError:
-    """Return the error that names the patches on which the colliding patch depends."""
+    """Return an error that names the patches on which the colliding patch depends."""
     name, at = collision.name, chain.position(collision.name)
     order = [layer.name for layer in layers]
     sharing = sharers(chain.layers, collision.path, but=name)

@@ -41,7 +41,7 @@ class Session(Struct, frozen=True):
 
     @property
     def is_dry_run(self) -> bool:
-        """Return whether the command only shows what it would do, so that it writes nothing."""
+        """Return whether the command only shows what it would do, and writes nothing."""
         return self.workspace.is_dry_run
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class Fetching(Struct, frozen=True):
 
 
 def nobody(upstream: OpenUpstream, pin: Pin) -> Author:
-    """Return the author for patches that name none: patchmgr, at the date of the pin."""
+    """Return the author for patches without an author: patchmgr, at the date of the pin."""
     found = upstream.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")

@@ -66,10 +66,10 @@ def series_digest(
     *,
     changes: Mapping[str, bytes | None] | None = None,
 ) -> str:
-    """Return one sha256 (64 hex digits) of the pin, the series file, the selection and the patches.
+    """Return the sha256 of the pin, the series file, the selection and the patches, in hex digits.
 
     The digest also depends on the series below. `changes` maps paths in the workspace to contents
-    that are not written yet, and that are used instead of the contents of the files.
+    that are not written yet; these are used instead of the files.
     """
 
     def read(name: str) -> bytes:
@@ -110,8 +110,8 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
     """Return the record of the applied series, or None if it is no longer applied.
 
     If the series was applied as commits, it is applied as long as HEAD contains these commits.
-    Otherwise it is applied as long as at least one of its files is as recorded and differs from
-    HEAD. A series that changes no file is applied as long as HEAD stays the same.
+    Otherwise, it is applied as long as at least one of its files has the recorded content and
+    differs from HEAD. A series that changes no file is applied as long as HEAD stays the same.
     """
     record = checkout.record()
     if record is None:

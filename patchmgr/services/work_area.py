@@ -281,7 +281,7 @@ def require_taken(
 
     A name in `accepted` is a path below the work area, or the end of such a path. Raises
     PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file
-    contains a conflict marker, or if nobody named it and it was deleted, does not compile, or has
+    contains a conflict marker, or, unless it is named, was deleted, does not compile, or has
     different line endings.
     """
     skipped = set(in_progress.skipped)
@@ -403,7 +403,7 @@ _MARKERS = (b"<<<<<<< ours", b"||||||| base", b"=======", b">>>>>>> theirs")
 
 
 def _known_lines(workspace: Workspace, item: Waiting) -> Counter[bytes]:
-    """Return how often the sides of a file in conflict contain each line."""
+    """Count how often each line occurs in the sides of a file in conflict."""
     marked = original(workspace, item)
     if marked is None:
         return Counter(line for side in _sides(workspace, item) for line in _lines(side))

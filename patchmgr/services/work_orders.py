@@ -116,7 +116,7 @@ def orders_of(
     """Yield each open conflict and finding of a series with its work order.
 
     `ids` maps the files to the ids under which their conflicts are recorded; other files are left
-    out. By default, each conflict has its own id.
+    out. By default, no file is left out, and each conflict has its own id.
     """
     for patch in carried.outcome.patches:
         for file in patch.conflicts:
@@ -296,7 +296,7 @@ class _Order:
         return UpstreamChange(commit, subject, pull_number(subject), told, body.strip(), diff)
 
     def later(self) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commits that changed the file after the last one that conflicts."""
+        """Return the upstream commits that changed the file after the last one in conflict."""
         causes = {one.commit for one in self._causes(())}
         numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
         behind = self.steps[numbers[-1] + 1 :] if numbers else ()

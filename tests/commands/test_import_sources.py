@@ -467,9 +467,9 @@ def test_empty_files_of_a_folder_are_left_out(empty: Stage) -> None:
 
 def test_a_refusal_says_what_to_do_next(empty: Stage) -> None:
     wrong = take(empty, put(empty, "x.diff", EDIT_A.replace("-1,2", "-1,9")), code=1)
-    assert "hint: if patch applies it to a checkout of the pin: import what git diff" in wrong.err
+    assert "hint: if `patch` applies it to a checkout of the pin, import the output of" in wrong.err
     fuzzy = take(empty, put(empty, "x.diff", EDIT_A.replace(" line 1", " line one")), code=1)
-    assert "hint: if patch applies it with fuzz: commit that, and import --git" in fuzzy.err
+    assert "hint: if `patch` applies it with fuzz: commit that, and import --git" in fuzzy.err
 
 
 def test_patches_that_are_left_out_of_a_folder_are_named(empty: Stage) -> None:
