@@ -160,6 +160,7 @@ def end_with(make: Callable[[], Callable[..., object]]) -> NoReturn:
     """
     Given.wants_json, Given.line = "--json" in sys.argv, "patchmgr"
     Given.is_dry_run = Given.is_verbose = Given.is_quiet = False
+    Given.selected = frozenset()
     try:
         code = _ended(make)
     except KeyboardInterrupt:

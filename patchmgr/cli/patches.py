@@ -170,7 +170,7 @@ def export_(
         raise UsageError("name the folder or file to write with --out PATH")
     if npm is not None and form != "patch-package":
         raise UsageError("--npm needs --as patch-package")
-    asked = commands.export.ExportOptions(form, _place(out), frozenset(select), npm, force)
+    asked = commands.export.ExportOptions(form, _place(out), npm, force)
     done = commands.export.export(session, named, asked)
     answer("export", done, render.listings.exported_text(done))
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from patchmgr import commands, render, services
+from patchmgr import commands, render
 from patchmgr.cli.root import (
     DryRun,
     Given,
@@ -68,8 +68,7 @@ def plan(
         raise UsageError("give --git and --branch together, without SERIES or --select")
     else:
         session, series = open_series(name)
-        options = services.carry.CarryOptions(frozenset(select))
-        found = commands.plan.make_plan(session, series, onto=onto, options=options, most=most)
+        found = commands.plan.make_plan(session, series, onto=onto, most=most)
     is_markdown = form == "markdown"
     plans = render.plans
     answer(
@@ -102,11 +101,8 @@ def forecast(
     """
     view = view_of()
     session, series = open_series(name)
-    options = services.carry.CarryOptions(frozenset(select))
     now = int(time.time())
-    found = commands.forecast.make_forecast(
-        session, series, watched=watch, options=options, now=now, asks=gh
-    )
+    found = commands.forecast.make_forecast(session, series, watched=watch, now=now, asks=gh)
     answer("forecast", found, render.plans.forecast_text(found, view))
 
 
@@ -151,9 +147,8 @@ def sync(
         hint = "patchmgr sync --push origin; to push nothing: patchmgr sync --dry-run"
         raise UsageError("name the remote to push to with --push REMOTE", hint)
     session, series = open_series(name)
-    options = services.carry.CarryOptions(frozenset(select))
     request = commands.sync.SyncRequest(
-        onto, options, int(time.time()), push, push_branch, pull_request, base
+        onto, int(time.time()), push, push_branch, pull_request, base
     )
     found = commands.sync.sync(session, series, request)
     value = {**render.sync.sync_value(found), "dry_run": dry_run}

@@ -70,7 +70,6 @@ def check(
     """
     view = view_of()
     session, chosen = open_all_series(names)
-    options = services.carry.CarryOptions(frozenset(select))
     results: Sequence[Checked]
     if workspace:
         if names or run or command or ledger:
@@ -78,12 +77,12 @@ def check(
         results = commands.check.check_workspace(session)
     elif ledger:
         hold = commands.check.check_ledger
-        results = [hold(session, name, to, branch=branch, options=options) for name in chosen]
+        results = [hold(session, name, to, branch=branch) for name in chosen]
     elif branch is not None or to != Path():
         raise UsageError("--to and --branch need --ledger")
     else:
         wanted = command if run or command else None
-        results = [commands.check.check(session, name, wanted, options=options) for name in chosen]
+        results = [commands.check.check(session, name, wanted) for name in chosen]
     if junit is not None and not dry_run:
         _write_junit(junit, results)
     is_sound = all(checked.is_sound for checked in results)
@@ -131,8 +130,7 @@ def audit(
         results = [commands.audit.audit_trees(repo.absolute(), *trees)]
     else:
         session, chosen = open_all_series(names)
-        options = services.carry.CarryOptions(frozenset(select))
-        results = [commands.audit.audit_series(session, name, options=options) for name in chosen]
+        results = [commands.audit.audit_series(session, name) for name in chosen]
     text = render.checks.audited_text(results, view_of())
     answer("audit", None, text, audits=[*map(render.checks.audited_value, results)])
     end_if(not all(audited.is_sound for audited in results), EXIT_FINDINGS)
@@ -216,8 +214,7 @@ def why(
     if not path or not number.isdecimal() or len(number) > 9:
         raise UsageError(f"{place} must have the form FILE:LINE")
     named = services.targets.only_series(session, series)
-    options = services.carry.CarryOptions(frozenset(select))
-    origin = commands.why.why(session, named, path, int(number), options=options)
+    origin = commands.why.why(session, named, path, int(number))
     answer("why", origin, render.publishing.origin_text(origin))
 
 

@@ -84,9 +84,7 @@ def push(
     Example: patchmgr push fix-allow-list --to ~/src/vllm
     """
     _refuse_both(patch, all_)
-    session, options = open_checkout_series(
-        to, series, begins=True, select=tuple(select), is_forced=force
-    )
+    session, options = open_checkout_series(to, series, begins=True, is_forced=force)
     _tell(commands.push.push(session, patch, options, all_=all_), "push")
 
 
@@ -129,7 +127,7 @@ def goto(
 
     Example: patchmgr goto fix-allow-list
     """
-    session, options = open_checkout_series(to, series, begins=True, select=tuple(select))
+    session, options = open_checkout_series(to, series, begins=True)
     _tell(commands.push.goto(session, patch, options), "goto")
 
 
@@ -210,9 +208,7 @@ def unapplied(
 
     Example: patchmgr unapplied
     """
-    found = commands.applied.unpushed_listing(
-        *open_checkout_series(to, series, select=tuple(select))
-    )
+    found = commands.applied.unpushed_listing(*open_checkout_series(to, series))
     _show_list(found, "unapplied", f"All patches of {found.series} are pushed.")
 
 

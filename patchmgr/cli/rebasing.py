@@ -140,7 +140,7 @@ def rebase(
         say("Abandoned the rebase.")
         return
     options = services.carry.CarryOptions(
-        frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
+        session.selected, stop_at_conflict, wants_detail=detail, confidence=confidence
     )
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):

@@ -57,7 +57,6 @@ def argument(usage: str | None, about: str | None = None) -> Any:
     return typer.Argument(metavar=usage, help=about)
 
 
-Select = Annotated[list[str], option("--select SYM", "Select a guard symbol; repeatable.")]
 Confidence = Annotated[
     int | None,
     option(
@@ -80,6 +79,7 @@ class Given:
     folder: Path | None = None
     line = "patchmgr"
     wants_json = is_dry_run = is_verbose = is_quiet = False
+    selected: frozenset[str] = frozenset()
     session: Session | None = None
 
 
@@ -93,6 +93,14 @@ def flag(name: str, usage: str, about: str) -> Any:
     return option(usage, about, callback=note)
 
 
+def _select(symbols: list[str]) -> list[str]:
+    Given.selected = frozenset(symbols)
+    return symbols
+
+
+Select = Annotated[
+    list[str], option("--select SYM", "Select a guard symbol; repeatable.", callback=_select)
+]
 DryRun = Annotated[
     bool, flag("is_dry_run", "--dry-run", "Show what would be done, but write nothing.")
 ]
@@ -199,7 +207,8 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
         opened = Workspace(place, command=words)
     else:
         opened = find_workspace(place, command=words, is_dry_run=Given.is_dry_run)
-    Given.session = session = services.session.Session(opened, stderr_progress(), say)
+    make = services.session.Session
+    Given.session = session = make(opened, stderr_progress(), say, Given.selected)
     return session
 
 

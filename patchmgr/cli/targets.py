@@ -8,8 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec.structs import replace
-
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     DryRun,
@@ -35,7 +33,6 @@ from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError, UsageE
 if TYPE_CHECKING:
     from patchmgr.model.bill_of_materials import Materials
     from patchmgr.render.view import View
-    from patchmgr.services.carry import CarryOptions
     from patchmgr.services.installed import Location
     from patchmgr.services.session import Session
 
@@ -99,8 +96,7 @@ def overlay(
         raise UsageError("name the folder for the overlay with --out DIR")
     view, where = view_of(), location_of(python, site, package)
     session, named = open_series(name)
-    options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
-    made = commands.overlay.make_overlay(session, named, where, out.absolute(), options=options)
+    made = commands.overlay.make_overlay(session, named, where, out.absolute(), wants_detail=json)
     text = render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
     value = render.applied.application_value(made.application, is_dry_run=dry_run)
     answer("overlay", None, text, **value, out=made.place, left=made.left)
@@ -126,9 +122,8 @@ def wheel(
         raise UsageError("use --from WHEEL to name the wheel to patch")
     view = view_of()
     session, named = open_series(name)
-    options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
     request = commands.wheel.WheelRequest(
-        source.absolute(), out.absolute(), options, _bill() if sbom else None
+        source.absolute(), out.absolute(), _bill() if sbom else None, wants_detail=json
     )
     made = commands.wheel.make_wheel(session, named, request)
     text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
@@ -161,21 +156,17 @@ def apply(
     Example: patchmgr apply vllm --python .venv/bin/python
     """
     view = view_of()
-    options = services.carry.CarryOptions(frozenset(select))
     if python is not None or site is not None:
         if to is not None or commit:
             raise UsageError("--to and --commit cannot be used with --python or --site")
         where = location_of(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
         done = commands.apply.apply_to_package(
-            session, named, where,
-            options=replace(options, wants_detail=json), warns_at_start=warn_at_start,
-        )  # fmt: skip
+            session, named, where, warns_at_start=warn_at_start, wants_detail=json
+        )
     else:
         session, named = open_series(name)
-        done = commands.apply.apply_to_checkout(
-            session, named, _target(to), commits=commit, options=options
-        )
+        done = commands.apply.apply_to_checkout(session, named, _target(to), commits=commit)
     text = render.applied.application_text(done, is_dry_run=dry_run, view=view)
     if show_conflicts and done.carried is not None:
         text = chain(text, render.conflicts.conflicts_text(done.carried.outcome))
@@ -240,12 +231,12 @@ def verify(
     session, named = open_series(name)
     if python is not None or site is not None:
         where = location_of(python, site, package)
-        state = services.installed.verify_package(session, named, where, selected=select)
+        state = services.installed.verify_package(session, named, where)
         value = render.applied.state_value(state)
         answer("verify", None, render.applied.state_text(state, view), **value)
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
-    found = services.targets.verify_checkout(session, named, _target(to), selected=select)
+    found = services.targets.verify_checkout(session, named, _target(to))
     text = render.applied.verification_text(found, view)
     answer(
         "verify",
@@ -306,8 +297,7 @@ def branch(
     reasons = commands.branch.left_out(session, named, without=without, only=only)
     place = None if repo is None else repo.absolute()
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
-    options = services.carry.CarryOptions(frozenset(select), left_out={named: reasons})
-    built = commands.branch.branch(session, named, wanted, options=options)
+    built = commands.branch.branch(session, named, wanted, left_out=reasons)
     answer("branch", built, render.applied.built_text(built))
 
 
@@ -324,12 +314,10 @@ def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
         raise PatchmgrError("missing-extra", message, hint) from fault
 
 
-def _compare(
-    session: Session, base: str, names: list[str], form: str, view: View, options: CarryOptions
-) -> None:
+def _compare(session: Session, base: str, names: list[str], form: str, view: View) -> None:
     if form not in ("terminal", "markdown", "json"):
         raise UsageError(f"--compare needs --format terminal, markdown or json, not {form}")
-    commit, found = commands.report.compare(session, base, names, options=options)
+    commit, found = commands.report.compare(session, base, names)
     page = render.reports
     if form == "markdown":
         show("\n".join(page.compared_markdown(one, base) for one in found))
@@ -371,15 +359,14 @@ def report(
     form = "json" if json else format_
     Given.wants_json = form == "json"
     session, chosen = open_all_series(names)
-    options = services.carry.CarryOptions(frozenset(select))
     if compare is not None:
-        _compare(session, compare, names or [], form, view_of(), options)
+        _compare(session, compare, names or [], form, view_of())
         return
     if form.startswith("cyclonedx"):
         find = services.bill_of_materials.series_materials
-        show(_bill(form)([find(session, name, options) for name in chosen]))
+        show(_bill(form)([find(session, name) for name in chosen]))
         return
-    footprints = [commands.report.report(session, name, options=options) for name in chosen]
+    footprints = [commands.report.report(session, name) for name in chosen]
     waiting = services.work_orders.waiting_orders
     orders = [one for name in chosen for one in waiting(session, name)] if form == "html" else []
     show(render.reports.reports_text(footprints, form, view_of(), orders))

@@ -97,27 +97,19 @@ class _Target(Struct, frozen=True):
 class _Request(Struct, frozen=True):
     record: SeriesRecord
     digest: str
-    options: CarryOptions
     makes_commits: bool
     session: Session
 
 
-def apply_to_checkout(
-    session: Session,
-    name: str,
-    target: Path,
-    *,
-    commits: bool,
-    options: CarryOptions,
-) -> Application:
+def apply_to_checkout(session: Session, name: str, target: Path, *, commits: bool) -> Application:
     """Apply a series to a checkout of any commit, completely or not at all.
 
     If an older state of the series is applied in the checkout, the files of that state are replaced
     in the same step. Raises PatchmgrError "dirty-checkout" if any other file differs from HEAD.
     """
     record = session.workspace.series_record(name)
-    digest = series_digest(session, record, options.selected)
-    request = _Request(record, digest, options, commits, session)
+    digest = series_digest(session, record, session.selected)
+    request = _Request(record, digest, commits, session)
     with settled(session, Checkout(open_clone(target))) as checkout:
         found, root = _look(checkout), checkout.clone.root
         present = found.applied
@@ -193,12 +185,13 @@ def _apply(found: _Target, request: _Request) -> Application:
     base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
     patches, series_file = whole_series(session, record)
     now = session.workspace.series_record(record.name)
-    if series_digest(session, now, request.options.selected) != request.digest:
+    if series_digest(session, now, session.selected) != request.digest:
         hint = "run the command again"
         raise PatchmgrError("busy", f"{record.name} was changed while the command ran", hint)
     clone = found.checkout.clone
     loaded = LoadedSeries(record, upstream, base, patches, series_file, author)
-    with rebase_run(session, upstream.store, request.options, clone.git_dir) as run:
+    options = CarryOptions(session.selected)
+    with rebase_run(session, upstream.store, options, clone.git_dir) as run:
         old, onto = run.scratch.tree(base.commit), run.scratch.tree(found.onto)
         upstream.try_fetch_objects(needed_blobs([old], touched_paths(patches)), run.scratch)
         ends = End(base, old), End(Resolved(found.onto, found.onto), onto, clone.git_dir)
@@ -232,7 +225,7 @@ def _write(
         Record(
             name,
             request.digest,
-            tuple(sorted(request.options.selected)),
+            tuple(sorted(request.session.selected)),
             found.onto,
             head,
             (),
@@ -312,8 +305,8 @@ def apply_to_package(
     name: str,
     where: Location,
     *,
-    options: CarryOptions,
     warns_at_start: bool | None,
+    wants_detail: bool,
 ) -> Application:
     """Apply a series to an installed package of any release, completely or not at all.
 
@@ -324,7 +317,7 @@ def apply_to_package(
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
-    digest = package_digest(session, record, options.selected)
+    digest = package_digest(session, record, session.selected)
     _refuse_managed(environment, distribution, name, where)
     opened = settled(session, Installation(distribution))
     with _or_overlay(name, where), opened as target:
@@ -336,7 +329,7 @@ def apply_to_package(
             return Application(name, target.root, ours, distribution=distribution)
         _refuse_edited(target, present)
         package = installed_package(session, name, target, original_reader(target, present))
-        done = carry_onto_package(session, record, package, options=options)
+        done = carry_onto_package(session, record, package, wants_detail=wants_detail)
         result = applied_to_package(name, distribution, done.files, done)
         if any(patch.finding is not None for patch in done.outcome.patches):
             with session.writing():  # without findings, the workspace may be read-only
@@ -344,7 +337,7 @@ def apply_to_package(
         if result.has_conflicts:
             return replace(result, paths=())
         fresh = Record(
-            name, digest, tuple(sorted(options.selected)), distribution.version, None, ()
+            name, digest, tuple(sorted(session.selected)), distribution.version, None, ()
         )
         exchange = _package_exchange(target, present, done, fresh, warns=warns)
         if not session.is_dry_run:

@@ -18,7 +18,6 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_paths
 from patchmgr.plumbing.forks import tree_named
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import reasons_to_accept
 from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.session import Session
@@ -39,12 +38,12 @@ class Audited(Struct, frozen=True):
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
-def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audited:
+def audit_series(session: Session, name: str) -> Audited:
     """Return the findings of the audit for a series on its own pin.
 
     Only a fault that the pin alone does not have is a finding.
     """
-    with series_at_pin(session, name, options) as at_pin:
+    with series_at_pin(session, name) as at_pin:
         return Audited(name, audit_at_pin(session, at_pin))
 
 

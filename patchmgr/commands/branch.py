@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -131,10 +131,13 @@ def _needed(
     return found
 
 
-def branch(session: Session, name: str, wanted: Publication, *, options: CarryOptions) -> Built:
+def branch(
+    session: Session, name: str, wanted: Publication, *, left_out: Mapping[str, str]
+) -> Built:
     """Build the branch of a series in the store or in a clone, and push it if requested.
 
-    The work tree of the clone is not changed.
+    `left_out` maps each patch to leave out to the reason. The work tree of the clone is not
+    changed.
     """
     tag = wanted.tag
     upstream = session.upstream_of(session.workspace.series_record(name))
@@ -148,6 +151,7 @@ def branch(session: Session, name: str, wanted: Publication, *, options: CarryOp
             f"{short} is checked out in {clone.root}",
             f"choose another name with --name, or: patchmgr apply {name} --to {clone.root}",
         )
+    options = CarryOptions(session.selected, left_out={name: left_out})
     with series_at_pin(session, name, options) as at_pin:
         scratch, loaded, base = at_pin.scratch, at_pin.loaded, at_pin.loaded.base
         commits = at_pin.commits()
@@ -167,7 +171,7 @@ def branch(session: Session, name: str, wanted: Publication, *, options: CarryOp
         moves = _branch_move(place, names[0], now, head)
         made = b""
         if tag is not None:
-            told = tag_message(session, loaded, at_pin.carried.outcomes, options.selected)
+            told = tag_message(session, loaded, at_pin.carried.outcomes)
             made = tag_object(tag, head, told, loaded.author)
             moves += _tag_move(place, names[1], head, made)
             if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
@@ -186,7 +190,7 @@ def branch(session: Session, name: str, wanted: Publication, *, options: CarryOp
         if remote is not None and pushes:
             push_refs(place.git_dir, remote, pushes)
         place.move(moves)
-    digest = series_digest(session, loaded.record, options.selected)
+    digest = series_digest(session, loaded.record, session.selected)
     remember_published(
         session.workspace,
         Published(name, str(where), short, tag, fallback, head, base.commit, digest),

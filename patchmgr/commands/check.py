@@ -42,7 +42,6 @@ from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
-from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.published import FOLDER, check_folder, keep_checked
 from patchmgr.services.series import touched_paths
@@ -194,16 +193,14 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 )
 
 
-def check(
-    session: Session, name: str, commands: Sequence[str] | None, *, options: CarryOptions
-) -> Checked:
+def check(session: Session, name: str, commands: Sequence[str] | None) -> Checked:
     """Run the built-in gates on a series, and its own commands if requested.
 
     `commands` names the commands to run: all if it is empty, and none if it is None. The result is
     saved, except in a dry run.
     """
     settings = session.workspace.settings(name)
-    with series_at_pin(session, name, options, must_apply=False) as at_pin:
+    with series_at_pin(session, name, must_apply=False) as at_pin:
         run = _Run(session, at_pin, settings)
         gates = [*text_gates(at_pin.patches, settings), *run.gates()]
         commits = () if at_pin.is_broken else at_pin.commits()[len(at_pin.below) :]
@@ -211,7 +208,7 @@ def check(
     head = None if at_pin.is_broken else (commits[-1] if commits else at_pin.base)
     checked = Checked(name, head, tuple(p.name for p in at_pin.patches), tuple(gates))
     if not session.is_dry_run:
-        keep_checked(session, at_pin.loaded.record, checked, selected=options.selected)
+        keep_checked(session, at_pin.loaded.record, checked)
     return checked
 
 
@@ -383,12 +380,10 @@ def _strays(folder: Path, known: set[str]) -> list[Problem]:
     ]
 
 
-def check_ledger(
-    session: Session, name: str, target: Path, *, branch: str | None, options: CarryOptions
-) -> Checked:
+def check_ledger(session: Session, name: str, target: Path, *, branch: str | None) -> Checked:
     """Check, line by line, that a checkout or a branch in it contains a series."""
     clone = open_clone(target)
-    with series_at_pin(session, name, options, must_apply=False) as at_pin:
+    with series_at_pin(session, name, must_apply=False) as at_pin:
         patches, pin = at_pin.patches, Files(Overlay(at_pin.tree), at_pin.scratch.read)
         claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
         with _files(clone, branch, touched_paths(patches), at_pin) as (head, files):

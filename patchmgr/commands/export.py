@@ -26,7 +26,6 @@ from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
-from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.session import Session
 from patchmgr.services.upstreaming import first_releases
@@ -41,7 +40,6 @@ class ExportOptions(Struct, frozen=True):
 
     form: str
     place: Path
-    selected: frozenset[str] = frozenset()
     package: str | None = None
     is_forced: bool = False
 
@@ -150,7 +148,7 @@ class _Export(Struct, frozen=True):
 
     def _carried(self) -> Made:
         """Apply the series to its pin, and export the carried patches in git's form."""
-        with series_at_pin(self.session, self.name, CarryOptions(self.asked.selected)) as at_pin:
+        with series_at_pin(self.session, self.name) as at_pin:
             scratch, carried, base = at_pin.scratch, at_pin.carried, at_pin.base
             loaded = at_pin.loaded
             lines, ref = loaded.series_file.lines, loaded.record.pin.ref

@@ -36,9 +36,7 @@ _RANK = list(PullEffect)
 _ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
 
 
-def make_forecast(
-    session: Session, name: str, *, watched: int, options: CarryOptions, now: int, asks: bool
-) -> Forecast:
+def make_forecast(session: Session, name: str, *, watched: int, now: int, asks: bool) -> Forecast:
     """Predict what the newest open pull requests would do to a series and its stack.
 
     At most `watched` pull requests are examined. `now` is the time in seconds since 1970. An
@@ -55,7 +53,7 @@ def make_forecast(
             message = f"{stack[0]} is pinned to a release, and a forecast needs a git commit"
             raise UsageError(message, "patchmgr series new NAME --base TAG")
         start = pinned_state(upstream, record.pin)
-        options = replace(options, audits_conflicts=False, wants_detail=True)
+        options = CarryOptions(session.selected, wants_detail=True, audits_conflicts=False)
         with rebase_run(session, upstream.store, options) as run:
             watch = Watch(run, stack, upstream, start, tip)
             heads = list(watch.open_heads(watched, now))

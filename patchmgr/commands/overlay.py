@@ -13,7 +13,6 @@ from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
 from patchmgr.plumbing.environments import Distribution
 from patchmgr.plumbing.installation import Installation, original_reader
 from patchmgr.plumbing.outputs import check_ours, refresh_folder
-from patchmgr.services.carry import CarryOptions
 from patchmgr.services.installed import Location, find_installed, installed_package
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.session import Session
@@ -33,7 +32,7 @@ def make_overlay(
     where: Location,
     place: Path,
     *,
-    options: CarryOptions,
+    wants_detail: bool,
 ) -> Overlaid:
     """Make the overlay of a series for an installed package; the package itself is not changed.
 
@@ -43,7 +42,7 @@ def make_overlay(
     _, distribution = find_installed(session, record, where)
     check_ours(place, is_ours=is_of_overlay)
     package = _package(session, name, distribution, where)
-    done = carry_onto_package(session, record, package, options=options)
+    done = carry_onto_package(session, record, package, wants_detail=wants_detail)
     files, left = _modules(package, done)
     application = applied_to_package(name, distribution, files, done)
     result = Overlaid(application, place, left)

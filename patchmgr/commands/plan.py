@@ -48,9 +48,7 @@ from patchmgr.workspace import Change, Foreseen
 MOST_KNOWING = 4
 
 
-def make_plan(
-    session: Session, name: str, *, onto: str, options: CarryOptions, most: int | None
-) -> Plan:
+def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Plan:
     """Plan how to rebase a stack to a state, by trying rebases in dry runs, and save the plan.
 
     A clean step has at most `most` commits (or releases). Raises PatchmgrError "usage" if the state
@@ -61,13 +59,12 @@ def make_plan(
         stack = whole_stacks(session, [name])[0]
         upstream = session.upstream_of(session.workspace.series_record(stack[0]))
         states, is_back = states_to(session, upstream, stack[0], onto)
-        selected = tuple(sorted(options.selected))
-        with rebase_run(session, upstream.store, options) as run:
+        with rebase_run(session, upstream.store, CarryOptions(session.selected)) as run:
             planning = Planning(run, stack, states, upstream, most or len(states))
             steps = tuple(planning.steps())
         if is_back:
             steps = (replace(steps[0], is_back=True), *steps[1:])
-        plan = planning.plan(selected, steps)
+        plan = planning.plan(steps)
         keep_plan(session.workspace, plan)
         return plan
 
@@ -85,7 +82,7 @@ def plan_branch(
     with tempfile.TemporaryDirectory(prefix="patchmgr-plan-") as folder:
         session = open_(init(Path(folder), is_dry_run=False))
         import_branch(session, replace(branch, upstream=end, merges=SQUASH), upstream)
-        found = make_plan(session, name, onto=end, options=CarryOptions(), most=most)
+        found = make_plan(session, name, onto=end, most=most)
         return replace(found, onto=replace(found.onto, ref=onto), is_merge=True)
 
 
@@ -170,12 +167,14 @@ class Planning:
             end = longest_stretch(self.at, top, self._is_clean, self._named)
             yield self._stretch(number, end) if end > self.at else self._breaking(number)
 
-    def plan(self, selected: tuple[str, ...], steps: Sequence[PlanStep]) -> Plan:
+    def plan(self, steps: Sequence[PlanStep]) -> Plan:
         """Return a plan with the given steps."""
         ends, last = (planned(self.states[0]), planned(self.states[-1])), len(self.states) - 1
         (count, back), probes = self._distance(0, last), tuple(self.probes)
-        unit, steps = self.upstream.step, tuple(steps)
-        return Plan(self.stack, *ends, unit, count, selected, steps, probes, commits_back=back)
+        unit, selected = self.upstream.step, tuple(sorted(self.session.selected))
+        return Plan(
+            self.stack, *ends, unit, count, selected, tuple(steps), probes, commits_back=back
+        )
 
     def _distance(self, start: int, end: int) -> tuple[int, int]:
         """Return how many commits only the end state has, and how many only the start has.

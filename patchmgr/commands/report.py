@@ -41,7 +41,6 @@ from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
-from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.patch_repository import workspace_at
 from patchmgr.services.series import patch_commits
@@ -153,9 +152,9 @@ def _sites(value: Any) -> Sites | None:
         return None
 
 
-def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
+def report(session: Session, name: str) -> Footprint:
     """Return the footprint of a series on its pin."""
-    with series_at_pin(session, name, options, must_apply=False) as at_pin:
+    with series_at_pin(session, name, must_apply=False) as at_pin:
         loaded = at_pin.loaded
         scratch, carried, tree, base = at_pin.scratch, at_pin.carried, at_pin.tree, at_pin.base
         draft = Draft(loaded.author, b"footprint\n", carried.changes)
@@ -189,7 +188,7 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
 
 
 def compare(
-    session: Session, base: str, names: Sequence[str], *, options: CarryOptions
+    session: Session, base: str, names: Sequence[str]
 ) -> tuple[str, tuple[ComparedFootprint, ...]]:
     """Compare reports on series: at a commit of the workspace, and now.
 
@@ -206,7 +205,7 @@ def compare(
     def state(at: int, name: str) -> State | None:
         if name not in known[at]:
             return None
-        found = report(both[at], name, options=options)
+        found = report(both[at], name)
         return found, patch_commits(both[at].workspace, name)
 
     chosen = names or sorted({*known[0], *known[1]})

@@ -67,7 +67,6 @@ class SyncRequest(Struct, frozen=True):
     """
 
     onto: str
-    options: CarryOptions
     now: int
     remote: str | None = None
     fork: str | None = None
@@ -90,7 +89,7 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
         upstream = session.upstream_of(session.workspace.series_record(stack[0]))
         is_branch = request.onto.startswith("upstream/") and request.onto != "upstream/main"
         upstream.fetch([request.onto.removeprefix("upstream/")] if is_branch else [])
-        with rebase_run(session, upstream.store, request.options) as run:
+        with rebase_run(session, upstream.store, CarryOptions(session.selected)) as run:
             end = upstream.resolve(request.onto)
             proposal = _proposal(run, stack, upstream, end)
             date = nobody(upstream, pin_of(upstream.reader, end)).date
@@ -130,7 +129,7 @@ def _proposal(
         left = tuple(_left(replace(run, session=after), stack, end))
         orders += [shorter(each.order, {})[0] for one in left for each in orders_of(one)]
         outcomes.append(tuple(one.outcome for one in left))
-    plan = planning.plan(tuple(sorted(run.options.selected)), steps)
+    plan = planning.plan(steps)
     return Proposal(plan, tuple(outcomes), carried, tuple(orders), files)
 
 
@@ -160,7 +159,7 @@ def _carried(
     for number, name in enumerate(stack if steps else ()):
         outcomes = [step[number] for step in steps]
         note = note_on(after, name, ends, outcomes, run.memory.used())
-        before, now = (report(each, name, options=run.options) for each in both)
+        before, now = (report(each, name) for each in both)
         patches = compare_states(*(patch_commits(each.workspace, name) for each in both))
         same, other = (tuple(path for path, _ in kind) for kind in (note.identical, note.changed))
         start, end = ((one.ref, one.commit) for one in ends)

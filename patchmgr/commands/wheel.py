@@ -32,7 +32,6 @@ from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.durable import written_beside
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.bill_of_materials import materials_of, patches_used
-from patchmgr.services.carry import CarryOptions
 from patchmgr.services.installed import WHEEL_MARK, path_map
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.series import whole_series
@@ -65,8 +64,8 @@ class WheelRequest(Struct, frozen=True):
 
     source: Path
     folder: Path
-    options: CarryOptions
     bill: Bill | None = None
+    wants_detail: bool = False
 
 
 def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWheel:
@@ -84,7 +83,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
             normalised_name(wheel.name), wheel.version, wheel.record, wheel.read,
             path_map(session, name),
         )  # fmt: skip
-        done = carry_onto_package(session, record, package, options=request.options)
+        done = carry_onto_package(session, record, package, wants_detail=request.wants_detail)
         changes = {path: None if c is None else c.content for path, c in done.files.items()}
         version = local_version(wheel.version, changes) if changes else wheel.version
         result = PatchedWheel(

@@ -14,7 +14,6 @@ from patchmgr.errors import UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.session import Fetching, Session
 
@@ -35,9 +34,9 @@ class LineOrigin(Struct, frozen=True):
     reason: str
 
 
-def why(session: Session, name: str, path: str, line: int, *, options: CarryOptions) -> LineOrigin:
+def why(session: Session, name: str, path: str, line: int) -> LineOrigin:
     """Return the patch that wrote a line (from 1) of a file on the branch."""
-    with series_at_pin(session, name, options, must_apply=False) as at_pin:
+    with series_at_pin(session, name, must_apply=False) as at_pin:
         loaded = at_pin.loaded
         state, read = Overlay(at_pin.tree), Fetching(loaded.upstream, at_pin.scratch.read).read
         moved = _moved_from(loaded.patches, path)

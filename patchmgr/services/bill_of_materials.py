@@ -11,7 +11,6 @@ from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.model.upstream_status import Stance
-from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.session import Session, nobody
 from patchmgr.services.targets import series_digest
@@ -20,15 +19,15 @@ _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b")
 _URL = re.compile(r"https?://[^\s<>\"'`)\],;]+")
 
 
-def series_materials(session: Session, name: str, options: CarryOptions) -> Materials:
+def series_materials(session: Session, name: str) -> Materials:
     """Return what a series' branch is made of: the pinned upstream state, and the patches."""
-    with series_at_pin(session, name, options) as at_pin:
+    with series_at_pin(session, name) as at_pin:
         carried = [one for one in at_pin.carried.outcomes if one.is_carried]
         commits = at_pin.commits()[len(at_pin.below) :]
     ids = {one.name: commit for one, commit in zip(carried, commits, strict=True)}
     loaded, record, pin = at_pin.loaded, at_pin.loaded.record, at_pin.loaded.record.pin
     base = loaded.upstream.version_of(pin) or pin.ref
-    own = f"{base}+patchmgr.{series_digest(session, record, options.selected)[:10]}"
+    own = f"{base}+patchmgr.{series_digest(session, record, session.selected)[:10]}"
     used = patches_used(carried, loaded.patches, ids)
     return materials_of(session, record, base, own, sha256=pin.sha256, used=used)
 

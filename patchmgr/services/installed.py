@@ -203,9 +203,7 @@ def _as_verification(state: InstalledState) -> Verification:
     return Verification(state.series, state.distribution.site, True, is_current, files)
 
 
-def verify_package(
-    session: Session, name: str, where: Location, *, selected: Collection[str] = ()
-) -> InstalledState:
+def verify_package(session: Session, name: str, where: Location) -> InstalledState:
     """Return, file by file, whether the current series is applied to an installed package."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
@@ -213,13 +211,13 @@ def verify_package(
         applied = target.record()
         if applied is None or applied.series != name:
             unpatched = unpatched_state(session, record, target)
-            return _state_in_wheel(session, unpatched, target, selected)
-        digest = package_digest(session, record, selected or applied.selected)
+            return _state_in_wheel(session, unpatched, target)
+        digest = package_digest(session, record, session.selected or applied.selected)
         return package_state(name, target, applied, digest)
 
 
 def _state_in_wheel(
-    session: Session, state: InstalledState, target: Installation, selected: Collection[str]
+    session: Session, state: InstalledState, target: Installation
 ) -> InstalledState:
     """Return the state of a package that `patchmgr wheel` may have built.
 
@@ -237,8 +235,7 @@ def _state_in_wheel(
         return replace(state, state="edited", files=tuple({**dict(state.files), **edits}.items()))
     read = original_reader(target, None, is_for_writing=False)
     found = installed_package(session, record.name, target, read)
-    options = services.carry.CarryOptions(frozenset(selected))
-    done = packages.carry_onto_package(session, record, found, options=options)
+    done = packages.carry_onto_package(session, record, found)
     if done.files or done.outcome.has_conflicts:
         return state
     files = tuple((path, FileState.PATCHED) for path, _ in state.files)

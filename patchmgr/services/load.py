@@ -288,14 +288,14 @@ class SeriesAtPin(Struct, frozen=True):
 
 @contextmanager
 def series_at_pin(
-    session: Session, name: str, options: CarryOptions = ANY, *, must_apply: bool = True
+    session: Session, name: str, options: CarryOptions | None = None, *, must_apply: bool = True
 ) -> Iterator[SeriesAtPin]:
     """Apply a series to its own pin in a temporary repository.
 
-    Unless `must_apply` is false, raises PatchmgrError "conflict" or "bad-predicate" if a patch does
-    not apply.
+    By default, the only options are the selected symbols. Unless `must_apply` is false, raises
+    PatchmgrError "conflict" or "bad-predicate" if a patch does not apply.
     """
-    loaded = load_series(session, name)
+    loaded, options = load_series(session, name), options or CarryOptions(session.selected)
     with Scratch([loaded.upstream.store]) as scratch:
         found = _carry_at_pin(session, loaded, scratch, UpstreamStates(session), options)
         if must_apply:

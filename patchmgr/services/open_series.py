@@ -40,14 +40,12 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 class CheckoutOptions(Struct, frozen=True):
     """The options shared by all commands that work on patches in a checkout.
 
-    `to` is the checkout, and `select` lists the symbols given with `--select`. Paths that the user
-    names are relative to `cwd`.
+    `to` is the checkout. Paths that the user names are relative to `cwd`.
     """
 
     to: Path | None = None
     series: str | None = None
     cwd: Path = Path()
-    select: tuple[str, ...] = ()
     is_forced: bool = False
 
 
@@ -257,7 +255,7 @@ def _opened(
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         paths = touched_paths(tuple(patches.values()))
         upstream.try_fetch_objects(needed_blobs([scratch.tree(pin.commit)], paths), scratch)
-        selected = frozenset(options.select or (applied.selected if applied is not None else ()))
+        selected = frozenset(session.selected or (applied.selected if applied is not None else ()))
         opened = OpenSeries(
             session, options, record, upstream, pin, file, patches, {}, selected, scratch,
             ground, checkout, head, applied, (), ({},), parent,

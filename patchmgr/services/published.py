@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -185,12 +185,7 @@ SERIES, VERSION, BASE, REF, DIGEST = (
 )
 
 
-def tag_message(
-    session: Session,
-    loaded: LoadedSeries,
-    outcomes: Sequence[PatchOutcome],
-    selected: Collection[str],
-) -> bytes:
+def tag_message(session: Session, loaded: LoadedSeries, outcomes: Sequence[PatchOutcome]) -> bytes:
     """Return the message of a tag on the branch of a series.
 
     Trailers are added to tags, but not to commits, so that every version of patchmgr makes the same
@@ -200,9 +195,9 @@ def tag_message(
     carried = [outcome for outcome in outcomes if outcome.is_carried]
     lines = [f"{record.name} on {shown(pin.ref)}: {len(carried)} patches", ""]
     lines += _verdicts(loaded)
-    lines += _gates(session, loaded, selected)
-    if selected:
-        lines.append(f"Selected: {', '.join(sorted(map(shown, selected)))}")
+    lines += _gates(session, loaded)
+    if session.selected:
+        lines.append(f"Selected: {', '.join(sorted(map(shown, session.selected)))}")
     left = [outcome for outcome in outcomes if not outcome.is_carried]
     lines += [f"Left out: {shown(o.name)} ({shown(o.reason or '')})" for o in left]
     lines += [
@@ -211,7 +206,7 @@ def tag_message(
         f"{VERSION}: {__version__}",
         f"{BASE}: {pin.commit}",
         f"{REF}: {shown(pin.ref)}",
-        f"{DIGEST}: {series_digest(session, record, selected)}",
+        f"{DIGEST}: {series_digest(session, record, session.selected)}",
     ]
     return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
 
@@ -232,9 +227,9 @@ def _verdicts(loaded: LoadedSeries) -> list[str]:
     ]
 
 
-def _gates(session: Session, loaded: LoadedSeries, selected: Collection[str]) -> list[str]:
+def _gates(session: Session, loaded: LoadedSeries) -> list[str]:
     kept = last_checked(session.workspace, loaded.record.name)
-    if kept is None or kept.digest != series_digest(session, loaded.record, selected):
+    if kept is None or kept.digest != series_digest(session, loaded.record, session.selected):
         return ["Gates: not run on this state"]
     lines = ["Gates:"]
     for gate in kept.gates:
@@ -264,14 +259,12 @@ def check_folder(workspace: Workspace) -> Path:
     return folder
 
 
-def keep_checked(
-    session: Session, record: SeriesRecord, checked: Checked, *, selected: Collection[str]
-) -> None:
+def keep_checked(session: Session, record: SeriesRecord, checked: Checked) -> None:
     """Save the results of a check.
 
     A gate that was skipped keeps its last result, unless the series has changed since.
     """
-    digest = series_digest(session, record, selected)
+    digest = series_digest(session, record, session.selected)
     before = last_checked(session.workspace, record.name)
     rows = {
         gate.name: GateLine(gate.name, gate.standing.value, len(gate.problems), gate.note)

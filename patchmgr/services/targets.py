@@ -149,9 +149,7 @@ def _has_empty_top(record: Record) -> bool:
     return bool(pushed) and pushed[-1].digest == NO_DIFF
 
 
-def verification_of(
-    session: Session, record: SeriesRecord, checkout: Checkout, selected: Collection[str]
-) -> Verification:
+def verification_of(session: Session, record: SeriesRecord, checkout: Checkout) -> Verification:
     """Return the state of a series in an open checkout, file by file."""
     applied, target = checkout.record(), checkout.clone.root
     nothing = Verification(record.name, target, is_applied=False, is_current=False, files=())
@@ -163,7 +161,9 @@ def verification_of(
     are_in = all(found is Standing.PATCHED for _, found in files)
     if not are_in and applied_now(checkout, checkout.clone.head()) is None:
         return nothing
-    is_current = applied.digest == series_digest(session, record, selected or applied.selected)
+    is_current = applied.digest == series_digest(
+        session, record, session.selected or applied.selected
+    )
     is_part = applied.pushed is not None and not applied.digest
     pushed = len(applied.pushed or ()) if is_part else None
     return Verification(
@@ -194,7 +194,7 @@ def known_applications(session: Session) -> tuple[Verification, ...]:
         with suppress(PatchmgrError):
             if applied.pushed != ():
                 record = session.workspace.series_record(applied.series)
-                verified = verification_of(session, record, checkout, ())
+                verified = verification_of(session, record, checkout)
                 found += [verified] if verified.is_applied else []
     return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
 
@@ -303,13 +303,11 @@ def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]
     )
 
 
-def verify_checkout(
-    session: Session, name: str, target: Path, *, selected: Collection[str] = ()
-) -> Verification:
+def verify_checkout(session: Session, name: str, target: Path) -> Verification:
     """Return, file by file, whether the current series is applied to a checkout.
 
     If no symbols are selected, those with which the series was applied are used.
     """
     record = session.workspace.series_record(name)
     with settled(session, Checkout(open_clone(target)), only_reads=True) as checkout:
-        return verification_of(session, record, checkout, selected)
+        return verification_of(session, record, checkout)
