@@ -22,6 +22,7 @@ from patchmgr.cli.root import (
     answer,
     argument,
     end_if,
+    flag,
     near_path,
     open_session,
     option,
@@ -91,7 +92,7 @@ def rebase(
         ),
     ] = None,
     show_conflicts: Annotated[
-        bool, option("--show-conflicts", "Print the conflicts with git's markers.")
+        bool, flag("wants_detail", "--show-conflicts", "Print the conflicts with git's markers.")
     ] = False,
     format_: Annotated[
         str, option("--format terminal|markdown", "The format of the table of targets.")
@@ -120,7 +121,7 @@ def rebase(
 
     Example: patchmgr rebase vllm --onto v0.24.0..v0.28.0 --every release --dry-run
     """
-    view, detail = view_of(), json or show_conflicts
+    view = view_of()
     session = open_session()
     if sum((bool(onto), continue_, skip, abort)) != 1:
         raise UsageError("give exactly one of --onto REF, --continue, --skip and --abort")
@@ -140,7 +141,7 @@ def rebase(
         say("Abandoned the rebase.")
         return
     options = services.carry.CarryOptions(
-        session.selected, stop_at_conflict, wants_detail=detail, confidence=confidence
+        session.selected, stop_at_conflict, wants_detail=session.wants_detail, confidence=confidence
     )
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):
@@ -159,13 +160,12 @@ def rebase(
     if continue_:
         result = commands.rebase.continue_rebase(
             session,
-            wants_detail=detail,
             accepted=accept,
             others=services.rebase_checkout.OtherEdits(other_edits, _asking()),
             shown_in=shown_in,
         )
     elif skip:
-        result = commands.rebase.skip_patch(session, wants_detail=detail)
+        result = commands.rebase.skip_patch(session)
     else:
         result = commands.rebase.rebase(
             session, names or (), onto=onto[0], options=options, shown_in=shown_in
@@ -173,7 +173,7 @@ def rebase(
     asked: Sequence[Asked] = ()
     if resolver is not None:
         result, asked = commands.resolver.resolve_all(
-            session, result, resolver, seconds=resolver_timeout or 600, wants_detail=detail
+            session, result, resolver, seconds=resolver_timeout or 600
         )
     show_rebase(result, view, asked, shows_conflicts=show_conflicts)
 

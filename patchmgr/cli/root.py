@@ -78,7 +78,7 @@ class Given:
 
     folder: Path | None = None
     line = "patchmgr"
-    wants_json = is_dry_run = is_verbose = is_quiet = False
+    wants_json = is_dry_run = is_verbose = is_quiet = wants_detail = False
     selected: frozenset[str] = frozenset()
     session: Session | None = None
 
@@ -207,8 +207,9 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
         opened = Workspace(place, command=words)
     else:
         opened = find_workspace(place, command=words, is_dry_run=Given.is_dry_run)
-    make = services.session.Session
-    Given.session = session = make(opened, stderr_progress(), say, Given.selected)
+    Given.session = session = services.session.Session(
+        opened, stderr_progress(), say, Given.selected, Given.wants_json or Given.wants_detail
+    )
     return session
 
 

@@ -96,7 +96,7 @@ def overlay(
         raise UsageError("name the folder for the overlay with --out DIR")
     view, where = view_of(), location_of(python, site, package)
     session, named = open_series(name)
-    made = commands.overlay.make_overlay(session, named, where, out.absolute(), wants_detail=json)
+    made = commands.overlay.make_overlay(session, named, where, out.absolute())
     text = render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
     value = render.applied.application_value(made.application, is_dry_run=dry_run)
     answer("overlay", None, text, **value, out=made.place, left=made.left)
@@ -123,7 +123,7 @@ def wheel(
     view = view_of()
     session, named = open_series(name)
     request = commands.wheel.WheelRequest(
-        source.absolute(), out.absolute(), _bill() if sbom else None, wants_detail=json
+        source.absolute(), out.absolute(), _bill() if sbom else None
     )
     made = commands.wheel.make_wheel(session, named, request)
     text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
@@ -161,9 +161,7 @@ def apply(
             raise UsageError("--to and --commit cannot be used with --python or --site")
         where = location_of(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
-        done = commands.apply.apply_to_package(
-            session, named, where, warns_at_start=warn_at_start, wants_detail=json
-        )
+        done = commands.apply.apply_to_package(session, named, where, warns_at_start=warn_at_start)
     else:
         session, named = open_series(name)
         done = commands.apply.apply_to_checkout(session, named, _target(to), commits=commit)

@@ -306,7 +306,6 @@ def apply_to_package(
     where: Location,
     *,
     warns_at_start: bool | None,
-    wants_detail: bool,
 ) -> Application:
     """Apply a series to an installed package of any release, completely or not at all.
 
@@ -329,7 +328,7 @@ def apply_to_package(
             return Application(name, target.root, ours, distribution=distribution)
         _refuse_edited(target, present)
         package = installed_package(session, name, target, original_reader(target, present))
-        done = carry_onto_package(session, record, package, wants_detail=wants_detail)
+        done = carry_onto_package(session, record, package)
         result = applied_to_package(name, distribution, done.files, done)
         if any(patch.finding is not None for patch in done.outcome.patches):
             with session.writing():  # without findings, the workspace may be read-only

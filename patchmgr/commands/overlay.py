@@ -31,8 +31,6 @@ def make_overlay(
     name: str,
     where: Location,
     place: Path,
-    *,
-    wants_detail: bool,
 ) -> Overlaid:
     """Make the overlay of a series for an installed package; the package itself is not changed.
 
@@ -42,7 +40,7 @@ def make_overlay(
     _, distribution = find_installed(session, record, where)
     check_ours(place, is_ours=is_of_overlay)
     package = _package(session, name, distribution, where)
-    done = carry_onto_package(session, record, package, wants_detail=wants_detail)
+    done = carry_onto_package(session, record, package)
     files, left = _modules(package, done)
     application = applied_to_package(name, distribution, files, done)
     result = Overlaid(application, place, left)

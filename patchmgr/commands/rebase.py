@@ -234,7 +234,6 @@ def rebase(
 def continue_rebase(
     session: Session,
     *,
-    wants_detail: bool = False,
     accepted: Sequence[str] = (),
     others: OtherEdits = NOT_SAID,
     shown_in: ShownIn = NOWHERE,
@@ -262,7 +261,7 @@ def continue_rebase(
         in_progress = replace(in_progress, ran=ran, failed="")
         taken = require_taken(session.workspace, in_progress, accepted)
         in_progress = replace(in_progress, accepted=taken)
-        return _go_on(session, in_progress, wants_detail, tree)
+        return _go_on(session, in_progress, tree)
 
 
 def _is_answered(session: Session) -> Callable[[Waiting], bool]:
@@ -279,8 +278,6 @@ def _is_answered(session: Session) -> Callable[[Waiting], bool]:
 def skip_patch(
     session: Session,
     named: Sequence[tuple[str, str]] = (),
-    *,
-    wants_detail: bool = False,
 ) -> RebaseResult:
     """Leave out the first patch in conflict, and continue the rebase.
 
@@ -300,7 +297,7 @@ def skip_patch(
             raise UsageError("every patch in conflict is resolved", "patchmgr rebase --continue")
         require_trusted(session, in_progress)
         in_progress = replace(in_progress, skipped=(*in_progress.skipped, *(named or first)))
-        return _go_on(session, in_progress, wants_detail, tree_of(session, in_progress))
+        return _go_on(session, in_progress, tree_of(session, in_progress))
 
 
 def abort_rebase(session: Session) -> None:
@@ -335,10 +332,8 @@ def require_in_progress(session: Session) -> InProgress:
     return in_progress
 
 
-def _go_on(
-    session: Session, in_progress: InProgress, wants_detail: bool, tree: LinkedWorktree | None
-) -> RebaseResult:
-    options = options_to_continue(session.workspace, in_progress, wants_detail=wants_detail)
+def _go_on(session: Session, in_progress: InProgress, tree: LinkedWorktree | None) -> RebaseResult:
+    options = options_to_continue(session, in_progress)
     return _rebase_all(session, RebaseRequest(in_progress, options, tree))
 
 

@@ -48,7 +48,7 @@ class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def resolve_all(
-    session: Session, result: RebaseResult, command: str, *, seconds: int, wants_detail: bool
+    session: Session, result: RebaseResult, command: str, *, seconds: int
 ) -> tuple[RebaseResult, tuple[Asked, ...]]:
     """Ask a program about each open conflict, and continue the rebase with its answers.
 
@@ -61,7 +61,7 @@ def resolve_all(
         told |= {name: _asked(session, name, resolver) for name in new}
         if not any(told[name].is_taken for name in new):
             break
-        result = continue_rebase(session, wants_detail=wants_detail)
+        result = continue_rebase(session)
     return result, tuple(told.values())
 
 

@@ -65,7 +65,6 @@ class WheelRequest(Struct, frozen=True):
     source: Path
     folder: Path
     bill: Bill | None = None
-    wants_detail: bool = False
 
 
 def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWheel:
@@ -83,7 +82,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
             normalised_name(wheel.name), wheel.version, wheel.record, wheel.read,
             path_map(session, name),
         )  # fmt: skip
-        done = carry_onto_package(session, record, package, wants_detail=request.wants_detail)
+        done = carry_onto_package(session, record, package)
         changes = {path: None if c is None else c.content for path, c in done.files.items()}
         version = local_version(wheel.version, changes) if changes else wheel.version
         result = PatchedWheel(

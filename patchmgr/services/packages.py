@@ -235,15 +235,13 @@ class PackageResult(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def carry_onto_package(
-    session: Session, record: SeriesRecord, package: Package, *, wants_detail: bool = False
-) -> PackageResult:
+def carry_onto_package(session: Session, record: SeriesRecord, package: Package) -> PackageResult:
     """Rebase a series onto the files of a package, as `rebase` would onto its release.
 
     Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
     change.
     """
-    options = CarryOptions(session.selected, wants_detail=wants_detail)
+    options = CarryOptions(session.selected, wants_detail=session.wants_detail)
     with rebase_run(session, session.upstream_of(record).store, options) as run:
         return _Run(run, record, package).carry()
 

@@ -17,23 +17,20 @@ from patchmgr.services.load import LoadedSeries, Parents, load_series, rebase_ru
 from patchmgr.services.rebase_checkout import edits_of
 from patchmgr.services.session import Fetching, Session
 from patchmgr.services.work_area import InProgress, Place, resolved_files, solved_on
-from patchmgr.workspace import Workspace
 
 SKIPPED = "left out by rebase --skip"
 
 
-def options_to_continue(
-    workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
-) -> CarryOptions:
+def options_to_continue(session: Session, in_progress: InProgress) -> CarryOptions:
     """Return the options for continuing a rebase: resolved files, skipped patches, and more."""
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in in_progress.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
     return CarryOptions(
         selected=frozenset(in_progress.selected),
-        solved=resolved_files(workspace, in_progress),
-        solved_on=solved_on(workspace, in_progress),
-        wants_detail=wants_detail,
+        solved=resolved_files(session.workspace, in_progress),
+        solved_on=solved_on(session.workspace, in_progress),
+        wants_detail=session.wants_detail,
         left_out=left_out,
         confidence=in_progress.confidence,
         edits=edits_of(in_progress),
@@ -84,13 +81,13 @@ def repeated_rebase(
     If `place` is given, `solution` replaces the resolution of that file: `(content,)`, or `(None,)`
     to delete the file. If `solution` is None, the file is left in conflict.
     """
-    options = options_to_continue(session.workspace, in_progress, wants_detail=True)
+    options = options_to_continue(session, in_progress)
     solved = {name: dict(files) for name, files in options.solved.items()}
     if place is not None:
         solved.setdefault(series, {}).pop(place, None)
         if solution is not None:
             solved[series][place] = solution[0]
-    options = replace(options, solved=solved)
+    options = replace(options, solved=solved, wants_detail=True)
     loaded, parents = load_series(session, series), Parents()
     target = loaded.upstream.resolve(in_progress.target(series))
     with rebase_run(session, loaded.upstream.store, options) as run:

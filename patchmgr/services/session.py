@@ -29,15 +29,17 @@ if TYPE_CHECKING:
 class Session(Struct, frozen=True):
     """The workspace and the processes that one run of a command uses.
 
-    `say` prints a message. `selected` are the symbols given with `--select`. `readers` maps each
-    store to its open reader. `structures` maps each required reliability (in percent) to the
-    process for structural merges.
+    `say` prints a message. `selected` are the symbols given with `--select`. `wants_detail` asks
+    for the symbol around each hunk, which takes time to find. `readers` maps each store to its open
+    reader. `structures` maps each required reliability (in percent) to the process for structural
+    merges.
     """
 
     workspace: Workspace
     progress: Progress
     say: Callable[[str], None]
     selected: frozenset[str] = frozenset()
+    wants_detail: bool = False
     readers: dict[Path, ObjectReader] = field(default_factory=dict)
     structures: dict[int | None, StructureApart] = field(default_factory=dict)
 
