@@ -29,7 +29,7 @@ from patchmgr.errors import UsageError
 
 
 def init(
-    folder: Annotated[Path | None, argument("[DIR]")] = None,
+    folder: Annotated[Path, argument("[DIR]")] = Path(),
     from_branch: Annotated[
         tuple[str, str] | None, option("--from-branch REPO BRANCH", "Import this branch of a fork.")
     ] = None,
@@ -56,9 +56,7 @@ def init(
     """
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     view = view_of()
-    if folder is not None and Given.folder is not None:
-        raise UsageError("-C names the folder of the workspace already; leave out DIR")
-    place = (folder or Given.folder or Path()).absolute()
+    place = ((Given.folder or Path()) / folder).absolute()  # as with git -C
     if from_branch is not None:
         if upstream is None:
             message = "name upstream's ref in the repository with --upstream REF"
