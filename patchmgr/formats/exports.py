@@ -43,7 +43,7 @@ class Pinned(Struct, frozen=True):
     """What an export needs besides the patches: the pin, the npm package and the series file.
 
     `repository` is the URL of upstream. `landed` maps each upstream commit that a header names to
-    the first release that contains it, or to None if no release does.
+    the first release that contains the commit, or to None if no release does.
     """
 
     commit: str
@@ -336,8 +336,8 @@ def _check_utf8(item: Item) -> None:
 def _package(pinned: Pinned) -> PackagePatch | None:
     """Return the package that the user named, or None if the user named none.
 
-    If the user gave no version, the version is that of the pin. Raises a "usage" error if the pin
-    is not a release, or if the name is not a valid npm name.
+    If the user gave no version, the pin must be a release, whose version is used. Raises a "usage"
+    error if it is not, or if the name is not a valid npm name.
     """
     if pinned.package is None:
         return None
@@ -358,10 +358,9 @@ def _package(pinned: Pinned) -> PackagePatch | None:
 
 
 def _came_as(item: Item) -> PackagePatch | None:
-    """Return the package in a patch's file name.
+    """Return the package that a patch's file name names.
 
-    Returns None if the name contains none, or if the diff changes files outside the package's
-    folder.
+    Returns None if it names no package, or if the diff changes files outside the package's folder.
     """
     name = read_name(item.patch.name)
     if name is None or item.line.is_reversed:

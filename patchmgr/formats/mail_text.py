@@ -134,8 +134,8 @@ def parse_person(text: str) -> tuple[str, str] | None:
 def written_person(name: str, email: str) -> str:
     """Return the text of a `From:` header for a name and an address.
 
-    The name is quoted only if one of the two contains `@`, because git mailinfo would otherwise
-    keep the quotes.
+    The name is quoted only if the name or the address contains `@`, because git mailinfo would
+    otherwise keep the quotes.
     """
     if _SPECIAL.search(name) and "@" in name + email:
         name = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
@@ -148,7 +148,7 @@ def squeezed(text: str) -> str:
 
 
 def parse_date(text: str) -> str | None:
-    """Parse a mail date, an ISO date, one of `git log` or git's raw form; return git's raw form.
+    """Parse a date as in mails, ISO 8601, `git log` or git's raw form; return git's raw form.
 
     The raw form is `SECONDS ZONE`. Returns None if the date cannot be parsed.
     """

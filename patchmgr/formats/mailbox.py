@@ -208,7 +208,6 @@ def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes
 
 
 def _from_text_on(lines: list[bytes]) -> list[bytes]:
-    """Return the lines without the blank lines at the top."""
     return lines[text_at(lines) :]
 
 
@@ -228,7 +227,7 @@ _HG = b"# HG changeset patch"
 def _as_mail(lines: Sequence[bytes]) -> list[bytes] | None:
     """Convert a header in another form to the lines of a mail; return None for an unknown form.
 
-    The lines have no newlines. What fits in no field of the mail is kept in its message.
+    The lines have no newlines. Text that fits no field of the mail is kept in its message.
     """
     lines = lines[text_at(lines) :]
     if not lines:
@@ -360,8 +359,8 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """Return the header for a rewritten patch, in the form of git format-patch.
 
     The header of a mail is kept, except for its first line and the diffstat. Any other header
-    becomes that of a mail, with its text as the body; `author` must then have a date. A header that
-    has this form already is not changed.
+    becomes the header of a mail, with its text as the mail's body; `author` must then have a date.
+    A header that has this form already is not changed.
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)

@@ -1,6 +1,7 @@
-"""Mailboxes: find the boundaries of mails, and tell which mails contain no patch.
+"""Mailboxes: split them into mails, and recognize mails that contain no patch.
 
-`gbp pq` keeps the name and folder of a patch in `Gbp-Pq: ...` lines, the tags of a message.
+`gbp pq` keeps the name and folder of a patch in lines such as `Gbp-Pq: Name fix.patch`. Here, such
+lines are called tags.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
 
 
 def with_places(patch: Patch, places: Mapping[int, Sequence[int]]) -> bytes:
-    """Return the bytes of a patch whose hunks state other lines.
+    """Return the bytes of a patch with other line numbers in its hunk headers.
 
     `places` maps the index of a file in the patch to the lines (from 0) at which its hunks start.
     """
@@ -251,7 +251,7 @@ def _rewritten(
 def _path(
     names: Sequence[bytes], strip: int, exists: Callable[[str], bool], fault: PatchmgrError
 ) -> str:
-    """Return the path that a section changes: the one that exists, or the one of `git apply`."""
+    """Return the path that a section changes: the path that exists, or else git apply's choice."""
     stripped = (re.sub(rb"/+", b"/", name).split(b"/", strip) for name in names)
     paths = [decode_path(parts[strip]) for parts in stripped if len(parts) > strip]
     found = [re.sub(r"^(\./)+", "", path) for path in paths]

@@ -79,7 +79,10 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
-    """Return the series with the lines of these patches turned into comments that give `note`."""
+    """Return the series with the lines of these patches turned into comments.
+
+    Each comment begins with `note`.
+    """
     _check_known(series, names)
     text = b"# " + encode_path(shown(note)) + b": "
     return SeriesFile(

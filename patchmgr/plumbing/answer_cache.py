@@ -83,7 +83,7 @@ class Answers:
 
 
 def value_bytes(value: object) -> bytes:
-    """Return bytes that differ if values differ, for a question about a value without an id."""
+    """Return bytes that identify a value in a question: different values give different bytes."""
     written = BytesIO()
     pickler = pickle.Pickler(written)
     pickler.fast = True  # writes equal values alike, whether or not they are the same object
@@ -92,7 +92,7 @@ def value_bytes(value: object) -> bytes:
 
 
 def _program() -> Iterator[str]:
-    """Yield what an answer depends on besides its question: versions, and the program's files."""
+    """Yield everything but the question that affects an answer: versions and program files."""
     yield f"{__version__} {sys.version}"
     for name in _PARTS:
         spec = find_spec(name)

@@ -53,10 +53,10 @@ def found_state(file: Content | WorkFile | None) -> FileState | None:
 class AppliedFile(Struct, frozen=True):
     """A file that patches changed in a checkout or package.
 
-    `before` and `after` are the states of the file; a state is None if the file does not exist
-    then. `original` is the name under which the old content is kept, and `permissions` are the
-    permission bits of the old file; both are None without an old file. `blob` is git's id of the
-    new content, which may have other line ends in the checkout.
+    `before` and `after` are the states of the file; a state is None if there is no such file.
+    `original` is the name under which the old content is kept, and `permissions` are the permission
+    bits of the old file; both are None if there was no old file. `blob` is git's id of the new
+    content, which may have other line ends in the checkout.
     """
 
     path: str

@@ -39,9 +39,9 @@ _SHORT = 12  # digits of a sha256 that name a snapshot
 class ArchiveUpstream(OpenUpstream):
     """An upstream that is an archive or a folder.
 
-    A state is called `snapshot-` followed by the first digits of a sha256: that of the archive,
-    or that of the list of the folder's files. `upstream/main` is the newest state. `reader`
-    reads the store of the upstream.
+    The name of a state is `snapshot-` and the first digits of a sha256: for an archive, the sha256
+    of the file; for a folder, the sha256 of the list of its files. `upstream/main` is the newest
+    state. `reader` reads the store of the upstream.
     """
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
@@ -174,7 +174,7 @@ class ArchiveUpstream(OpenUpstream):
 
 
 def _files_below(root: Path) -> Iterator[ArchiveFile]:
-    """Yield the files of a folder, sorted by name and without `.git`; all get the same time."""
+    """Yield the files of a folder without `.git`, sorted by name; the time of each file is 0."""
     for folder, below, names in os.walk(root):
         below[:] = sorted(name for name in below if name != ".git")
         links = [name for name in below if os.path.islink(os.path.join(folder, name))]

@@ -16,16 +16,16 @@ from patchmgr.plumbing.closing import Closing
 
 T = TypeVar("T")
 FEW = 8
-"""If there are fewer values than this, starting processes does not pay."""
+"""The smallest number of values for which starting processes saves time."""
 _NUMBER = 4  # bytes; all numbers must fit into a pipe
 
 
 class Ahead(Closing, Generic[T]):
-    """A function that runs in its own thread.
+    """A function that runs in a thread of its own.
 
     `result` and the end of the `with` block wait for the function. The function should mostly wait
-    for git, because two threads cannot compute at the same time. The function must share no data
-    with the thread that starts it.
+    for git, because Python code runs in only one thread at a time. It must share no data with the
+    thread that starts it.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -56,9 +56,9 @@ class Ahead(Closing, Generic[T]):
 def beside(find: Callable[[], T]) -> Callable[[], T]:
     """Start computing a value in a forked process, and return a function that waits for the value.
 
-    The value must be picklable. It is computed in this process, when it is requested, if another
-    thread is running, if there is only one core, or if the forked process fails. If this process
-    ends first, it ends the forked process.
+    The value must be picklable. If another thread is running, if there is only one core, or if the
+    forked process fails, the value is computed in this process when it is requested. The forked
+    process is ended when this process ends.
     """
     if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
         return find
@@ -85,11 +85,11 @@ def beside(find: Callable[[], T]) -> Callable[[], T]:
 
 
 def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Callable[[], list[T]]:
-    """Start computing values in forked processes, and return a function that returns all values.
+    """Start running tasks in forked processes, and return a function that returns all results.
 
-    That function first computes the values that no forked process has begun. The values are begun
-    in the given order. There may be at most 16,000, and each must be picklable. `helpers` is the
-    number of processes to fork.
+    The returned function first runs the tasks that no forked process has started. Tasks are started
+    in the given order. There may be at most 16,000, and each result must be picklable. `helpers` is
+    the number of processes to fork.
     """
     source, sink = os.pipe()
     os.write(sink, b"".join(number.to_bytes(_NUMBER, "big") for number in range(len(tasks))))

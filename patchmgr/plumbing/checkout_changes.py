@@ -1,7 +1,7 @@
 """Plan the changes that `apply`, `push` and `pop` make in a checkout, without losing edits.
 
-`plan_exchange` replaces one applied series by another. `plan_shift` goes from one state of the
-series to another, and leaves files alone that are the same in both states, edited or not.
+`plan_exchange` replaces one applied series by another. `plan_shift` goes from one state of a series
+to another. It does not touch files that are the same in both states, even if they were edited.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
 class Move(Struct, frozen=True):
-    """A change to a file: its content without patches (`below`), as pushed (`old`), and as wanted.
+    """A change to a file: without patches (`below`), as pushed (`old`), and as wanted (`new`).
 
     The contents are those that git stores. `is_kept` is true if the checkout already has the wanted
-    state (`new`), `is_apart` is true if the wanted state does not come from a patch, and
-    `is_given_up` is true if an edit of the file may be overwritten.
+    content, `is_apart` is true if the wanted content does not come from a patch, and `is_given_up`
+    is true if an edit of the file may be overwritten.
     """
 
     path: str
@@ -103,7 +103,7 @@ def _as_git(
     moves: Collection[Move],
     leaving: Collection[str],
 ) -> dict[str, Content | None]:
-    """Return the files that will change, as they are now, in the form in which git stores them."""
+    """Return the present content of each file that will change, in the form that git stores."""
     moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
     apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
     found = {m.path: found_file(checkout, m.path, leaving) for m in moved if not m.is_apart}
@@ -126,7 +126,7 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Convert a file that was read from the checkout to a file to write; None stays None."""
+    """Convert a file read from the checkout to a file to write; return None if there is no file."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -227,7 +227,7 @@ def _holds_apart(root: Path, one: str, other: str) -> bool:
 
 
 class Goal(Struct, frozen=True):
-    """The present and wanted HEAD of a checkout; `onto` is the tree to apply the series to."""
+    """The present and the wanted HEAD of a checkout, and the tree that the series is applied to."""
 
     onto: StoredTree
     old_head: str

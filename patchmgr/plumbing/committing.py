@@ -22,7 +22,7 @@ from patchmgr.plumbing.stores import RefMove
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
     """Return the content of a tag object for a commit, with patchmgr as the tagger.
 
-    The tag's date is the date in the author line `dated`.
+    The tag has the date of the author `dated`.
     """
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
@@ -35,7 +35,7 @@ def write_tag(git_dir: Path, tag: bytes) -> None:
 
 
 def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the ids of the named refs of a remote; refs that do not exist are left out.
+    """Map the named refs of a remote to their ids; refs that do not exist are left out.
 
     Raises PatchmgrError "push" if the remote cannot be read.
     """
@@ -106,11 +106,11 @@ class Mine(Struct, frozen=True):
 def as_mine(
     scratch: Scratch, base: str, commits: Sequence[str], mine: Mine, config: Path | None
 ) -> tuple[str, ...]:
-    """Rewrite commits with the user's identity, the first one with `base` as parent.
+    """Rewrite commits with the user's identity; the first new commit has the parent `base`.
 
     Returns the ids of the new commits. Commits are read from and written to the temporary
     repository `scratch`. `config` is the repository whose configuration gives the user's name and
-    signing settings; if it is None, the user's global configuration does. Raises PatchmgrError
+    signing settings; if it is None, the user's global configuration is used. Raises PatchmgrError
     "identity" or "signing".
     """
     asked = config or scratch.git_dir

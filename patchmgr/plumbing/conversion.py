@@ -159,11 +159,11 @@ class Conversion:
         state: Callable[[], Mapping[str, Content | None]],
         applied: Record | None = None,
     ) -> dict[str, Content | None]:
-        """Return files of the checkout as git stores them.
+        """Return files of the checkout in the form in which git stores them.
 
-        If git would write exactly this file for the file's content in `state`, or if the file has
-        not changed since it was `applied`, the content in `state` is returned. Otherwise, git
-        converts the file. `state` is called only if something may be converted.
+        The content in `state` is returned if git would write exactly this file for that content, or
+        if the file has not changed since it was `applied`. Otherwise, git converts the file.
+        `state` is called only if something may be converted.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)

@@ -89,7 +89,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return the words that occur in a commit's files; none if git cannot search the files."""
+    """Return those words that occur in a commit's files, or none if git cannot search them."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
@@ -148,7 +148,7 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many releases were compared with the previous one, and the hunks that changed.
+    """Compare each release with the previous one; return the number of comparisons and the hunks.
 
     `commits` are the releases in the store, oldest first. At most the last 20 are compared, and
     only the given paths. Returns None if there are fewer than two releases.
@@ -296,8 +296,8 @@ def changed_lines(
 ) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
     """Map the new path of each file that differs between two trees to its hunks without context.
 
-    A hunk is given as four numbers: its first line and its number of lines in the old text, then
-    both in the new text.
+    A hunk is given as four numbers: its first line and its number of lines in the old text, and
+    then in the new text.
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}

@@ -104,9 +104,9 @@ def _refuse_option(name: str) -> None:
 def _by_author(
     git_dir: Path, revisions: Sequence[str], repository: Path
 ) -> dict[bytes, tuple[str, str]]:
-    """Map author, author date and subject to (commit, parent); merges are left out.
+    """Map author, author date and subject to (commit, parent).
 
-    So are commits that agree in author, author date and subject.
+    Merges, and commits that agree in all three, are left out.
     """
     form = "--format=tformat:%H%x09%P%x09%an%x09%ae%x09%at%x09%s"
     code, printed = git_process.run(
@@ -295,7 +295,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return the URL and the branch of the remote that the branch `name` follows.
+    """Return the URL and the branch of the remote that the branch `name` tracks.
 
     `name` may also be a remote-tracking branch. Each result is None if it is unknown.
     """
@@ -379,7 +379,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Map, for each pair of trees, each path that differs to its old and its new entry.
+    """For each pair of trees, map each path that differs to its old and its new entry.
 
     A single git process is used, and contents are not read.
     """

@@ -133,7 +133,8 @@ def require_git(what: str) -> None:
 def is_safe_git(version: tuple[int, int, int]) -> bool:
     """Return whether this version knows GIT_NO_LAZY_FETCH.
 
-    Older versions fetch the missing objects of a partial clone as that clone's configuration says.
+    Older versions fetch the missing objects of a partial clone from where that clone's
+    configuration says.
     """
     major, minor, patch = version
     return (major, minor) >= (2, 45) or (major == 2 and patch >= _SAFE.get(minor, 1 << 30))
@@ -226,10 +227,10 @@ def settings(
 def output_by_files(
     arguments: Sequence[str], *, git_dir: Path, data: IO[bytes], scratch: Path
 ) -> bytes:
-    """Run git as `output` does, with the rest of an open file as input.
+    """Run git as `output` does, but read the input from an open file.
 
-    The output goes through a temporary file in the folder `scratch`, so that no thread has to copy
-    it.
+    The input begins at the file's current position. The output goes through a temporary file in the
+    folder `scratch`, so that no thread has to copy it.
     """
     line, env = command(arguments, git_dir), clean_environment()
     with tempfile.TemporaryFile(dir=scratch) as printed:

@@ -78,7 +78,7 @@ def _names(repository: Path, prefix: str, which: str) -> list[str]:
 
 
 def tag_version(name: str) -> Version | None:
-    """Return the version that the name of a tag stands for, or None if it is not a version."""
+    """Return the version that a tag's name stands for, or None if the name is not a version."""
     try:
         return Version(name)
     except InvalidVersion:
@@ -337,7 +337,7 @@ class GitUpstream(OpenUpstream):
         return tuple(Resolved(name, commit) for name, commit in found if commit != end.commit)
 
     def _source(self) -> Path | None:
-        """Return the git directory of an upstream on this machine, or None for any other."""
+        """Return the git directory of an upstream on this machine, or None for a remote one."""
         is_here = self.url.startswith("file://")
         return find_git_dir(Path(unquote(self.url.removeprefix("file://")))) if is_here else None
 

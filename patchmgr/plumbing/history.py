@@ -42,7 +42,8 @@ class GitHistory(Struct, frozen=True):
     def inside(self, merge: str, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the commits of the branch that a merge commit merged, oldest first.
 
-        A step without a commit precedes them: the files that they change, as the branch found them.
+        They follow a step without a commit, which has the files that they change, as these were
+        where the branch began.
         """
         branch = replace(self, base=f"{merge}^1", target=f"{merge}^2")
         start, steps = branch._steps(paths)
@@ -50,7 +51,7 @@ class GitHistory(Struct, frozen=True):
         return (Step("", "", "", there), *steps) if steps else ()
 
     def _steps(self, paths: Sequence[str] | None) -> tuple[dict[str, Entry | None], list[Step]]:
-        """Return the files that commits change, before the first of them, and the commits."""
+        """Return the changed files, as they were before the first commit, and the commits."""
         asked = paths if paths and len(paths) <= _FEW_PATHS else ()
         arguments = [
             "--literal-pathspecs", "log", "--first-parent", "-m", "--reverse", "--raw", "-z",
@@ -210,9 +211,10 @@ class KnownHistory:
         return self._history.before(commit)
 
     def inside(self, merges: Sequence[Step]) -> Mapping[str, Sequence[Step]]:
-        """Return, by merge commit, the steps of the merged branch, as `GitHistory.inside` does.
+        """Map each merge commit to the steps of the branch that it merged.
 
-        A branch is left out if `prepare` changes its steps: another one might be named instead.
+        The steps are those of `GitHistory.inside`. A branch is left out if `prepare` changes its
+        steps, because another branch might be named instead.
         """
         if not isinstance(self._history, GitHistory):
             return {}
@@ -308,7 +310,7 @@ def messages_with(
     """Return the id and message of each commit whose message contains one of the words.
 
     Only commits that are in one of the tips, but not in the base, are searched. Without words, all
-    of them are returned. `form` says what to return of a message (`%s`: the subject).
+    of them are returned. `form` is git's format of what is returned, such as `%s` for the subject.
     """
     arguments = [
         "log", "-z", "--no-color", f"--format=tformat:%H%n{form}", "--fixed-strings", *options,

@@ -84,7 +84,7 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Return whether this is the wheel's content of a file; None if RECORD has no digest."""
+        """Return whether a file's content is that of the wheel, or None if RECORD has no digest."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 

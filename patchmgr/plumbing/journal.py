@@ -69,7 +69,7 @@ RefMover = Callable[[Sequence[RefPlan]], None]
 
 
 Finisher = Callable[[Path, str], None]
-"""A function that finishes, after a crash, the change in a checkout that a token names."""
+"""A function that, after a crash, finishes the change that a token names in a checkout."""
 
 
 class Change(Struct):

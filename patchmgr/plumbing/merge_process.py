@@ -27,7 +27,7 @@ PATIENCE = 600.0  # seconds for one file; files within the limits need less than
 MOST_MEMORY = 2 << 30  # bytes
 NO_MEMORY = 3  # an exit code
 _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
-"""Exit codes of a process to which a text was too large or too deeply nested.
+"""Exit codes of a process that received a text too large or too deeply nested for it.
 
 The same text always causes the same exit code.
 """

@@ -206,9 +206,9 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield the other files of the tree whose paths are equal to `path` under `key`.
+        """Yield the other files of the tree whose paths have the same key as `path`.
 
-        `key` is applied to the name of each folder and file, and may ignore case, for example.
+        `key` gives the key of a folder's or file's name; it may, for example, ignore case.
         """
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):

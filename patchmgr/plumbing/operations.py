@@ -185,7 +185,7 @@ class OperationLog:
         return (self.read(number) for number in self.numbers())
 
     def note(self, change: Change, told: Told) -> None:
-        """Add the log's entry to a change that is about to be made, and save what it replaces.
+        """Add an entry in the log to a change that is about to be made, and save what it replaces.
 
         A change without files, targets and refs gets no entry. A person's edits that the change
         found in a checkout get an entry of their own.

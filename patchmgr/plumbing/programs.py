@@ -280,10 +280,10 @@ _AS_IT_IS = "* -text -ident -filter !eol !working-tree-encoding\n"
 def run_tool(
     file: ToolFile, settings: tuple[tuple[str, str], ...], *, tool: str | None
 ) -> tuple[bool, bytes | None]:
-    """Open a file in a merge tool with `git mergetool`; return its success and the merged content.
+    """Open a file in a merge tool; return whether the tool succeeded, and the merged content.
 
-    The tool runs on the user's terminal and in the user's environment. The content is None if the
-    file was deleted.
+    The tool is started by `git mergetool`, on the user's terminal and in the user's environment.
+    The content is None if the file was deleted.
     """
     with tempfile.TemporaryDirectory(prefix="patchmgr-mergetool-") as place:
         root = Path(place)

@@ -78,7 +78,7 @@ def moved_folders(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Return the new paths, by old path, of files that patches create in folders that have moved.
+    """Map the path of each file that patches create in a moved folder to its new path.
 
     As in git, a folder has moved if no file is left in it and one new folder received more of its
     files than any other folder. Here, the new folder must also have received more than half of

@@ -373,7 +373,7 @@ class Target:
         synced(self.private)
 
     def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
-        """Return whether a file, or something that is changed after the files, may have changed."""
+        """Return whether any part of the change may have been made already."""
         now = self._states_now(rows)
         is_before = all(
             now[path] == before and (beside is None or self.tree.read(beside) is not None)

@@ -83,6 +83,6 @@ class OpenUpstream(Protocol):
 
 
 def nearest(wanted: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Return a hint that lists the known names most like `wanted`, or else the first ones."""
+    """Return a hint that lists the known names most similar to `wanted`, or else the first ones."""
     close = get_close_matches(wanted, known, n=5, cutoff=0.5) or known[:5]
     return (f"nearest names: {', '.join(close)}",) if close else ()

@@ -30,7 +30,7 @@ class WorkFile(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """The folder in which to write a file before it is moved, and the folders to make first."""
+    """Where to write a file before it is moved: a folder, and the folders to make first."""
 
     folder: str
     missing: tuple[str, ...]
@@ -131,7 +131,10 @@ class WorkTree:
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
 
     def sync(self, paths: Iterable[str]) -> None:
-        """Wait until the entries of those folders of these paths that still exist are on disk."""
+        """Wait until the entries of the folders that contain the paths are on disk.
+
+        Folders that no longer exist are skipped.
+        """
         for folder in sorted({os.path.dirname(path) for path in paths}):
             with (
                 suppress(FileNotFoundError, PatchmgrError),

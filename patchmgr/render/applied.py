@@ -112,7 +112,7 @@ def verification_text(found: Verification, view: View) -> Iterator[str]:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield a line for each file that is not as patched, or for all files if the view shows all."""
+    """Yield a line for each file that is not patched, or for all files if the view shows all."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"

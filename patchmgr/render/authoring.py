@@ -74,7 +74,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed) -> Iterator[str]:
-    """Yield the result of `refresh --auto`: the changed patches, and the edits in no patch."""
+    """Yield the result of `refresh --auto`: the changed patches, and the edits left in no patch."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     yield from (f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches)
     yield from (f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others)

@@ -57,8 +57,8 @@ def fitting(
 ) -> tuple[list[str], list[str]]:
     """Return the items that fit into `room` characters, and a sentence that counts the others.
 
-    Each item counts as `gap` characters longer, for the separator after it. There is no sentence if
-    all items fit; otherwise it calls them `what`.
+    Each item counts as `gap` characters longer, for the separator after it. The sentence calls the
+    items `what`; it is left out if all items fit.
     """
     kept: list[str] = []
     for item in items:
@@ -123,7 +123,10 @@ class Page:
     def bullets(
         self, title: str, rows: Sequence[str], *, what: str, summary: str = "", share: float = 0.5
     ) -> None:
-        """Add a list as `table` adds a table; a row that is an item of a nested list stays so."""
+        """Add a list, as `table` adds a table.
+
+        A row that begins with `  - ` is an item of a nested list.
+        """
         lines = [row if row.startswith("  - ") else f"- {row}" for row in rows]
         self._add_lines(title, [], lines, what, summary, share)
 

@@ -78,7 +78,7 @@ def _facts(step: PlanStep) -> Iterator[str]:
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield a line with the assumptions on how conflicts are resolved, if there are any."""
+    """Yield a line that says how conflicts are assumed to be resolved, if any are."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     verb = "is" if taken == 1 else "are"

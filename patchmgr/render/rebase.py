@@ -67,7 +67,7 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def moved_text(number: int, back: int, unit: str) -> str:
-    """Return how many upstream commits (or releases) a rebase goes back and then forward."""
+    """Return how many upstream commits or releases a rebase goes back, and how many forward."""
     moved = counted(number, f"upstream {unit}")
     if back:
         gone = f"back over {counted(back, unit)}"
@@ -155,7 +155,7 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield where upstream seems to have the change of a patch in conflict, and how to decide."""
+    """Yield where upstream seems to have the change of a conflicting patch, and how to decide."""
     pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
     if patch.verdict is not Verdict.CONFLICT:
         return

@@ -216,7 +216,7 @@ def _fitting(text: str, width: float) -> str:
 
 
 def reach_bar(review: Review) -> Chart | None:
-    """Return a bar chart of the numbers of changed sites with each reach."""
+    """Return a bar chart with the number of changed sites for each reach."""
     if not review.sites:
         return None
     shapes, x = [], 0.0
@@ -231,7 +231,7 @@ def reach_bar(review: Review) -> Chart | None:
 
 
 def heat_map(review: Review) -> Chart | None:
-    """Return a heat map of patches and subsystems; a stronger colour means more changed lines."""
+    """Return a heat map of patches by subsystem; a stronger colour means more changed lines."""
     parts = [part.name for part in review.parts]
     patches = review.parts_of_patches[:_MOST_COLUMNS]
     if not parts or not patches:

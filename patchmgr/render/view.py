@@ -15,7 +15,7 @@ _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def cells(text: str) -> int:
-    """Return the number of columns that a text occupies on a terminal; colours occupy none."""
+    """Return the number of columns that a text occupies on a terminal; colour codes occupy none."""
     text = _COLOUR.sub("", text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
@@ -24,7 +24,7 @@ def cells(text: str) -> int:
 def table(rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> Iterator[str]:
     """Yield rows of cells as aligned columns, two spaces apart, without trailing spaces.
 
-    The columns with the numbers in `right` are aligned at their right end.
+    The columns whose numbers are in `right` are aligned on the right.
     """
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:

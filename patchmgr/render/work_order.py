@@ -52,8 +52,8 @@ _NESTED = 110  # percent, because a nested value is indented more
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
     """Return a recorded conflict as JSON data, shortened if it exceeds `most` characters.
 
-    The shortened data lacks the texts, which are also in the regions of the work order. Of a group,
-    it has only the first parts.
+    The shortened data lacks the texts, which are also in the regions of the work order. For a
+    group, it has only the first parts.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
