@@ -323,7 +323,7 @@ def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
         count += 1
         yield found
     if not count:
-        raise bad("holds no files")
+        raise bad("contains no files")
 
 
 def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
@@ -334,7 +334,7 @@ def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[Archive
     members = (member for member, _ in _placed(file, limits, lambda path: path))
     paths = [safe_path(m.name) for m in members if m.kind is not Kind.DIRECTORY]
     if not paths:
-        raise bad("holds no files")
+        raise bad("contains no files")
     has_top = all("/" in path for path in paths) and len({p.split("/")[0] for p in paths}) == 1
     yield from _files(file, limits, _TopFolder().inside if has_top else lambda path: path)
 

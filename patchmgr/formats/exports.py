@@ -144,7 +144,7 @@ class Quilt(Form, frozen=True):
         """Return clauses that name what quilt ignores in a patch."""
         patch, found = parcel.item.patch, []
         if parcel.item.line.guards:
-            found.append("has guards, which quilt takes for comments; it will apply the patch")
+            found.append("has guards, which quilt takes for comments: it will apply the patch")
         if any(file.binary is not None for file in patch.files):
             found.append("has a binary file, which quilt does not apply")
         return tuple(found)
@@ -352,7 +352,7 @@ def _package(pinned: Pinned) -> PackagePatch | None:
         version = release[1]
     package = PackagePatch((name,), version)
     if read_name(written_name(package)) != package:
-        message = f"{shown(pinned.package)} is not a package name of npm with a version"
+        message = f"{shown(pinned.package)} is not an npm package name with a version"
         raise UsageError(message, "write it as: --npm NAME@1.2.3")
     return package
 

@@ -140,9 +140,9 @@ def _with_dates(lines: Sequence[bytes], notes: list[str]) -> list[bytes]:
             kept += lines[at:end]
         else:
             date = leading_date(text)
-            now = "missing" if date is None else written_date(date)
-            notes.append(f"the date cannot be read, so it is {now} now: {shown(text)}")
-            kept += [] if date is None else [f"Date: {now}\n".encode()]
+            now = "removed" if date is None else f"replaced by {written_date(date)}"
+            notes.append(f"the date cannot be read, and was {now}: {shown(text)}")
+            kept += [] if date is None else [f"Date: {written_date(date)}\n".encode()]
             kept.append(encode_path(f"Original-Date: {text}\n"))
         at = end
     return kept

@@ -89,7 +89,7 @@ def ask_environment(python: str) -> Environment:
             managed += [Path(path) for path in answer["base"]]
             sites += managed
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as fault:
-        message = f"{python} does not answer as a Python interpreter"
+        message = f"{python} does not behave like a Python interpreter"
         raise PatchmgrError("environment", message, *_NAME_ONE) from fault
     marker = stdlib / "EXTERNALLY-MANAGED"
     owner = marker if managed and marker.exists() else None

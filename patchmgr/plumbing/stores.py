@@ -131,7 +131,7 @@ def refuse_shallow(name: str, git_dir: Path) -> None:
     if (git_dir / "shallow").exists():
         raise PatchmgrError(
             "git",
-            f"{name} is a shallow clone, which lacks the commits before its newest ones",
+            f"{name} is a shallow clone, which lacks older commits",
             f"git --git-dir={shlex.quote(str(git_dir))} fetch --unshallow",
         )
 

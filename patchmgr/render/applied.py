@@ -57,7 +57,7 @@ def _written(done: Application, copies: str, what: str, *, is_dry_run: bool) -> 
         yield f"head {done.head}"
     merged = [clean(p.name) for p in patches if p.verdict in (Verdict.MODIFIED, Verdict.PARTIAL)]
     if merged:
-        yield f"Merged, please review: {', '.join(merged)}"
+        yield f"Merged; please review: {', '.join(merged)}"
     absorbed = sum(patch.verdict is Verdict.ABSORBED for patch in patches)
     if absorbed:
         known = "The checkout" if package is None else f"{package.name} {clean(package.version)}"

@@ -62,7 +62,7 @@ def _about(gate: Gate) -> str:
     if gate.seconds is not None:
         words.append(f"{gate.seconds:.1f} s")
     else:
-        words.append(f"{gate.looked_at} looked at")
+        words.append(f"{gate.looked_at} checked")
     if gate.problems:
         words.append(counted(len(gate.problems), "problem"))
     if gate.note:

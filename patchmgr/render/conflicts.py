@@ -145,7 +145,8 @@ def pulled_text(pulled: Pulled) -> Iterator[str]:
     yield from _others(pulled.known, pulled.otherwise, "here")
     yield from (f"  not taken: {one.id}  {clean(one.reason)}" for one in pulled.refused)
     if pulled.taken and pulled.trusted_by:
-        yield f"They count as your own for {clean(', '.join(pulled.trusted_by))}."
+        series = clean(", ".join(pulled.trusted_by))
+        yield f"They count as your own for {series}, because the source is trusted."
     elif pulled.taken:
         yield "They are proposals: each is shown with its conflict, for you to accept."
 
@@ -160,5 +161,5 @@ def pushed_text(pushed: Pushed) -> Iterator[str]:
 
 
 def _others(known: Sequence[str], otherwise: Sequence[str], where: str) -> list[str]:
-    lines = [f"  resolved in the same way {where}: {len(known)}"] if known else []
+    lines = [f"  already resolved in the same way {where}: {len(known)}"] if known else []
     return lines + [f"  resolved differently {where}, not replaced: {name}" for name in otherwise]

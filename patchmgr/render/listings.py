@@ -146,7 +146,7 @@ def _cut(lines: Sequence[str], view: View) -> Sequence[str]:
     left = len(lines) - MOST_LISTED
     if view.is_all or left <= 0:
         return lines
-    return [*lines[:MOST_LISTED], f"  and {left} more like the last; to list them: --verbose"]
+    return [*lines[:MOST_LISTED], f"  and {left} more like these; to list them: --verbose"]
 
 
 def started_text(done: Started, is_dry_run: bool, view: View) -> Iterator[str]:
@@ -180,10 +180,10 @@ def started_value(done: Started) -> dict[str, Any]:
 def _fork_lines(fork: Fork, rests: Sequence[str], view: View) -> Iterator[str]:
     """Yield lines about an imported fork with merges, and what the user should review."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
-    last = f"The last patch gives exactly the tree of {fork.head[:12]}."
+    last = f"All patches together give exactly the tree of {fork.head[:12]}."
     yield f"Made from {commits}, on {fork.base[:12]}. {last}"
     yield from _cut([f"  {name}: changes made in a merge itself" for name in rests], view)
-    gone = [f"  left out, because nothing of it remains: {clean(one)}" for one in fork.dropped]
+    gone = [f"  left out, because nothing remains of it: {clean(one)}" for one in fork.dropped]
     yield from _cut(gone, view)
     for how, count in Counter(remark.how for remark in fork.remarks).items():
         yield f"  {counted(count, 'conflict')} in merges: {how}"

@@ -66,8 +66,8 @@ def _head(note: SyncNote) -> str:
     if not note.is_complete:
         lines.append("")
         lines.append(
-            "This workspace has no detailed record of that rebase. The note does not say what was "
-            "in conflict, or which files stayed identical."
+            "This workspace has no detailed record of that rebase, so the note does not say what "
+            "was in conflict or which files stayed identical."
         )
     return "\n".join(lines)
 

@@ -112,7 +112,7 @@ def _place(place: Place) -> str:
 def _tried(plan: Plan) -> str:
     words = [f"{p.start}..{p.end} {'clean' if p.is_clean else 'conflict'}" for p in plan.probes]
     units = "releases" if plan.unit == "release" else "first-parent commits"
-    return f"trial rebases, in numbers of {units}: {', '.join(words)}"
+    return f"trial rebases, by number of {units}: {', '.join(words)}"
 
 
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:

@@ -242,12 +242,12 @@ def after_rebase(
     pinned = {(o.onto.ref, o.upstream) for o in outcomes if o.base.commit == o.onto.commit}
     for ref, name in sorted(pinned):
         if ref.startswith("upstream/"):
-            yield f"{clean(ref)} was at the pin when it was fetched last"
+            yield f"{clean(ref)} was at the pin when it was last fetched"
             yield f"To fetch it again: patchmgr upstream fetch {name}"
     if work is not None:
-        yield "Patch files, pin and branch are as they were."
+        yield "The patch files, the pin and the branch are unchanged."
         yield "To leave out the first patch in conflict: patchmgr rebase --skip"
-        yield "To forget the attempt: patchmgr rebase --abort"
+        yield "To give up the rebase: patchmgr rebase --abort"
         yield from _next_step(outcomes, work, tuple(waiting))
     elif any(outcome.has_conflicts for outcome in outcomes):
         yield _conflicts_left(outcomes)
@@ -268,7 +268,7 @@ def after_checkout(outcomes: Sequence[SeriesOutcome], place: Path) -> Iterator[s
             yield f"{outcome.name}: head {outcome.head}"
         yield f"The result is checked out in {clean(str(place))}"
         return
-    yield "Patch files, pin and branch are as they were."
+    yield "The patch files, the pin and the branch are unchanged."
     yield _conflicts_left(outcomes)
     told = clean(patch.reason or "see git status there")
     yield f"The first conflict is in {clean(str(place))}: {told}"

@@ -23,7 +23,7 @@ REACH_WORDS = {
     Reach.SHARED: "runs for everybody",
     Reach.GATED: "behind a gate, but possibly with effects elsewhere",
     Reach.ADDED: "new names and symbols: they run where they are called",
-    Reach.INERT: "provably no effect for those whom the gate keeps out",
+    Reach.INERT: "provably no effect where the gate is closed",
 }
 OUTSIDE = "outside of symbols"
 FOLDER_RULE = "A top folder with more than half of all files is split one level deeper."
@@ -34,7 +34,7 @@ TITLES: Mapping[str, str] = {
     Kind.RENAMED.value: "renamed files",
     Kind.DELETED.value: "deleted files",
     Kind.MODE.value: "mode changes only",
-    Area.CODE.value: "code and all else",
+    Area.CODE.value: "code and everything else",
     Area.TESTS.value: "tests",
     Area.THIRD_PARTY.value: "third party",
     Build.REBUILD.value: "needs a rebuild",

@@ -94,7 +94,7 @@ def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: in
     page.blocks(plans, what="plans", share=0.3)
     notes = [note_markdown(one.note, limit=limit // 4) for one in proposal.carried]
     page.blocks(notes, what="notes", share=0.5)
-    page.add("## What waits for a person" * bool(orders))
+    page.add("## What a person must resolve" * bool(orders))
     page.blocks(orders, what="work orders")
     return page.whole()
 

@@ -361,7 +361,7 @@ def test_many_patches_are_counted_and_listed_only_with_verbose(empty: Stage) -> 
     short = take(empty, folder, "--dry-run").out.splitlines()
     assert short[0] == "Would import 13 patches into s; to list them: --verbose"
     assert len([line for line in short if line.startswith("  risk: ")]) == 12
-    assert short[-1] == "  and 1 more like the last; to list them: --verbose"
+    assert short[-1] == "  and 1 more like these; to list them: --verbose"
     assert take(empty, folder, "--dry-run", "-q").out == "Would import 13 patches into s\n"
     whole = take(empty, folder, "-v").out.splitlines()
     assert whole[:2] == ["Imported 13 patches into s:", "  p00.diff  p00"] and len(whole) == 27

@@ -352,7 +352,7 @@ def test_a_shallow_clone_is_no_upstream(stage: Stage) -> None:
     place = stage.folder / "shallow"
     url = upstream.root.as_uri()
     upstream.git("clone", "--quiet", "--depth=1", url, str(place))
-    refused = "is a shallow clone, which lacks the commits"
+    refused = "is a shallow clone, which lacks older commits"
     borrowing = "upstream", "add", "two", "--git", url, "--reference", place
     assert refused in stage.run(*borrowing, code=1).err
     stage.run("upstream", "add", "two", "--git", place)

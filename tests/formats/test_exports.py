@@ -164,8 +164,8 @@ REFUSED = [
     ("patch-package", LINK, "p@1.0.0", "not-exportable", "link l"),
     ("patch-package", EDIT, None, "usage", "needs the name and version"),
     ("patch-package", EDIT, "p", "usage", "is not a version"),
-    ("patch-package", EDIT, "../p@1.0.0", "usage", "is not a package"),
-    ("patch-package", EDIT, "p@1", "usage", "is not a package"),
+    ("patch-package", EDIT, "../p@1.0.0", "usage", "is not an npm package"),
+    ("patch-package", EDIT, "p@1", "usage", "is not an npm package"),
     ("patch-package", EDIT, "@1.0.0", "usage", "is not "),
     ("patch-package", EDIT, "", "usage", "is not "),
 ]

@@ -118,7 +118,7 @@ def test_a_date_that_cannot_be_read_is_kept_beside_one_that_can(old: str, new: s
     head = "From: A <a@b>\n{}Subject: x\n\n"
     found = rewrite(head.format(old) + X)
     assert found.parts == ((head.format(new) + X).encode(),)
-    assert found.notes[0].startswith("the date cannot be read, so it is ")
+    assert found.notes[0].startswith("the date cannot be read, and was ")
 
 
 REFUSED = {

@@ -38,11 +38,11 @@ def test_gates_that_were_passed_are_counted() -> None:
     checked = Checked("s", None, ("a",), (*gates, gate_of("space", 1, (Problem("space", "tab"),))))
     assert text_of(checked_text(checked, View())).splitlines() == [
         "s  1 patch",
-        "  failed  space  1 looked at, 1 problem",
+        "  failed  space  1 checked, 1 problem",
         "      tab",
         "  3 gates: 1 passed, 1 failed, 1 skipped",
     ]
     every = text_of(checked_text(checked, View(Detail.ALL))).splitlines()
-    assert every[1:3] == ["  passed   header  4 looked at", "  skipped  bytes   no claims"]
+    assert every[1:3] == ["  passed   header  4 checked", "  skipped  bytes   no claims"]
     line = text_of(checked_text(checked, View(Detail.LINE)))
     assert line == "s: 1 patch, 3 gates: 1 passed, 1 failed, 1 skipped\n"

@@ -194,9 +194,9 @@ def test_a_narrow_terminal_gets_the_name_and_prose_in_several_lines() -> None:
 
 
 STOP = """\
-Patch files, pin and branch are as they were.
+The patch files, the pin and the branch are unchanged.
 To leave out the first patch in conflict: patchmgr rebase --skip
-To forget the attempt: patchmgr rebase --abort
+To give up the rebase: patchmgr rebase --abort
 These files have conflict markers:
   w/s/p1.patch/a
   w/s/p2.patch/a
