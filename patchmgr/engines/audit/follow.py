@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.audit.interfaces import Changed, named_imports, new_lines
 from patchmgr.engines.audit.places import source_path
-from patchmgr.engines.audit.states import States
+from patchmgr.engines.audit.states import States, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
@@ -99,8 +99,7 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
     for path in states.carriers if changed.places else ():
         if not path.endswith(PYTHON):
             continue
-        content = states.merged.read(path)
-        text = (content or b"").decode("utf-8", "surrogateescape")
+        text = states.merged.text(path)
         imports = [(module, name) for _, module, name in changed.imports(path, text)]
         if source_path(states, path) != path:
             imports += [(m, n) for _, m, n in named_imports(text) if m.startswith(".")]
@@ -199,10 +198,10 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
         old, new = states.base.read(path), states.onto.read(path)
         if old is None or new is None or word not in old or word not in new:
             continue
-        before = named_imports(old.decode("utf-8", "surrogateescape"))
+        before = named_imports(decoded(old))
         if not any(n == name and then.place(path, m) == gone for _, m, n in before):
             continue
-        for _, m, n in named_imports(new.decode("utf-8", "surrogateescape")):
+        for _, m, n in named_imports(decoded(new)):
             place = now.place(path, m) if n == name else ""
             if place and place != gone:
                 yield m, place

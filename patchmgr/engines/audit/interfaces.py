@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from patchmgr.engines.audit.outline import Altered, Suspects, altered, blocks, lost_names, words
 from patchmgr.engines.audit.places import source_path
-from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.model.patch import Hunk
@@ -58,7 +58,7 @@ def _ours(states: States) -> Iterator[Lines]:
         old = source_path(states, path)
         # In a file that moved, an unchanged relative import may refer to another module.
         same = path == old and states.merged.blob(path) == states.written.blob(old)
-        text = content.decode("utf-8", "surrogateescape")
+        text = decoded(content)
         imported = changed.imported_words(path, text)
         if same and not imported:
             continue
@@ -111,7 +111,7 @@ def _theirs(states: States) -> Iterator[Lines]:
         content = states.merged.read(path) if path.endswith(PYTHON) else None
         if content is None or states.merged.blob(path) == states.written.blob(path):
             continue
-        text = content.decode("utf-8", "surrogateescape")
+        text = decoded(content)
         if path in lost or any(True for _ in ours.imports(path, text)):
             said, lines = text.split("\n"), new_lines(text, states.written.read(path))
             lines = frozenset(n for n in lines if not every.isdisjoint(_WORD.findall(said[n - 1])))
@@ -160,7 +160,7 @@ def _is_redefining(hunk: Hunk, path: str) -> bool:
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:
     """Return the numbers (from 1) of the lines in `text` that do not occur in `other`."""
-    known = {"", *(other or b"").decode("utf-8", "surrogateescape").split("\n")}
+    known = {"", *decoded(other).split("\n")}
     return frozenset(n for n, line in enumerate(text.split("\n"), 1) if line not in known)
 
 
@@ -220,7 +220,7 @@ def imported_blobs(files: Iterable[tuple[str, bytes]], tree: Tree) -> set[str]:
     stems = {
         stem
         for path, content in files
-        for _, module, name in named_imports(content.decode("utf-8", "surrogateescape"))
+        for _, module, name in named_imports(decoded(content))
         for place in places(path, module)
         for stem in (place, f"{place}/{name}")
     }

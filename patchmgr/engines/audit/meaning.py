@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
 from patchmgr.engines.audit.places import added_lines, versions, written_path
-from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import Function, parse_expression, parse_python
 from patchmgr.model.audit import AuditFinding
@@ -56,8 +56,7 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
     contents = versions(states, path)
     if contents is None:
         return
-    texts = (content.decode("utf-8", "surrogateescape") for content in contents)
-    base, written, onto, merged = map(_parts, texts)
+    base, written, onto, merged = (_parts(decoded(content)) for content in contents)
     changed = {
         name
         for name in merged.keys() & base.keys() & written.keys() & onto.keys()

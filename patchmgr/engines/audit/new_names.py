@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from patchmgr.engines.audit.python_modules import definitions, members_of, module_name
 from patchmgr.engines.audit.python_names import Entity, PythonState
-from patchmgr.engines.audit.states import States
+from patchmgr.engines.audit.states import States, decoded
 from patchmgr.engines.structure.guards_imports import ROOTS, bound_names
 from patchmgr.engines.structure.python_tree import Assigned, Definition, Function, parse_python
 
@@ -158,7 +158,7 @@ def _definition(content: bytes | None, outer: str, name: str) -> ast.AST | None:
 
     Returns None if nothing does, or if the content does not parse.
     """
-    tree = None if content is None else parse_python(content.decode("utf-8", "surrogateescape"))
+    tree = None if content is None else parse_python(decoded(content))
     top = {} if tree is None else definitions(tree)
     return members_of(top.get(outer)).get(name, [None])[0] if outer else top.get(name)
 

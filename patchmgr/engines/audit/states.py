@@ -23,6 +23,11 @@ LACKS = "lacks"
 """The key that is set in `States.kept` when the store lacks the content of a file."""
 
 
+def decoded(content: bytes | None) -> str:
+    """Return the content of a file as a string without a byte order mark, or "" for no file."""
+    return (content or b"").decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
 class Files(Struct, frozen=True):
     """The files of one of the states that an audit compares, such as upstream or the result."""
 
@@ -59,7 +64,7 @@ class Files(Struct, frozen=True):
 
     def text(self, path: str) -> str:
         """Return the content of a file as a string, or an empty string if it does not exist."""
-        return (self.read(path) or b"").decode("utf-8", "surrogateescape")
+        return decoded(self.read(path))
 
     def lines(self, path: str) -> list[bytes]:
         """Return the lines of a file, or an empty list if the file does not exist."""

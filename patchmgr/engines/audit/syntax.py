@@ -11,7 +11,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from patchmgr.engines.audit.places import written_path
-from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.engines.audit.states import UNKNOWN, States, Told, decoded
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, brackets, match_brackets
 from patchmgr.engines.languages.file_types import CXX
 from patchmgr.engines.structure.python_tree import parse_python
@@ -108,7 +108,7 @@ def parsed_python(content: bytes | None) -> ast.Module | None:
     """Return the syntax tree of Python source, or None if it does not parse or is too large."""
     if content is None or len(content) > LARGEST_TREE:
         return None
-    return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+    return parse_python(decoded(content))
 
 
 def _compile(content: bytes) -> None:

@@ -12,6 +12,7 @@ from patchmgr.engines.absorption.proof import checked
 from patchmgr.engines.absorption.proposal import Proposal, with_proposals
 from patchmgr.engines.audit.interfaces import named_imports
 from patchmgr.engines.audit.outline import words
+from patchmgr.engines.audit.states import decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.conflicts import collision, proposed
@@ -463,5 +464,4 @@ def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> set[str]
 
 
 def _imports(content: bytes) -> set[str]:
-    text = content.decode("utf-8", "surrogateescape")
-    return {statement for statement, _, _ in named_imports(text)}
+    return {statement for statement, _, _ in named_imports(decoded(content))}

@@ -19,7 +19,7 @@ from itertools import islice
 from keyword import kwlist
 
 from patchmgr.engines.audit.places import patch_of_texts, versions
-from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_lines import (
@@ -55,7 +55,7 @@ def check_merged(
     for path in states.carriers:
         contents = versions(states, path)
         if contents is not None and not any(b"\0" in each for each in contents):
-            base, fork, upstream, merges[path] = map(_decoded, contents)
+            base, fork, upstream, merges[path] = map(decoded, contents)
             texts[path] = Texts(base, upstream, fork)
     counted = {path: growths(texts[path], merges[path]) for path in texts}
     suspects = [
@@ -94,7 +94,7 @@ def check_file(
     if fault is not None:
         where = f"line {fault.line}, " if fault.line else ""
         return (f"both sides parse, and their merge does not: {where}{fault.what}.",)
-    texts, text = Texts(*map(_decoded, sides)), _decoded(merged)
+    texts, text = Texts(*map(decoded, sides)), decoded(merged)
     return (*suspect(texts, text, path), *_outdated(texts, text, growths(texts, text)))
 
 
@@ -117,10 +117,6 @@ def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
     lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
     line = lines[0] if len(lines) == 1 else 0
     return AuditFinding("suspect", False, path, line, quoted, sentence)
-
-
-def _decoded(content: bytes) -> str:
-    return content.decode("utf-8", "surrogateescape")
 
 
 _NAME = r"[^\W\d]\w*(?:\.\w+)*"

@@ -104,7 +104,7 @@ def _is_plainly_imported(content: bytes, word: bytes) -> bool:
 @lru_cache(maxsize=512)
 def bound_names(content: bytes) -> frozenset[str] | None:
     """Return the names bound at a Python module's top level, or None if it does not parse."""
-    tree = parse_python(content.decode("utf-8", "surrogateescape"))
+    tree = parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
     return None if tree is None else bound_in(tree)
 
 

@@ -44,6 +44,13 @@ BUILT_TWO = "class f:\n    def __init__(self, a, b):\n        pass\n"
             "`f` is called without `b`, which it needs.", id="with-an-odd-string",
         ),
         pytest.param(
+            f"\ufeff{ONCE}", ONE, TWO, "f", "`f` is called without `b`, which it needs.", id="bom",
+        ),
+        pytest.param(
+            "from m import \\\n    f\n\nf(1)\n", ONE, TWO, "f",
+            "`f` is called without `b`, which it needs.", id="imported-over-lines",
+        ),
+        pytest.param(
             "from m import f\n\nf(\n    (1),  # first )\n)\n", ONE, TWO, "f",
             "`f` is called without `b`, which it needs.", id="over-lines",
         ),

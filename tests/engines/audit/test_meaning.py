@@ -65,6 +65,12 @@ def test_what_was_redefined_is_told(line: str, change: tuple[str, str], said: st
     assert {patched(line).splitlines()[finding.line - 1].strip() for finding in told} == {line}
 
 
+def test_a_byte_order_mark_hides_no_function() -> None:
+    ours, theirs = patched("check(limit > index)"), BASE.replace("limit=8", "limit=16")
+    (finding,) = told_of(*(f"\ufeff{text}" for text in (BASE, ours, theirs)))
+    assert "`16` now (it was `8`)" in finding.text
+
+
 QUIET = {
     "comment": ("check(index + end)", ("    end = count + 1", "    end = count + 1  # one more")),
     "layout": ("check(index + end)", ("count + 1", "(count +\n        1)")),
