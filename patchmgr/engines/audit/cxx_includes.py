@@ -40,7 +40,7 @@ def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
 
 def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
     """Yield the name in each `#include` line, and whether the name is in quotes instead of `<>`."""
-    text = content or b""
+    text = (content or b"").removeprefix(b"\xef\xbb\xbf")
     for found in _INCLUDE.finditer(text):
         if not text[text.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip(b" \t"):
             yield found[2].decode("utf-8", "surrogateescape"), found[1] == b'"'

@@ -165,7 +165,7 @@ def read_declarations(content: bytes) -> tuple[Declaration, ...]:
 
 
 def _text_of(content: bytes) -> str:
-    return content.decode("utf-8", "replace").replace("\r\n", "\n")
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").removeprefix("\ufeff")
 
 
 def _macros(text: str) -> Iterator[Declaration]:

@@ -347,7 +347,8 @@ def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     match, all items are None. If an `#if` may be the cause, only the items from its line on are.
     Namespaces are left out.
     """
-    return _Symbols().read(content.decode("utf-8", "surrogateescape").replace("\r\n", "\n"))
+    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    return _Symbols().read(text.replace("\r\n", "\n"))
 
 
 class _Symbols(Scan):

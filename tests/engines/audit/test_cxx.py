@@ -224,3 +224,11 @@ def test_what_a_patch_in_conflict_declares_may_still_come() -> None:
     (declaring, using_it), states = audited(*files[:3], later=files[3:])
     assert (declaring.outcome.verdict, using_it.outcome.is_carried) == (Verdict.CONFLICT, True)
     assert run_checks(states, [cxx_faults]) == ()
+
+
+def test_a_byte_order_mark_hides_no_include() -> None:
+    ours, upstream = using("r = plain(a);"), header("int plain(", "int simple(")
+    marked = (
+        {path: f"\ufeff{text}" for path, text in side.items()} for side in (BASE, ours, upstream)
+    )
+    assert [finding.symbol for finding in told_of(*marked)] == ["plain"]
