@@ -83,11 +83,8 @@ def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
 
 
 def is_resolved(memory: Memory, name: str) -> bool:
-    """Return whether a recorded conflict, or each of its regions, has a resolution.
-
-    `name` is empty for a conflict that an older patchmgr recorded; the result is then false.
-    """
-    found = _listed(memory, name).recorded if name else None
+    """Return whether a recorded conflict, or each of its regions, has a resolution."""
+    found = _listed(memory, name).recorded
     each = () if found is None else [_listed(memory, part).recorded for part in found.parts]
     known = each or (found,)
     return all(one is not None and one.resolution is not None for one in known)

@@ -89,7 +89,7 @@ def _tool_file(workspace: Workspace, item: Waiting, before: bytes | None) -> Too
     if marked is not None:
         sides = sides_of(marked)
         return ToolFile(item.path, *sides, before)
-    known = Memory(workspace).get(item.conflict) if item.conflict else None
+    known = Memory(workspace).get(item.conflict)
     if known is None or known.kind is not Kind.FILE:
         hint = "resolve the file by hand, then run: patchmgr rebase --continue"
         raise UsageError(f"the sides of {item.file} are not recorded", hint)

@@ -69,7 +69,7 @@ def _waiting(session: Session) -> Iterator[str]:
     """Yield the ids of unresolved conflicts of the rebase in progress, one for each region."""
     in_progress, memory = read_in_progress(session.workspace), Memory(session.workspace)
     for item in in_progress.waiting if in_progress is not None else ():
-        known = memory.get(item.conflict) if item.conflict else None
+        known = memory.get(item.conflict)
         if known is not None and is_unresolved(session.workspace, item):
             for name in known.parts or (known.id,):
                 part = memory.get(name)

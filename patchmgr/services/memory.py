@@ -301,7 +301,7 @@ def waiting_with(memory: Memory, found: Recorded) -> Iterator[Waiting]:
     for item in in_progress.waiting if in_progress is not None else ():
         known = None
         with suppress(PatchmgrError):  # a malformed record counts as having no parts
-            known = memory.get(item.conflict) if item.conflict else None
+            known = memory.get(item.conflict)
         if found.id == item.conflict or (known is not None and found.id in known.parts):
             yield item
 
@@ -340,7 +340,7 @@ def _learn(memory: Memory, item: Waiting, content: bytes | None, additions: Addi
     resolution = Resolution(content, Origin.REBASE, seen)
     marked = original(memory.workspace, item)
     if marked is None:
-        known = memory.get(item.conflict) if item.conflict else None
+        known = memory.get(item.conflict)
         if known is None or known.kind is not Kind.FILE:
             return []
         return _told(additions.add(replace(known, resolution=resolution)))

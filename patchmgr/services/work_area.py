@@ -366,7 +366,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
         split = split_marked(marked)
         each = [(one.region.base, one.region.ours, one.region.theirs) for one in split.regions]
         return tuple(split.with_each(tuple(parts)) for parts in zip(*each, strict=True))
-    known = workspace.conflict(item.conflict) if item.conflict else None
+    known = workspace.conflict(item.conflict)
     sides = () if known is None else (known.base, known.ours, known.theirs)
     return tuple(side for side in sides if side is not None)
 
