@@ -58,7 +58,7 @@ def rename(
 ) -> None:
     """Give a patch another name.
 
-    If only one name is given, it is the new name of the top.
+    If only one name is given, it is the new name of the top patch.
 
     Example: patchmgr rename fix-allow-list clamp-allow-list
     """
@@ -201,7 +201,7 @@ def show_(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print a patch file; default: that of the top patch.
+    """Print a patch file, by default that of the top patch.
 
     Example: patchmgr show fix-allow-list --header
     """

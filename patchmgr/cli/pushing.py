@@ -249,11 +249,11 @@ def prev(
 def files(
     patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
 ) -> None:
-    """List the files of a patch, by default those of the top.
+    """List the files of a patch, by default the top patch.
 
     The marks are: `+` added, `~` changed, `-` deleted.
 
-    Edits that have not been refreshed yet are listed with the top.
+    Edits that have not been refreshed yet are listed with the top patch.
 
     Example: patchmgr files fix-allow-list
     """

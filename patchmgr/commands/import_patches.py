@@ -360,7 +360,7 @@ def _with_others(faults: Sequence[PatchmgrError], *, is_alone: bool) -> Patchmgr
 def _applied(
     patch: Patch, line: SeriesLine, side: Overlay, blobs: Blobs, *, may_move: bool
 ) -> Patch:
-    """Apply a patch; if it `may_move`, return it with the lines at which it was applied."""
+    """Apply a patch, and return it; if it `may_move`, with the lines at which it was applied."""
     try:
         step_patch(side, patch, blobs)
     except PatchmgrError:

@@ -72,7 +72,7 @@ def _with_missing(path: Path, lines: bytes) -> bytes | None:
 
 
 class Branch(Struct, frozen=True):
-    """A branch of a fork, the ref of upstream in its repository, and how to import merges."""
+    """A branch of a fork, upstream's ref in the same repository, and how to import merges."""
 
     repository: Path
     name: str

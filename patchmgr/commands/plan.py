@@ -49,7 +49,7 @@ MOST_KNOWING = 4
 
 
 def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Plan:
-    """Plan how to rebase a stack to a state, by trying rebases in dry runs, and save the plan.
+    """Plan how to rebase a stack onto a state, by trying rebases in dry runs, and save the plan.
 
     A clean step has at most `most` commits (or releases). Raises PatchmgrError "usage" if the state
     is the pin.

@@ -117,7 +117,7 @@ def refresh(
 
 
 def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entry | None]:
-    """Return the edited files, keyed by path, with only the hunks that the user takes."""
+    """Return the edited files, keyed by path, with only the hunks that the user chose."""
     ground, offers = opened.ground, list[Offer]()
     ends = {path: (ground.entry(opened.state, path), after) for path, after in edits.items()}
     for path, (before, after) in ends.items():
@@ -145,7 +145,7 @@ class LeftEdit(Struct, frozen=True):
 
 
 class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The result of `refresh --auto`; `patches` are those that edits went into.
+    """The result of `refresh --auto`; `patches` are the patches that edits went into.
 
     `others` are patches in which only line numbers or context changed, and `left` are the edits
     that went into no patch.

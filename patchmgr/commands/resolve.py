@@ -46,7 +46,7 @@ class _Kept(Struct, frozen=True):
 
 
 class Keys(Struct, frozen=True):
-    """Keys with the same kind of action.
+    """A group of keys with the same kind of action.
 
     `names` are the characters of the keys, and `words` describes the action.
     """

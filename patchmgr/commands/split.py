@@ -32,11 +32,11 @@ _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
 
 class PatchPart(Struct, frozen=True):
-    """The part of a patch to split off, and the text of the new patch.
+    """The part of a patch to split off, and the subject and message of the new patch.
 
     `files` are whole files, and `hunks` are given as `PATH:N,N` with numbers from 1. `absorbed` are
-    hunks that a rebase found to be absorbed, as (path, first line on the new side). `choose`
-    asks the user which hunks to split off.
+    hunks that a rebase found to be absorbed, as (path, first line on the new side). `choose` asks
+    the user which hunks to split off.
     """
 
     files: tuple[str, ...] = ()

@@ -196,7 +196,7 @@ class _Publisher(Struct, frozen=True):
                     told = PullChecks(self.run, self.repository, self.pulls, stack, remote)
                     checks = tuple(told.found())
                     warnings += [check_words(one) for one in checks if one.fault or one.left]
-            pushed.append(self._heartbeat(remote))
+            pushed.append(self._push_badge(remote))
             warnings += [_held(pushed[-1])] * (pushed[-1].standing is Standing.HELD)
         except PatchmgrError as fault:
             if not pushed:
@@ -216,7 +216,7 @@ class _Publisher(Struct, frozen=True):
             place, fork = self.run.scratch.git_dir, str(self.fork)
             yield self.repository.push(fork, f"patchmgr/{name}", head, git_dir=place)
 
-    def _heartbeat(self, remote: str) -> PushedBranch:
+    def _push_badge(self, remote: str) -> PushedBranch:
         """Push the badge: a commit with the state of the series and the time."""
         now, name = self.request.now, self.proposal.plan.series[0]
         date = f"{datetime.fromtimestamp(now, timezone.utc):%Y-%m-%d}"

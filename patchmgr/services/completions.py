@@ -38,7 +38,7 @@ def workspace_around(folder: Path) -> Path | None:
 
 
 class Candidates(Struct, frozen=True, dict=True):
-    """The names to complete in one workspace; `about` are the words already on the command line."""
+    """The names that a shell can complete in a workspace; `about` are the words typed so far."""
 
     root: Path
     about: Collection[str] = ()

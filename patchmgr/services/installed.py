@@ -90,7 +90,7 @@ class InstalledState(Struct, frozen=True):
 def find_installed(
     session: Session, record: SeriesRecord, where: Location, *, takes_left: bool = False
 ) -> tuple[Environment, Distribution]:
-    """Return an environment, and the package in it that the series is for.
+    """Return the environment at a location, and the package in it that the series is for.
 
     If `takes_left` is true, the files that remain after a patched package was uninstalled count as
     the package. Raises PatchmgrError "usage" if the name of the package is unknown, and

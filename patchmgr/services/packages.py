@@ -42,7 +42,7 @@ Read = Callable[[str], "WorkFile | None"]
 
 
 class RepositoryFiles:
-    """The known files of upstream's repository: all files in `trees`, or else those in patches.
+    """The known files of upstream's repository: those in `trees` or, without trees, in patches.
 
     `read` reads the files of the package.
     """

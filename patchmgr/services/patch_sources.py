@@ -269,8 +269,8 @@ def readable(
 ) -> Sequence[tuple[SourcePatch, Patch]]:
     """Return the parts of a patch (usually one), read with another -pN or rewritten if necessary.
 
-    `exists` says whether a path is a file in the state that the patch is for. What was changed is
-    added to `notes`. Raises PatchmgrError if the patch cannot be read.
+    `exists` says whether a path is a file in the state that the patch is for. Messages about
+    changes are added to `notes`. Raises PatchmgrError if the patch cannot be read.
     """
     faults: list[PatchmgrError] = []
     possible: _Read | None = None

@@ -125,8 +125,7 @@ class RebaseCheckout:
     def visit(self, run: RebaseRun, loaded: LoadedSeries, outcome: SeriesOutcome) -> SeriesOutcome:
         """Run the command on each rebased patch, then check out the first conflict or the result.
 
-        Returns the outcome of the series, in which a patch on which the command failed is in
-        conflict.
+        In the outcome that is returned, a patch on which the command failed is in conflict.
         """
         if self._is_stopped:
             return outcome
@@ -213,7 +212,7 @@ class RebaseCheckout:
         return None
 
     def _stopped(self, outcome: SeriesOutcome, name: str, reason: str) -> SeriesOutcome:
-        """Return the outcome of a series with the named patch in conflict, for this reason."""
+        """Return the outcome of a series with the named patch in conflict for the given reason."""
         self._is_stopped = True
         patches = tuple(
             replace(one, verdict=Verdict.CONFLICT, reason=reason) if one.name == name else one

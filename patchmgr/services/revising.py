@@ -56,8 +56,8 @@ class Revision(Struct, frozen=True):
     series file (None: unchanged), and `others` holds further files of the workspace. The files in
     `kept` already have their new content in the checkout. `forced` names a pushed patch with hunks
     that did not apply, and `rejects` maps paths to the files with these hunks. A forced patch stays
-    forced unless `settles` is true. If `discards` is true, edits to files that change are lost. If
-    `prepares` is true, the checkout is recorded even if no patch is pushed.
+    forced unless `settles` is true. If `discards` is true, edits to the files that change are
+    discarded. If `prepares` is true, the checkout is recorded even if no patch is pushed.
     """
 
     pushed: tuple[str, ...]

@@ -94,7 +94,7 @@ def series_digest(
 def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Iterator[_Kind]:
     """Lock a checkout or package, and complete an interrupted change to it.
 
-    A dry run, and a command that only reads, locks it only if there is such a change.
+    In a dry run, or if the command only reads, it is locked only if there is such a change.
     """
     if (session.is_dry_run or only_reads) and not target.is_interrupted:
         yield target

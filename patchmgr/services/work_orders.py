@@ -306,7 +306,7 @@ class _Order:
         )
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
-        """Return the lines of upstream's new state that use the symbols, except lines inside them.
+        """Return the lines of upstream's new state that use the symbols, but are not inside them.
 
         Returns None if files are missing from the store, so that the state cannot be searched.
         """
