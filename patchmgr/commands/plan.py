@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.init import Branch, import_branch, init, name_from
-from patchmgr.commands.rebase import RebaseRequest, plan_lock, rebase_stack
+from patchmgr.commands.rebase import plan_lock, rebase_stack
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.clean_stretch import longest_stretch
@@ -255,9 +255,8 @@ class Planning:
 
 def try_stack(run: RebaseRun, stack: Sequence[str], onto: str) -> Tried:
     """Rebase a stack onto a state; the workspace of the run must be a read-only view."""
-    request = RebaseRequest(InProgress(tuple(stack), onto, ()), run.options)
-    change = Change()
-    return Tried(tuple(rebase_stack(run, stack, request, change)), change)
+    change, asked = Change(), InProgress(tuple(stack), onto, ())
+    return Tried(tuple(rebase_stack(run, stack, asked, change)), change)
 
 
 def _as_if_resolved(

@@ -51,6 +51,7 @@ from patchmgr.services.upstreaming import with_follow_ups
 from patchmgr.services.work_area import (
     STATE,
     InProgress,
+    Solved,
     Waiting,
     closed_work,
     edit_contents,
@@ -65,27 +66,6 @@ from patchmgr.services.work_area import (
 from patchmgr.workspace import LOCK, Change, RefPlan, Workspace
 
 BRANCHES = "refs/heads/patchmgr/"
-
-
-class RebaseRequest(Struct, frozen=True):
-    """A request to rebase, and its options.
-
-    `tree` is the worktree that shows the conflicts, or None if it does not exist yet.
-    """
-
-    in_progress: InProgress
-    options: CarryOptions
-    tree: LinkedWorktree | None = None
-
-    def checkout(self, session: Session) -> RebaseCheckout | None:
-        """Return the checkout that shows conflicts and runs the command of `--exec`.
-
-        Returns None in a dry run, or if neither was requested.
-        """
-        asked = self.in_progress
-        if session.is_dry_run or not (asked.checkout or asked.command):
-            return None
-        return RebaseCheckout(session, asked, self.tree)
 
 
 class ShownIn(Struct, frozen=True):
@@ -228,7 +208,7 @@ def rebase(
         check_checkout(session, request)
         if shown_in != NOWHERE and not session.is_dry_run:
             trust(session, request)
-        return _rebase_all(session, RebaseRequest(request, options, tree_of(session, request)))
+        return _rebase_all(session, request, options, tree_of(session, request))
 
 
 def continue_rebase(
@@ -261,7 +241,8 @@ def continue_rebase(
         in_progress = replace(in_progress, ran=ran, failed="")
         taken = require_taken(session.workspace, in_progress, accepted)
         in_progress = replace(in_progress, accepted=taken)
-        return _go_on(session, in_progress, tree)
+        options = options_to_continue(session, in_progress)
+        return _rebase_all(session, in_progress, options, tree)
 
 
 def _is_answered(session: Session) -> Callable[[Waiting], bool]:
@@ -297,7 +278,8 @@ def skip_patch(
             raise UsageError("every patch in conflict is resolved", "patchmgr rebase --continue")
         require_trusted(session, in_progress)
         in_progress = replace(in_progress, skipped=(*in_progress.skipped, *(named or first)))
-        return _go_on(session, in_progress, tree_of(session, in_progress))
+        options = options_to_continue(session, in_progress)
+        return _rebase_all(session, in_progress, options, tree_of(session, in_progress))
 
 
 def abort_rebase(session: Session) -> None:
@@ -332,44 +314,42 @@ def require_in_progress(session: Session) -> InProgress:
     return in_progress
 
 
-def _go_on(session: Session, in_progress: InProgress, tree: LinkedWorktree | None) -> RebaseResult:
-    options = options_to_continue(session, in_progress)
-    return _rebase_all(session, RebaseRequest(in_progress, options, tree))
-
-
-def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
+def _rebase_all(
+    session: Session, in_progress: InProgress, options: CarryOptions, tree: LinkedWorktree | None
+) -> RebaseResult:
+    """Rebase the series and write the results; `tree` is the checkout if it exists already."""
     require_git("a rebase")
-    change, memory = Change(), Memory(session.workspace)
-    outcomes: list[SeriesOutcome] = []
-    upstreams, checkout = UpstreamStates(session), request.checkout(session)
+    change, memory, upstreams = Change(), Memory(session.workspace), UpstreamStates(session)
+    outcomes, checkout = list[SeriesOutcome](), None
+    if not session.is_dry_run and (in_progress.checkout or in_progress.command):
+        checkout = RebaseCheckout(session, in_progress, tree)
     with Toolbox() as formatters, checkout or nullcontext():
-        for stack in whole_stacks(session, request.in_progress.series):
+        for stack in whole_stacks(session, in_progress.series):
             lowest = session.workspace.series_record(stack[0])
             with Scratch([session.upstream_of(lowest).store]) as scratch:
-                for content in edit_contents(session.workspace, request.in_progress):
+                for content in edit_contents(session.workspace, in_progress):
                     scratch.add(content)
-                run = RebaseRun(session, request.options, scratch, upstreams, memory, formatters)
-                outcomes += rebase_stack(run, stack, request, change, checkout)
+                run = RebaseRun(session, options, scratch, upstreams, memory, formatters)
+                outcomes += rebase_stack(run, stack, in_progress, change, checkout)
     paths = {c.new_path for o in outcomes for p in o.patches for c in p.conflicts}
     result = RebaseResult(
         tuple(outcomes),
         session.is_dry_run,
         replayed=memory.used(),
         notes=formatters.notes(paths),
-        skipped=request.in_progress.skipped,
+        skipped=in_progress.skipped,
         checkout=None if checkout is None else checkout.root,
     )
     keep_findings(session.workspace, outcomes)
     keep_open_findings(session.workspace, outcomes)
     if not result.has_conflicts:
-        result = _finish(session, request, result, change, memory)
+        result = _finish(memory, in_progress, result, change, options.solved)
         if checkout is not None:
             checkout.release()
     elif not session.is_dry_run:
         if checkout is not None:
-            state = replace(request.in_progress, ran=checkout.ran, failed=checkout.failed)
-            request = replace(request, in_progress=state)
-        result = _leave(session, request, result, memory)
+            in_progress = replace(in_progress, ran=checkout.ran, failed=checkout.failed)
+        result = _leave(session, in_progress, result, memory)
     keep_syncs(
         session.workspace,
         outcomes,
@@ -383,22 +363,22 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
 def rebase_stack(
     run: RebaseRun,
     names: Sequence[str],
-    request: RebaseRequest,
+    in_progress: InProgress,
     change: Change,
     checkout: RebaseCheckout | None = None,
 ) -> Iterator[SeriesOutcome]:
     """Rebase a stack of series, lowest first, and add the results to a change."""
     parents: Parents = {}
     for name in names:
-        loaded = with_added(load_series(run.session, name), request.in_progress)
-        target = loaded.upstream.resolve(request.in_progress.target(name))
+        loaded = with_added(load_series(run.session, name), in_progress)
+        target = loaded.upstream.resolve(in_progress.target(name))
         outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
         if checkout is not None:
             outcome = checkout.visit(run, loaded, outcome)
         outcome = with_follow_ups(run.session, loaded.record, loaded.patches, outcome)
         if not outcome.has_conflicts:
             plan_files(parents[name].diffs, loaded, outcome, change)
-            if any(one.series == name for one in request.in_progress.added):
+            if any(one.series == name for one in in_progress.added):
                 path = f"series/{name}/series"
                 change.files.setdefault(path, write_series(loaded.series_file))
             if not run.session.is_dry_run:
@@ -407,10 +387,10 @@ def rebase_stack(
 
 
 def _leave(
-    session: Session, request: RebaseRequest, result: RebaseResult, memory: Memory
+    session: Session, in_progress: InProgress, result: RebaseResult, memory: Memory
 ) -> RebaseResult:
     """Write the files in conflict into the work area, and record the conflicts."""
-    workspace, in_progress = session.workspace, request.in_progress
+    workspace = session.workspace
     # A branch may move before the rebase is continued, so the commits are saved.
     states = tuple((outcome.name, outcome.onto.commit) for outcome in result.series)
     commits = {commit for _, commit in states}
@@ -429,13 +409,13 @@ def _leave(
 
 
 def _finish(
-    session: Session, request: RebaseRequest, result: RebaseResult, change: Change, memory: Memory
+    memory: Memory, in_progress: InProgress, result: RebaseResult, change: Change, solved: Solved
 ) -> RebaseResult:
     """Write the patches, new resolutions and upstream.lock; a dry run writes nothing."""
-    workspace, in_progress = session.workspace, request.in_progress
-    additions, notes = resolutions_in_work(memory, in_progress, request.options.solved)
+    workspace = memory.workspace
+    additions, notes = resolutions_in_work(memory, in_progress, solved)
     result = replace(result, learned=additions.recorded(), notes=notes)
-    if session.is_dry_run:
+    if workspace.is_dry_run:
         return result
     change.files.update(closed_files(memory, in_progress.opened, additions))
     change.files.update(additions.files())
