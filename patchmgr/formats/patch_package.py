@@ -69,7 +69,7 @@ def written_name(patch: PackagePatch) -> str:
 
 
 def names_folder(diff: bytes, folder: str) -> bool:
-    """Return whether a diff in git's format changes at least one file, and only in `folder`."""
+    """Return whether a diff in git's format changes files, and all of them are in `folder`."""
     titles = re.findall(rb"^diff --git (.*)$", diff, re.MULTILINE)
     prefix = folder.encode()
     return bool(titles) and all(

@@ -149,7 +149,7 @@ def _with_dates(lines: Sequence[bytes], notes: list[str]) -> list[bytes]:
 
 
 def _starts(lines: Sequence[bytes], at: int) -> Iterator[int]:
-    """Yield the indexes, from `at` on, of the first lines of sections."""
+    """Yield the index of the first line of each section, beginning at index `at`."""
     first = at
     for n in range(at, len(lines)):
         below = lines[n + 1] if n + 1 < len(lines) else b""

@@ -88,7 +88,7 @@ def plan_shift(
 def _to_work_tree(
     checkout: Checkout, moves: Collection[Move], name: str
 ) -> dict[str, Content | None]:
-    """Return the `name` state of each move, "below" or "new", as git would write the file.
+    """Return one state of each move (`name` is "below" or "new"), as git would write the file.
 
     The state of a move with `is_apart` is not converted.
     """

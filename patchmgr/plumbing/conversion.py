@@ -247,7 +247,7 @@ class Conversion:
     ) -> Iterator[_AttributesRepository | None]:
         """Yield a temporary repository with the attributes, or None if nothing can be converted.
 
-        If `refuses`, a file that needs a filter is an "unsupported" error.
+        If `refuses`, an "unsupported" error is raised for a file that needs a filter.
         """
         if not paths or (not attributes and self.settings.is_plain):
             yield None

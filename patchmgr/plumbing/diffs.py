@@ -197,7 +197,7 @@ def _headed(printed: str) -> Changes:
 
 
 def _hunks(printed: str) -> Iterator[tuple[str, str, re.Match[str]]]:
-    """Yield (commit, new path, match of the hunk's first line) for each hunk.
+    """Yield (commit, new path, match) for each hunk; the match is that of the hunk's first line.
 
     The commit is "" if git printed no commit.
     """

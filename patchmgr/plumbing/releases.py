@@ -136,7 +136,7 @@ def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[Arch
 
 
 def _point(store: Path, version: str, commit: str, *, before: Imported | None) -> None:
-    """Move the ref of the version in one transaction, from its value when the import began.
+    """Move the ref of a version in one transaction; its old value must be that of `before`.
 
     If another run has imported the same archive meanwhile, the ref already names the commit.
     """

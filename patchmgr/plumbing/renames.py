@@ -33,8 +33,8 @@ def find_renames(
 
     As in git, a file counts as moved if at least 50 % of its content is the same. A file for which
     the two trees alone show no move is followed one move at a time through the history `way`. An
-    empty file counts as moved only together with its folder. A path that patches must not use is
-    never a new path. `bring` fetches blobs that the store lacks.
+    empty file counts as moved only together with its folder. No file is mapped to a path that
+    patches must not use. `bring` fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(scratch, base, onto, gone, bring)

@@ -355,7 +355,7 @@ class Target:
         self._write_journal(journal)
 
     def _stage_more(self, exchange: Exchange) -> None:
-        """Prepare those changes that do not concern files of the tree."""
+        """Prepare the changes that do not concern files of the tree."""
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
         """Make those changes that do not concern files of the tree; repeated after a crash."""
