@@ -196,20 +196,19 @@ def _section(reader: PatchReader, exists: Callable[[str], bool], notes: list[str
 def _with_lost_lines(reader: PatchReader, notes: list[str]) -> FilePatch:
     """Read a section; add the blank lines of context that an editor cut off at the end."""
     start, size = reader.at, len(reader.lines)
-    for count in range(_LOST_LINES + 1):
-        reader.lines[size:], reader.at = [b" \n"] * count, start
+    while True:
+        reader.at = start
         try:
             file = _strict(reader)
-        except PatchmgrError as fault:
-            if reader.at < len(reader.lines) or count == _LOST_LINES:
+        except PatchmgrError:
+            if reader.at < len(reader.lines) or len(reader.lines) == size + _LOST_LINES:
                 del reader.lines[size:]
                 raise
-            first = fault
+            reader.lines.append(b" \n")
         else:
-            if count:
+            if len(reader.lines) > size:
                 notes.append("blank lines were missing at the end of the last hunk")
             return file
-    raise first
 
 
 def _strict(reader: PatchReader) -> FilePatch:
