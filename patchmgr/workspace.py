@@ -43,7 +43,7 @@ from patchmgr.plumbing.durable import held, is_read_only, replace_file, unwritab
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefPlan
 from patchmgr.plumbing.namespaces import claim, own_ref
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.operations import LOG, OperationLog, Told
+from patchmgr.plumbing.operations import LOG, LogEntry, OperationLog
 from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain
 from patchmgr.plumbing.stores import RefMove, cache_folder, move_refs
 
@@ -52,8 +52,8 @@ __all__ = [
     "PRIVATE",
     "Change",
     "Foreseen",
+    "LogEntry",
     "RefPlan",
-    "Told",
     "Workspace",
     "find_workspace",
 ]
@@ -327,14 +327,14 @@ class Workspace:
                     if reader.commit(name) != plan.new:
                         raise
 
-    def make(self, change: Change, *, told: Told | None = None) -> None:
+    def make(self, change: Change, *, told: LogEntry | None = None) -> None:
         """Make a change, completely or not at all, and log what it replaces.
 
         `told` is the log entry, by default one that names the workspace's command.
         """
         if self.is_dry_run:
             return
-        told = told or (Told(self.command) if self.command is not None else None)
+        told = told or (LogEntry(self.command) if self.command is not None else None)
         if told is not None:
             try:
                 self.log.note(change, told)

@@ -18,14 +18,14 @@ from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
-from patchmgr.plumbing.checkout import Checkout, Exchange, Standing
+from patchmgr.plumbing.checkout import Checkout, Exchange, FileStanding
 from patchmgr.plumbing.checkout_changes import Goal, plan_exchange, plan_files
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.installation import (
-    FileState,
     Installation,
+    PackageState,
     edited,
     original_reader,
     replaced_paths,
@@ -137,7 +137,7 @@ def _is_up_to_date(found: _Target, present: Record, request: _Request) -> bool:
         return False
     if not has_commits and present.onto != found.head:
         return False
-    return set(found.checkout.standings(present.files)) <= {Standing.PATCHED}
+    return set(found.checkout.standings(present.files)) <= {FileStanding.PATCHED}
 
 
 def _refuse_changes(found: _Target) -> None:
@@ -162,7 +162,7 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
     clone, present = found.checkout.clone, found.applied
     files = present.files if present is not None else ()
     for file, stands in zip(files, found.checkout.standings(files), strict=True):
-        if stands is Standing.EDITED and (file.path in found.changed or file.before is None):
+        if stands is FileStanding.EDITED and (file.path in found.changed or file.before is None):
             raise PatchmgrError(
                 "dirty-checkout",
                 f"{file.path} in {clone.root} was edited after the series was applied",
@@ -401,13 +401,13 @@ def _is_package_up_to_date(
     if _has_check(target, present) != warns:
         return False
     states = (target.state(file.path, file, is_current=True) for file in present.files)
-    return all(state is FileState.PATCHED for state in states)
+    return all(state is PackageState.PATCHED for state in states)
 
 
 def _refuse_edited(target: Installation, present: Record | None) -> None:
     is_same = present is not None and present.onto == target.distribution.version
     for file in present.files if present is not None else ():
-        if target.state(file.path, file, is_current=is_same) is FileState.EDITED:
+        if target.state(file.path, file, is_current=is_same) is PackageState.EDITED:
             raise edited(target, file.path)
 
 

@@ -20,7 +20,7 @@ from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.namespaces import forget, gone
 from patchmgr.plumbing.store_problems import (
-    Kind,
+    ProblemKind,
     StoreProblem,
     all_stores,
     git_state,
@@ -147,12 +147,12 @@ def _stores(*, repairs: bool, prunes: bool, is_dry_run: bool) -> Iterator[Diagno
 
 
 _HINTS = {
-    Kind.MISSING_ALTERNATE: "to get all of upstream: patchmgr upstream fetch; to borrow it again:"
-    " patchmgr upstream add NAME --git URL --reference DIR",
-    Kind.LOST_HISTORY: "to get all of upstream: patchmgr upstream fetch",
-    Kind.BROKEN_REF: "to restore a ref of upstream: patchmgr upstream fetch; or of a series:"
+    ProblemKind.MISSING_ALTERNATE: "to get all of upstream: patchmgr upstream fetch; "
+    "to borrow it again: patchmgr upstream add NAME --git URL --reference DIR",
+    ProblemKind.LOST_HISTORY: "to get all of upstream: patchmgr upstream fetch",
+    ProblemKind.BROKEN_REF: "to restore a ref of upstream: patchmgr upstream fetch; or of a series:"
     " patchmgr branch",
-    Kind.BROKEN_STORE: "to get what the store lacks: patchmgr upstream fetch",
+    ProblemKind.BROKEN_STORE: "to get what the store lacks: patchmgr upstream fetch",
 }
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.series import show_series
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
+from patchmgr.formats.exports import FORMS, ExportItem, Form, Parcel, Pinned
 from patchmgr.formats.shown import shown
 from patchmgr.formats.upstream_status import backported
 from patchmgr.model.patch import own_author
@@ -140,7 +140,7 @@ class _Export(Struct, frozen=True):
             record, lines = view.record, view.file.lines
             pinned = Pinned(record.pin.commit, record.pin.ref, lines, self.asked.package)
             nobody = own_author()
-            items = [Item(patch, view.file.line(patch.name), nobody) for patch in view.patches]
+            items = [ExportItem(one, view.file.line(one.name), nobody) for one in view.patches]
             self.form.check(items, pinned)
             parcels = tuple(Parcel(item, item.patch.raw) for item in items)
             return parcels, (), self.form.files(parcels, pinned)
@@ -160,7 +160,7 @@ class _Export(Struct, frozen=True):
                 pinned = replace(pinned, repository=git, landed=landed)
             outcomes = {o.name: o for o in carried.outcomes}
             items = tuple(
-                Item(patch, loaded.series_file.line(patch.name), outcomes[patch.name].author)
+                ExportItem(patch, loaded.series_file.line(patch.name), outcomes[patch.name].author)
                 for patch in loaded.patches
                 if outcomes[patch.name].is_carried
             )
@@ -172,7 +172,7 @@ class _Export(Struct, frozen=True):
                 commits = write_commits(scratch, base, carried.drafts())
                 diffs = self._diffs(scratch, base, commits, items, pinned)
 
-        def content(item: Item) -> bytes:
+        def content(item: ExportItem) -> bytes:
             return self.form.rewritten(item, diffs[item.patch.name], pinned)
 
         parcels = tuple(
@@ -191,7 +191,7 @@ class _Export(Struct, frozen=True):
         scratch: Scratch,
         base: str,
         commits: Sequence[str],
-        items: Sequence[Item],
+        items: Sequence[ExportItem],
         pinned: Pinned,
     ) -> Mapping[str, bytes]:
         """Map each patch to its diff.

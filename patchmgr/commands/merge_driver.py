@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import UsageError
-from patchmgr.plumbing.merge_drivers import SECTION, Installation, install, installed
+from patchmgr.plumbing.merge_drivers import SECTION, DriverSettings, install, installed
 from patchmgr.workspace import Workspace
 
 # Files that a structural merge understands, and text for which recorded resolutions are likely.
@@ -81,7 +81,7 @@ def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
     found = installed(repository)
     is_there = bool(found.settings or found.lines)
     if is_there and not is_dry_run:
-        install(found, Installation(found.git_dir))
+        install(found, DriverSettings(found.git_dir))
     return DriverChange(found.git_dir, (), (), is_there)
 
 

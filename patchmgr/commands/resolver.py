@@ -11,7 +11,7 @@ from patchmgr.commands.propose import Given, candidate_of, resolve_if_passed, us
 from patchmgr.commands.rebase import RebaseResult, continue_rebase
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.work_order import Failure, WorkOrder
-from patchmgr.plumbing.programs import Resolver
+from patchmgr.plumbing.programs import ResolverProgram
 from patchmgr.render.machine import document
 from patchmgr.render.work_order import order_value
 from patchmgr.services.memory import Memory
@@ -55,7 +55,7 @@ def resolve_all(
     This is repeated as long as conflicts remain and the last round recorded an answer. The program
     may take `seconds` for each conflict.
     """
-    told, resolver = dict[str, Asked](), Resolver(command, seconds)
+    told, resolver = dict[str, Asked](), ResolverProgram(command, seconds)
     while result.has_conflicts:
         new = [name for name in _waiting(session) if name not in told]
         told |= {name: _asked(session, name, resolver) for name in new}
@@ -77,7 +77,7 @@ def _waiting(session: Session) -> Iterator[str]:
                     yield name
 
 
-def _asked(session: Session, name: str, resolver: Resolver) -> Asked:
+def _asked(session: Session, name: str, resolver: ResolverProgram) -> Asked:
     order = work_order(session, name, Memory(session.workspace).get(name))
     if order is None:
         return Asked(

@@ -21,7 +21,7 @@ from patchmgr.plumbing.objects import object_named
 from patchmgr.plumbing.operations import record_digest
 from patchmgr.services.session import Session
 from patchmgr.services.targets import settled
-from patchmgr.workspace import Change, RefPlan, Told, Workspace
+from patchmgr.workspace import Change, LogEntry, RefPlan, Workspace
 
 
 class Turn(Struct, frozen=True):
@@ -130,7 +130,9 @@ def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) ->
         change.steps += steps
         change.refs += _refs(session.workspace, chosen, is_back=is_back)
         words = session.workspace.command or kind.value
-        told = Told(words, kind, tuple(o.number for o in chosen) if kind.value != "done" else ())
+        told = LogEntry(
+            words, kind, tuple(o.number for o in chosen) if kind.value != "done" else ()
+        )
         session.workspace.make(change, told=told)
         paths = tuple(sorted(p for p in change.files if not p.startswith(".patchmgr/log/")))
         counts = tuple((str(step.checkout.root), len(step.exchange.files)) for step in steps)

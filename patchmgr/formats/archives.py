@@ -24,7 +24,7 @@ from patchmgr.formats.paths import decode_path, encode_path, is_below_git, paren
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 
 
-class Kind(enum.Enum):
+class MemberKind(enum.Enum):
     """The kind of an archive member; other kinds are refused when an archive is read."""
 
     FILE = "file"
@@ -41,7 +41,7 @@ class Member(Struct, frozen=True):
     """
 
     name: str
-    kind: Kind
+    kind: MemberKind
     is_executable: bool
     mtime: int
     content: bytes = b""
@@ -136,12 +136,12 @@ def is_inside(link: str, target: str) -> bool:
 BLOCK = 512
 MAX_EXTENSION = 1 << 20
 _KINDS = {
-    tarfile.REGTYPE: Kind.FILE,
-    tarfile.AREGTYPE: Kind.FILE,
-    tarfile.CONTTYPE: Kind.FILE,
-    tarfile.DIRTYPE: Kind.DIRECTORY,
-    tarfile.SYMTYPE: Kind.SYMLINK,
-    tarfile.LNKTYPE: Kind.HARDLINK,
+    tarfile.REGTYPE: MemberKind.FILE,
+    tarfile.AREGTYPE: MemberKind.FILE,
+    tarfile.CONTTYPE: MemberKind.FILE,
+    tarfile.DIRTYPE: MemberKind.DIRECTORY,
+    tarfile.SYMTYPE: MemberKind.SYMLINK,
+    tarfile.LNKTYPE: MemberKind.HARDLINK,
 }
 _PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath"}
@@ -232,10 +232,10 @@ def _tar_member(stream: BinaryIO, header: tarfile.TarInfo, budget: Budget) -> Me
     kind = _KINDS.get(header.type)
     if kind is None:
         raise refused(header.name, "is neither a file, a directory nor a link")
-    content = _body(stream, header.size, budget) if kind is Kind.FILE else b""
-    if kind is Kind.SYMLINK:
+    content = _body(stream, header.size, budget) if kind is MemberKind.FILE else b""
+    if kind is MemberKind.SYMLINK:
         content = encode_path(header.linkname)
-    is_executable = kind is Kind.FILE and bool(header.mode & 0o111)
+    is_executable = kind is MemberKind.FILE and bool(header.mode & 0o111)
     return Member(header.name, kind, is_executable, int(header.mtime), content, header.linkname)
 
 
@@ -259,10 +259,10 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget)
     mode = info.external_attr >> 16 if info.create_system == _UNIX else 0
     kind = _kind(name, mode)
     content = b""
-    if kind is not Kind.DIRECTORY:
+    if kind is not MemberKind.DIRECTORY:
         budget.take(info.file_size)
         content = archive.read(info)
-    return Member(name, kind, kind is Kind.FILE and bool(mode & 0o111), _mtime(info), content)
+    return Member(name, kind, kind is MemberKind.FILE and bool(mode & 0o111), _mtime(info), content)
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -271,15 +271,15 @@ def _name(info: zipfile.ZipInfo) -> str:
     return decode_path(info.orig_filename.encode("cp437"))
 
 
-def _kind(name: str, mode: int) -> Kind:
+def _kind(name: str, mode: int) -> MemberKind:
     """Return the kind of a zip member; refuse a member that is not a file, directory or link."""
     if name.endswith("/"):
-        return Kind.DIRECTORY
+        return MemberKind.DIRECTORY
     if stat.S_ISLNK(mode):
-        return Kind.SYMLINK
+        return MemberKind.SYMLINK
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         raise refused(name, "is neither a file, a directory nor a link")
-    return Kind.FILE
+    return MemberKind.FILE
 
 
 def _mtime(info: zipfile.ZipInfo) -> int:
@@ -332,7 +332,7 @@ def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[Archive
     If one top folder contains all files, their paths are relative to that folder.
     """
     members = (member for member, _ in _placed(file, limits, lambda path: path))
-    paths = [safe_path(m.name) for m in members if m.kind is not Kind.DIRECTORY]
+    paths = [safe_path(m.name) for m in members if m.kind is not MemberKind.DIRECTORY]
     if not paths:
         raise bad("contains no files")
     has_top = all("/" in path for path in paths) and len({p.split("/")[0] for p in paths}) == 1
@@ -347,13 +347,13 @@ def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 def _files(file: BinaryIO, limits: Limits, place: _Place) -> Iterator[ArchiveFile]:
     """Yield each file with the path that `place` returns, unless that path is None."""
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, MemberKind] = {}
     links: dict[str, list[str]] = {}
     for member, path in _placed(file, limits, place):
         _add(kinds, path, member)
-        if member.kind is Kind.HARDLINK:
+        if member.kind is MemberKind.HARDLINK:
             links.setdefault(_linked(member, place, kinds), []).append(path)
-        elif member.kind is not Kind.DIRECTORY:
+        elif member.kind is not MemberKind.DIRECTORY:
             yield _file(path, member)
     if links:  # rare: two names of one inode in the builder's checkout
         for member, path in _placed(file, limits, place):
@@ -377,7 +377,7 @@ def _checked(member: Member, place: _Place) -> str | None:
         path = place(safe_path(member.name))
     except ValueError as fault:
         raise refused(member.name, str(fault)) from fault
-    if path == "" and member.kind is not Kind.DIRECTORY:
+    if path == "" and member.kind is not MemberKind.DIRECTORY:
         raise refused(member.name, "has the name of the top folder but is not a folder")
     return path
 
@@ -436,32 +436,32 @@ def _is_text(found: ArchiveFile) -> bool:
     return not _COMPILED.search(found.path) and b"\0" not in found.content[:_TEXT_WINDOW]
 
 
-def _add(kinds: dict[str, Kind], path: str, member: Member) -> None:
+def _add(kinds: dict[str, MemberKind], path: str, member: Member) -> None:
     """Record the kind of a member; refuse a path that occurs twice or is below a file."""
-    is_directory = member.kind is Kind.DIRECTORY
+    is_directory = member.kind is MemberKind.DIRECTORY
     seen = kinds.get(path)
-    if seen is not None and not (is_directory and seen is Kind.DIRECTORY):
+    if seen is not None and not (is_directory and seen is MemberKind.DIRECTORY):
         raise refused(member.name, "appears twice")
     kinds[path] = member.kind
     for folder in parents_of(path):
-        if kinds.setdefault(folder, Kind.DIRECTORY) is not Kind.DIRECTORY:
+        if kinds.setdefault(folder, MemberKind.DIRECTORY) is not MemberKind.DIRECTORY:
             raise refused(member.name, "is below a file or a link")
 
 
-def _linked(member: Member, place: _Place, kinds: Mapping[str, Kind]) -> str:
+def _linked(member: Member, place: _Place, kinds: Mapping[str, MemberKind]) -> str:
     """Return the path of the file to which a hard link refers."""
     try:
         path = place(safe_path(member.target))
     except ValueError:
         path = None
-    if path is None or kinds.get(path) is not Kind.FILE:
+    if path is None or kinds.get(path) is not MemberKind.FILE:
         raise refused(member.name, "is a hard link to something that is not in the archive")
     return path
 
 
 def _file(path: str, member: Member) -> ArchiveFile:
     mode = EXECUTABLE if member.is_executable else REGULAR
-    if member.kind is Kind.SYMLINK:
+    if member.kind is MemberKind.SYMLINK:
         mode = SYMLINK
         if not is_inside(path, decode_path(member.content)):
             raise refused(member.name, "is a link that leads out of the archive")

@@ -54,7 +54,7 @@ class Pinned(Struct, frozen=True):
     landed: Mapping[str, str | None] = field(default_factory=dict)
 
 
-class Item(Struct, frozen=True):
+class ExportItem(Struct, frozen=True):
     """A patch to export, its line in the series file, and its author."""
 
     patch: Patch
@@ -65,7 +65,7 @@ class Item(Struct, frozen=True):
 class Parcel(Struct, frozen=True):
     """An exported patch, and the bytes to write for it."""
 
-    item: Item
+    item: ExportItem
     content: bytes
 
     @property
@@ -91,18 +91,18 @@ class Form(Struct, frozen=True):
         """Return how git should write the diffs of rewritten patches."""
         return DiffShape()
 
-    def check(self, items: Sequence[Item], pinned: Pinned) -> None:
+    def check(self, items: Sequence[ExportItem], pinned: Pinned) -> None:
         """Raise PatchmgrError if the format cannot represent the series."""
 
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+    def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
         """Return for each patch whether its file can be exported unchanged."""
         return tuple(self.is_usable(item, pinned) for item in items)
 
-    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+    def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
         """Return whether tools for this format can use the patch file unchanged."""
         return is_mail(item)
 
-    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
+    def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
         """Return a new file for a patch that cannot be kept as it is; `diff` is git's diff."""
         return canonical_header(item.patch, author=item.author) + diff
 
@@ -121,7 +121,7 @@ class Form(Struct, frozen=True):
         return ()
 
 
-def is_mail(item: Item) -> bool:
+def is_mail(item: ExportItem) -> bool:
     """Return whether git am can apply the patch file unchanged."""
     return item.patch.is_mailbox and item.line.is_usual
 
@@ -136,7 +136,7 @@ class Quilt(Form, frozen=True):
 
     takes_all: bool = True
 
-    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+    def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
         """Return True, because quilt reads every patch file as it is."""
         return True
 
@@ -159,7 +159,7 @@ class Mailbox(Form, frozen=True):
 
     is_file: bool = True
 
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+    def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
         """Return for each patch whether git could get its file back from the mailbox unchanged."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
@@ -191,7 +191,7 @@ class Gbp(Form, frozen=True):
         """Return a diff shape without renames, which dpkg-source does not support."""
         return DiffShape(finds_renames=False)
 
-    def check(self, items: Sequence[Item], pinned: Pinned) -> None:
+    def check(self, items: Sequence[ExportItem], pinned: Pinned) -> None:
         """Raise PatchmgrError for a binary file, which dpkg-source refuses."""
         for item in items:
             for file in item.patch.files:
@@ -203,7 +203,7 @@ class Gbp(Form, frozen=True):
                         "put such files into a separate patch with a guard",
                     )
 
-    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+    def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
         """Return whether the patch names an author and dpkg-source can apply its file."""
         has_author = item.line.is_usual and item.patch.author is not None
         return has_author and not any(map(moves_files, item.patch.files))
@@ -226,7 +226,7 @@ _BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MU
 class StGit(Form, frozen=True):
     """Patches as `stg export` writes them, and a series file that names their base commit."""
 
-    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+    def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
         """Return whether StGit can read the patch file.
 
         StGit would take a mail's header for a part of the message.
@@ -234,7 +234,7 @@ class StGit(Form, frozen=True):
         line = item.line
         return not item.patch.is_mailbox and line.strip in (0, 1) and not line.is_reversed
 
-    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
+    def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
         """Return a patch file as `stg export` writes it, with the author's date."""
         subject, _, body = item.patch.message.partition(b"\n")
         who = encode_path(written_person(item.author.name, item.author.email))
@@ -268,7 +268,7 @@ class PatchPackage(Form, frozen=True):
         folder = package.folder if package is not None else "node_modules"
         return DiffShape(finds_renames=False, folder=folder)
 
-    def check(self, items: Sequence[Item], pinned: Pinned) -> None:
+    def check(self, items: Sequence[ExportItem], pinned: Pinned) -> None:
         """Raise PatchmgrError for a binary file, a link, or lines that are not UTF-8.
 
         The error is also raised if patches must be rewritten and the package is unknown.
@@ -289,7 +289,7 @@ class PatchPackage(Form, frozen=True):
             hint = "name the package: --npm NAME@VERSION, or --npm NAME if the pin is a release"
             raise UsageError(message, hint)
 
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+    def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
         """Return True for each patch if all are patch-package's files for one package and version.
 
         Otherwise, the result is False for each patch. If the user named a package, the
@@ -303,7 +303,7 @@ class PatchPackage(Form, frozen=True):
         is_same = None not in names and len(packages) == 1
         return (is_same,) * len(items)
 
-    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
+    def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
         """Return a canonical patch, with header lines that look like a diff indented."""
         header = canonical_header(item.patch, author=item.author)
         lines = split_lines(header)
@@ -323,7 +323,7 @@ class PatchPackage(Form, frozen=True):
         return files
 
 
-def _check_utf8(item: Item) -> None:
+def _check_utf8(item: ExportItem) -> None:
     """Raise PatchmgrError for lines that are not UTF-8, which patch-package would change."""
     try:
         item.patch.diff.decode()
@@ -357,7 +357,7 @@ def _package(pinned: Pinned) -> PackagePatch | None:
     return package
 
 
-def _came_as(item: Item) -> PackagePatch | None:
+def _came_as(item: ExportItem) -> PackagePatch | None:
     """Return the package that a patch's file name names.
 
     Returns None if it names no package, or if the diff changes files outside the package's folder.
@@ -368,7 +368,7 @@ def _came_as(item: Item) -> PackagePatch | None:
     return name if names_folder(item.patch.diff, name.folder) else None
 
 
-def _title(item: Item) -> str:
+def _title(item: ExportItem) -> str:
     known = read_name(item.patch.name)
     stem = known.title if known is not None else item.patch.name.rpartition("/")[2]
     return re.sub(r"[^\w.-]+", "-", re.sub(r"\.(?:patch|diff)$", "", stem))
@@ -380,13 +380,13 @@ class OneDiff(Form, frozen=True):
     is_file: bool = True
     is_whole: bool = True
 
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+    def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
         """Return True only for a single patch whose file is a diff without a header."""
         only = items[0] if len(items) == 1 else None
         is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
 
-    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
+    def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
         """Return the diff, without a header."""
         return diff
 
@@ -400,16 +400,16 @@ class Yocto(Form, frozen=True):
 
     field: str = STATUS
 
-    def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
+    def fields(self, item: ExportItem, pinned: Pinned) -> Mapping[str, str]:
         """Return the fields that the format requires; an empty value removes the field."""
         return {STATUS: yocto_status(item.patch)}
 
-    def is_usable(self, item: Item, pinned: Pinned) -> bool:
+    def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
         """Return whether the patch is a mail that already has the required fields."""
         fields = self.fields(item, pinned).items()
         return is_mail(item) and all((item.patch.says(k) or "") == v for k, v in fields)
 
-    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
+    def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
         """Return a canonical patch whose message has the required fields."""
         mail = canonical_header(item.patch, author=item.author) + diff
         return with_fields(mail, self.fields(item, pinned))
@@ -427,7 +427,7 @@ class Suse(Yocto, frozen=True):
     names_releases: bool = True
     field: str = MAINLINE
 
-    def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
+    def fields(self, item: ExportItem, pinned: Pinned) -> Mapping[str, str]:
         """Return SUSE's fields; Git-commit and Git-repo are "" unless upstream has the patch."""
         return suse_fields(item.patch, pinned.repository, pinned.landed)
 

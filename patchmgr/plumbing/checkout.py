@@ -24,7 +24,7 @@ from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile
 
 
-class Edit(Struct, frozen=True):
+class CheckoutEdit(Struct, frozen=True):
     """A file that a person edited since the last command: its content before, and the file now."""
 
     path: str
@@ -41,7 +41,7 @@ class CheckoutStep(Struct, frozen=True):
 
     checkout: Checkout
     exchange: Exchange
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[CheckoutEdit, ...] = ()
 
 
 def finish_step(place: Path, token: str) -> None:
@@ -75,10 +75,10 @@ def serve(target: Target, workspace: Path) -> None:
             file.write(os.fsencode(workspace) + b"\0")
 
 
-__all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
+__all__ = ["Checkout", "Exchange", "FileStanding", "Replacement"]
 
 
-class Standing(str, Enum):
+class FileStanding(str, Enum):
     """Whether a file of a checkout is patched, original or edited."""
 
     PATCHED = "patched"
@@ -101,29 +101,29 @@ class Checkout(Target):
         super().__init__(clone.root, clone.private / "patchmgr")
         self.clone = clone
 
-    def standings(self, files: Sequence[AppliedFile]) -> tuple[Standing, ...]:
+    def standings(self, files: Sequence[AppliedFile]) -> tuple[FileStanding, ...]:
         """Return for each file whether it is patched, original or edited.
 
         Differences that git's own conversions make, such as line ends, do not count as edits.
         """
         stands = {file.path: self._standing(file) for file in files}
-        edited = [f for f in files if f.after and stands[f.path] is Standing.EDITED]
+        edited = [f for f in files if f.after and stands[f.path] is FileStanding.EDITED]
         if edited:
             with suppress(PatchmgrError):  # a file that git cannot convert counts as edited
                 stands |= self._standings_as_git(edited)
         return tuple(stands[file.path] for file in files)
 
-    def _standing(self, file: AppliedFile) -> Standing:
+    def _standing(self, file: AppliedFile) -> FileStanding:
         try:
             found = self.tree.read(file.path)
         except PatchmgrError:  # a folder is at the path, or a parent of the path is not a folder
-            return Standing.EDITED if file.after is not None else Standing.PATCHED
+            return FileStanding.EDITED if file.after is not None else FileStanding.PATCHED
         state = found_state(found)
         if state == file.after:
-            return Standing.PATCHED
-        return Standing.ORIGINAL if state == file.before else Standing.EDITED
+            return FileStanding.PATCHED
+        return FileStanding.ORIGINAL if state == file.before else FileStanding.EDITED
 
-    def _standings_as_git(self, files: Sequence[AppliedFile]) -> dict[str, Standing]:
+    def _standings_as_git(self, files: Sequence[AppliedFile]) -> dict[str, FileStanding]:
         """Return the standing of existing files, comparing the contents that git would store."""
         found = {f.path: there for f in files if (there := self.tree.read(f.path)) is not None}
         kept = {
@@ -137,9 +137,9 @@ class Checkout(Target):
             path = file.path
             mode = found[path].mode if path in found else None
             if file.after and mode == file.after.mode and blob_id(now[path]) == file.blob:
-                stands[path] = Standing.PATCHED
+                stands[path] = FileStanding.PATCHED
             elif path in kept and mode == kept[path].mode and now[path] == before[path]:
-                stands[path] = Standing.ORIGINAL
+                stands[path] = FileStanding.ORIGINAL
         return stands
 
     def _is_resumable(self, journal: Mapping[str, Any]) -> bool:

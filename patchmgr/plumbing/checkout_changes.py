@@ -22,7 +22,7 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.applied import AppliedFile, Content, Record, content_of, found_state
-from patchmgr.plumbing.checkout import Checkout, Standing
+from patchmgr.plumbing.checkout import Checkout, FileStanding
 from patchmgr.plumbing.clones import Indexed
 from patchmgr.plumbing.conversion import is_attributes
 from patchmgr.plumbing.objects import StoredTree
@@ -30,7 +30,7 @@ from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
-class Move(Struct, frozen=True):
+class FileShift(Struct, frozen=True):
     """A change to a file: without patches (`below`), as pushed (`old`), and as wanted (`new`).
 
     The contents are those that git stores. `is_kept` is true if the checkout already has the wanted
@@ -50,7 +50,7 @@ class Move(Struct, frozen=True):
 def plan_shift(
     checkout: Checkout,
     applied: Record | None,
-    moves: Collection[Move],
+    moves: Collection[FileShift],
     record: Record,
     *,
     head: str,
@@ -86,7 +86,7 @@ def plan_shift(
 
 
 def _to_work_tree(
-    checkout: Checkout, moves: Collection[Move], name: str
+    checkout: Checkout, moves: Collection[FileShift], name: str
 ) -> dict[str, Content | None]:
     """Return one state of each move (`name` is "below" or "new"), as git would write the file.
 
@@ -100,7 +100,7 @@ def _to_work_tree(
 def _as_git(
     checkout: Checkout,
     applied: Record | None,
-    moves: Collection[Move],
+    moves: Collection[FileShift],
     leaving: Collection[str],
 ) -> dict[str, Content | None]:
     """Return the present content of each file that will change, in the form that git stores."""
@@ -130,7 +130,7 @@ def as_content(found: WorkFile | None) -> Content | None:
     return None if found is None else content_of(found.mode, found.content)
 
 
-def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> None:
+def _refuse_edited(checkout: Checkout, move: FileShift, found: Content | None) -> None:
     if found == move.old:
         return
     where = f"{shown(move.path)} in {checkout.root}"
@@ -145,7 +145,7 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
     raise PatchmgrError("edited", message, "put the edit into a patch: patchmgr refresh")
 
 
-def _permissions(move: Move, known: AppliedFile | None, found: WorkFile | None) -> int | None:
+def _permissions(move: FileShift, known: AppliedFile | None, found: WorkFile | None) -> int | None:
     """Return the permission bits to give a file; a restored file gets its old bits."""
     if move.new is None:
         return None
@@ -156,7 +156,7 @@ def _permissions(move: Move, known: AppliedFile | None, found: WorkFile | None) 
 
 
 def _shifted_row(
-    move: Move,
+    move: FileShift,
     known: AppliedFile | None,
     found: WorkFile | None,
     originals: dict[str, bytes],
@@ -281,7 +281,7 @@ def plan_exchange(
     refuse_same_names(checkout.root, there, leaving, goal.onto)
     rows = []
     stands = zip(old, checkout.standings(tuple(old.values())), strict=True)
-    applied_now = {path for path, standing in stands if standing is Standing.PATCHED}
+    applied_now = {path for path, standing in stands if standing is FileStanding.PATCHED}
     for path in sorted({*wanted, *old}):
         row = _row(checkout, path, old.get(path), wanted, leaving, is_in=path in applied_now)
         _refuse_in_the_way(checkout, row, path in old, index.get(path), leaving)

@@ -395,7 +395,7 @@ def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Chang
     return tuple(found)
 
 
-class Told(Struct, frozen=True):
+class CommitText(Struct, frozen=True):
     """The author and the message of a commit."""
 
     author: Author
@@ -407,7 +407,7 @@ class Told(Struct, frozen=True):
         return git_process.text(self.message.lstrip(b"\n").split(b"\n", 1)[0])
 
 
-def told_by(reader: ObjectReader, commit: str) -> Told:
+def told_by(reader: ObjectReader, commit: str) -> CommitText:
     """Return the author and message of a commit; the message is converted to UTF-8 if needed."""
     found = reader.find(commit)
     assert found is not None
@@ -418,7 +418,7 @@ def told_by(reader: ObjectReader, commit: str) -> Told:
     author = fields.get(b"author", b"")
     match = PERSON.fullmatch(author)
     name, email, date = match.groups() if match else (author, b"", b"0 +0000")
-    return Told(
+    return CommitText(
         Author(_decoded(name, encoding), _decoded(email, encoding), date.decode()),
         git_process.raw(_decoded(message, encoding)),
     )

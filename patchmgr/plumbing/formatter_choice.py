@@ -28,7 +28,7 @@ _PLACES = {
 _MOST_EXTENDED = 4  # settings files that extend each other
 
 
-class Chosen(Struct, frozen=True):
+class ChosenFormatter(Struct, frozen=True):
     """A formatter and the content of its settings file.
 
     `is_sure` is true if it is certain that upstream uses the formatter.
@@ -44,7 +44,7 @@ class SettingsFiles(Struct, frozen=True):
 
     read: Callable[[str], bytes | None]
 
-    def chosen(self, path: str) -> tuple[Chosen, ...]:
+    def chosen(self, path: str) -> tuple[ChosenFormatter, ...]:
         """Return the formatters for the file at a path, the likeliest first."""
         hooks = hooked_tools(self.read(".pre-commit-config.yaml") or b"")
         if path.endswith(CXX):
@@ -57,7 +57,7 @@ class SettingsFiles(Struct, frozen=True):
         # Formatters that run before each commit come first, those that may only check style last.
         return tuple(sorted(found, key=lambda c: (order.get(c.tool, len(names)), not c.is_sure)))
 
-    def _clang(self, path: str) -> Iterator[Chosen]:
+    def _clang(self, path: str) -> Iterator[ChosenFormatter]:
         for folder in folders_around(path):
             content = self.read(f"{folder}.clang-format")
             if content is None:
@@ -65,20 +65,20 @@ class SettingsFiles(Struct, frozen=True):
             if content is not None:
                 settings = clang_settings(content)
                 if settings is not None:
-                    yield Chosen("clang-format", settings)
+                    yield ChosenFormatter("clang-format", settings)
                 return
 
-    def _ruff(self, path: str, hooks: Collection[str]) -> Iterator[Chosen]:
+    def _ruff(self, path: str, hooks: Collection[str]) -> Iterator[ChosenFormatter]:
         project = read_table(self.read("pyproject.toml") or b"")
         for folder in folders_around(path):
             for name in (".ruff.toml", "ruff.toml", "pyproject.toml"):
                 table = self._ruff_table(folder + name)
                 if table is not None:
                     is_sure = "ruff" in hooks or table_at(table, "format") is not None
-                    yield Chosen("ruff", ruff_settings(table, project), is_sure)
+                    yield ChosenFormatter("ruff", ruff_settings(table, project), is_sure)
                     return
         if "ruff" in hooks:
-            yield Chosen("ruff", ruff_settings({}, project))
+            yield ChosenFormatter("ruff", ruff_settings({}, project))
 
     def _ruff_table(self, path: str, depth: int = 0) -> Table | None:
         content = self.read(path)
@@ -94,7 +94,7 @@ class SettingsFiles(Struct, frozen=True):
         style = {**(table_at(below, "format") or {}), **(table_at(table, "format") or {})}
         return {**below, **table, **({"format": style} if style else {})}
 
-    def _black_or_yapf(self, path: str, hooks: Mapping[str, Table]) -> Iterator[Chosen]:
+    def _black_or_yapf(self, path: str, hooks: Mapping[str, Table]) -> Iterator[ChosenFormatter]:
         project = read_table(self.read("pyproject.toml") or b"")
         for tool, places in _PLACES.items():
             found = self._section(path, places)
@@ -102,7 +102,7 @@ class SettingsFiles(Struct, frozen=True):
                 table = {**(found or {}), **hooks.get(tool, {})}
                 is_black = tool == "black"
                 settings = black_settings(table, project) if is_black else yapf_settings(table)
-                yield Chosen(tool, settings)
+                yield ChosenFormatter(tool, settings)
 
     def _section(self, path: str, places: tuple[tuple[str, str], ...]) -> Table | None:
         """Return a formatter's section in the nearest settings file that has one, or None.

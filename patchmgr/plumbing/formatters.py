@@ -14,7 +14,7 @@ from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.plain_files import read_plain
 
 if TYPE_CHECKING:
-    from patchmgr.plumbing.formatter_choice import Chosen
+    from patchmgr.plumbing.formatter_choice import ChosenFormatter
 
 LARGEST_SETTINGS = 1 << 18  # bytes
 
@@ -42,7 +42,7 @@ class TreeFormatter:
                 self._tools.miss(chosen.tool, path)
         return tuple(found)
 
-    def chosen(self, path: str) -> tuple[Chosen, ...]:
+    def chosen(self, path: str) -> tuple[ChosenFormatter, ...]:
         """Return the formatters for the file at a path with their settings, the likeliest first."""
         from patchmgr.plumbing.formatter_choice import SettingsFiles
 

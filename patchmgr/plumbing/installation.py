@@ -28,7 +28,7 @@ PRIVATE = ".patchmgr"
 _COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
 
 
-class FileState(str, Enum):
+class PackageState(str, Enum):
     """Whether a file is as in the wheel, patched, replaced by an installer, or edited."""
 
     PRISTINE = "pristine"
@@ -88,7 +88,7 @@ class Installation(Target):
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
-    def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> FileState:
+    def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> PackageState:
         """Return the state of a file.
 
         `applied` is the file's row in the record, or None if no series changed it. `is_current` is
@@ -97,7 +97,7 @@ class Installation(Target):
         try:
             found = self.seen(path)
         except PatchmgrError:
-            return FileState.EDITED
+            return PackageState.EDITED
         now, is_listed = found_state(found), path in self.distribution.record
         if found is None:
             is_original = not is_listed
@@ -107,11 +107,11 @@ class Installation(Target):
                 pristine = applied is None or not is_current
             is_original = bool(pristine)
         if applied is None:
-            return FileState.PRISTINE if is_original else FileState.EDITED
+            return PackageState.PRISTINE if is_original else PackageState.EDITED
         if now == applied.after and (is_current or not is_original):
-            return FileState.PATCHED
+            return PackageState.PATCHED
         is_back = is_original or (is_current and now == applied.before)
-        return FileState.REPLACED if is_back else FileState.EDITED
+        return PackageState.REPLACED if is_back else PackageState.EDITED
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
         """Delete the `.pyc` files of changed modules, because Python may not notice the change."""
@@ -147,7 +147,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
     return {
         file.path
         for file in (record.files if record is not None else ())
-        if target.state(file.path, file, is_current=is_current) is FileState.REPLACED
+        if target.state(file.path, file, is_current=is_current) is PackageState.REPLACED
     }
 
 

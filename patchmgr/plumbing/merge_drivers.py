@@ -17,7 +17,7 @@ _BEGIN = b"# patchmgr merge-driver: begin"
 _END = b"# patchmgr merge-driver: end"
 
 
-class Installation(Struct, frozen=True):
+class DriverSettings(Struct, frozen=True):
     """The merge-driver settings of a repository: git configuration, and lines of info/attributes.
 
     Both are empty if the driver is not installed.
@@ -28,7 +28,7 @@ class Installation(Struct, frozen=True):
     lines: tuple[str, ...] = ()
 
 
-def installed(repository: Path) -> Installation:
+def installed(repository: Path) -> DriverSettings:
     """Return the merge-driver settings of the repository."""
     git_dir = find_git_dir(repository)
     _, printed = git_process.run(
@@ -38,10 +38,10 @@ def installed(repository: Path) -> Installation:
     settings = tuple((name, value) for name, _, value in (row.partition("\n") for row in rows))
     _, block, _ = _split(_attributes(git_dir))
     lines = tuple(git_process.text(line) for line in block.splitlines()[1:-1])
-    return Installation(git_dir, settings, lines)
+    return DriverSettings(git_dir, settings, lines)
 
 
-def install(found: Installation, wanted: Installation) -> None:
+def install(found: DriverSettings, wanted: DriverSettings) -> None:
     """Install, change or remove the merge driver of a repository.
 
     `found` are the present settings, and `wanted` are the new ones. Attributes are added after the

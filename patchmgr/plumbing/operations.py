@@ -35,7 +35,7 @@ from patchmgr.plumbing.work_tree import permissions_for
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.applied import Record
-    from patchmgr.plumbing.checkout import CheckoutStep, Edit
+    from patchmgr.plumbing.checkout import CheckoutEdit, CheckoutStep
     from patchmgr.plumbing.work_tree import WorkFile
 
 FORMAT = 1
@@ -73,7 +73,7 @@ _LEVEL = 1  # of compression: contents are rarely read again
 LARGEST = 1 << 30
 
 
-class Contents:
+class ContentStore:
     """A folder of contents, each in a file that is named by the content's sha256."""
 
     def __init__(self, root: Path, path: str) -> None:
@@ -155,7 +155,7 @@ _LONGEST = 64 * 1024 * 1024
 _ENTRY = re.compile(r"(\d{1,9})\.json")
 
 
-class Told(Struct, frozen=True):
+class LogEntry(Struct, frozen=True):
     """How the log describes a change; `of` lists the operations that are undone or redone."""
 
     command: str
@@ -168,7 +168,7 @@ class OperationLog:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self.contents = Contents(root, f"{LOG}/contents")
+        self.contents = ContentStore(root, f"{LOG}/contents")
 
     def numbers(self) -> tuple[int, ...]:
         """Return the numbers of all operations, oldest first."""
@@ -184,7 +184,7 @@ class OperationLog:
         """Yield all operations, oldest first."""
         return (self.read(number) for number in self.numbers())
 
-    def note(self, change: Change, told: Told) -> None:
+    def note(self, change: Change, told: LogEntry) -> None:
         """Add an entry in the log to a change that is about to be made, and save what it replaces.
 
         A change without files, targets and refs gets no entry. A person's edits that the change
@@ -217,7 +217,7 @@ class OperationLog:
                 sha256 = None if record is None else self.keep_record(record)
                 yield TurnedTarget(root, files, sha256, sha256)
 
-    def _edited_file(self, root: str, edit: Edit) -> TurnedFile | None:
+    def _edited_file(self, root: str, edit: CheckoutEdit) -> TurnedFile | None:
         """Return an edit as a change of the last logged state, or None if it is logged already."""
         found, old, new = edit.found, None, None
         if found is not None:

@@ -29,7 +29,7 @@ NEWEST = "refs/upstream/newest"
 _VERSIONS = "patchmgr-versions"
 
 
-class Imported(Struct, frozen=True):
+class ImportedRelease(Struct, frozen=True):
     """The commit of a release in the store, and the name and sha256 of its archive."""
 
     commit: str
@@ -37,13 +37,13 @@ class Imported(Struct, frozen=True):
     sha256: str
 
 
-def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | None:
+def imported(store: Path, version: str, folder: str = RELEASES) -> ImportedRelease | None:
     """Return the imported release of this version, or None if it is not in the store."""
     form = "--format=%(objectname)%0a%(contents)"
     shown = git_process.ask(store, "for-each-ref", form, folder + version)
     commit, _, message = shown.partition("\n")
     trailers = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
-    return Imported(commit, trailers["Archive"], trailers["Sha256"]) if commit else None
+    return ImportedRelease(commit, trailers["Archive"], trailers["Sha256"]) if commit else None
 
 
 def newest_ref(store: Path) -> str | None:
@@ -84,7 +84,7 @@ class PackageUpstream(OpenUpstream):
             self._known = references(self.store, RELEASES)
         return self._known
 
-    def _stored(self, version: str) -> Imported | None:
+    def _stored(self, version: str) -> ImportedRelease | None:
         commit = self._commits().get(version)
         return None if commit is None else self._read(version, commit)
 
@@ -139,7 +139,7 @@ class PackageUpstream(OpenUpstream):
         hints = nearest(f"v{ref.removeprefix('v')}", names)
         raise PatchmgrError("unknown-ref", f"{self._name} has no release {ref}", *hints)
 
-    def _import(self, release: Release) -> Imported:
+    def _import(self, release: Release) -> ImportedRelease:
         from patchmgr.plumbing import downloads, index_session, releases
 
         settings, said = index_session.read_settings(os.environ), self._progress

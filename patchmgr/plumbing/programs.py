@@ -111,7 +111,7 @@ def whole_tree(git_dir: Path, commit: str) -> set[str]:
 _PIECE = 1 << 16
 
 
-class Resolver(Struct, frozen=True):
+class ResolverProgram(Struct, frozen=True):
     """A shell command that proposes resolutions, with limits on its time and output.
 
     `most` is the limit on the output, in bytes.

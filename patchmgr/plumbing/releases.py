@@ -20,7 +20,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.downloads import sha256_of, writing
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.package_index import FILENAME, Archive, Release
-from patchmgr.plumbing.package_upstream import RELEASES, Imported, imported
+from patchmgr.plumbing.package_upstream import RELEASES, ImportedRelease, imported
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import adopt_pack
 
@@ -135,7 +135,7 @@ def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[Arch
         progress.done()
 
 
-def _point(store: Path, version: str, commit: str, *, before: Imported | None) -> None:
+def _point(store: Path, version: str, commit: str, *, before: ImportedRelease | None) -> None:
     """Move the ref of a version in one transaction; its old value must be that of `before`.
 
     If another run has imported the same archive meanwhile, the ref already names the commit.

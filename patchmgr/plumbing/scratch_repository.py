@@ -20,7 +20,7 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 MOST_HELD = 1 << 24  # bytes
 
 
-class Made(Closing):
+class MadeBlobs(Closing):
     """File contents by blob id, in memory; above a size limit, the oldest are moved to a file."""
 
     def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
@@ -183,7 +183,7 @@ class Scratch(Closing):
         lines = [str((lender / "objects").resolve()) + "\n" for lender in self._lenders]
         (objects / "info" / "alternates").write_text("".join(lines), errors="surrogateescape")
         self.reader = ObjectReader(self.git_dir)
-        self._made = Made(self.git_dir)
+        self._made = MadeBlobs(self.git_dir)
         self._ahead: ReadAhead | None = None
         self._written: set[str] = set()
 

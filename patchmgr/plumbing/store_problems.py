@@ -31,7 +31,7 @@ _REF = re.compile(rb"[0-9a-f]{40}\n?|ref: refs/[^\n]+\n?")
 _OLD_HEADS = "refs/heads/"  # where all workspaces kept their branches until 2026
 
 
-class Kind(str, Enum):
+class ProblemKind(str, Enum):
     """The kinds of faults, which --repair repairs, and of leftovers, which --prune deletes."""
 
     BROKEN_STORE = "broken store"
@@ -46,12 +46,10 @@ class Kind(str, Enum):
     @property
     def is_broken(self) -> bool:
         """Return whether this kind is a fault and not a leftover."""
-        return self in _BROKEN
+        return self not in _LEFT_OVER
 
 
-_BROKEN = (
-    Kind.BROKEN_STORE, Kind.MISSING_ALTERNATE, Kind.LOST_HISTORY, Kind.BROKEN_REF, Kind.STALE_LOCK,
-)  # fmt: skip
+_LEFT_OVER = (ProblemKind.TEMPORARY, ProblemKind.GONE_WORKSPACE, ProblemKind.OLD_REF)
 
 
 class StoreProblem(Struct, frozen=True):
@@ -60,7 +58,7 @@ class StoreProblem(Struct, frozen=True):
     `what` is the name of a ref, a path in the store, or the folder that the store borrows from.
     """
 
-    kind: Kind
+    kind: ProblemKind
     store: Path
     what: str
 
@@ -75,31 +73,31 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
     """Yield the problems of a store; without git, its refs are not checked."""
     if not store.name.endswith(".git"):
         if _is_older(store, _DAY):
-            yield StoreProblem(Kind.TEMPORARY, store, ".")
+            yield StoreProblem(ProblemKind.TEMPORARY, store, ".")
         return
     if not (store / "objects").is_dir():
-        yield StoreProblem(Kind.BROKEN_STORE, store, ".")
+        yield StoreProblem(ProblemKind.BROKEN_STORE, store, ".")
         return
     if not (store / "HEAD").is_file():
-        yield StoreProblem(Kind.BROKEN_STORE, store, "HEAD")
+        yield StoreProblem(ProblemKind.BROKEN_STORE, store, "HEAD")
         return
     missing = gone_lenders(store)
     for lender in missing:
-        yield StoreProblem(Kind.MISSING_ALTERNATE, store, lender)
+        yield StoreProblem(ProblemKind.MISSING_ALTERNATE, store, lender)
     files = sorted(path for path in store.iterdir() if path.is_file())
     for folder in ("refs", "objects/info", "objects/pack"):
         files += sorted(path for path in (store / folder).rglob("*") if path.is_file())
     for path in files:
         name = path.relative_to(store).as_posix()
         if path.name.endswith(".lock") and _is_older(path, _HOUR):
-            yield StoreProblem(Kind.STALE_LOCK, store, name)
+            yield StoreProblem(ProblemKind.STALE_LOCK, store, name)
         elif name.startswith("refs/") and not _REF.fullmatch(path.read_bytes()[:4096]):
-            yield StoreProblem(Kind.BROKEN_REF, store, name)
+            yield StoreProblem(ProblemKind.BROKEN_REF, store, name)
     for pattern in ("tmp/scratch-*", "objects/pack/tmp_*", "objects/tmp_*", "objects/??/tmp_*"):
         for path in sorted(store.glob(pattern)):
             if _is_older(path, _DAY):
                 name = path.relative_to(store).as_posix()
-                yield StoreProblem(Kind.TEMPORARY, store, name)
+                yield StoreProblem(ProblemKind.TEMPORARY, store, name)
     if has_git:
         yield from _ref_problems(store, lacks_objects=bool(missing))
 
@@ -118,16 +116,16 @@ def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]
         space = name.split("/") if name.startswith(namespaces.REFS) else []
         if commit not in there and not target:
             if not lacks_objects:
-                yield StoreProblem(Kind.BROKEN_REF, store, name)
+                yield StoreProblem(ProblemKind.BROKEN_REF, store, name)
         elif name.startswith(_OLD_HEADS):
-            yield StoreProblem(Kind.OLD_REF, store, name)
+            yield StoreProblem(ProblemKind.OLD_REF, store, name)
         elif space and space[2] in gone and space[3] != "tags":
-            yield StoreProblem(Kind.GONE_WORKSPACE, store, name)
+            yield StoreProblem(ProblemKind.GONE_WORKSPACE, store, name)
     tips = [commit for name, commit, _ in rows if name.startswith("refs/upstream/")]
     data = git_process.raw("".join(f"{commit}\n" for commit in tips if commit in there))
     line = ["rev-list", "--count", "--stdin"]
     if git_process.run(line, git_dir=store, good=(0, 128), data=data)[0] and not lacks_objects:
-        yield StoreProblem(Kind.LOST_HISTORY, store, ".")
+        yield StoreProblem(ProblemKind.LOST_HISTORY, store, ".")
 
 
 def mend(problem: StoreProblem) -> None:
@@ -137,14 +135,14 @@ def mend(problem: StoreProblem) -> None:
     """
     store, what = problem.store, problem.what
     try:
-        if problem.kind is Kind.BROKEN_STORE and what == "HEAD":
+        if problem.kind is ProblemKind.BROKEN_STORE and what == "HEAD":
             replace_file(store / what, b"ref: refs/heads/main\n")
-        elif problem.kind in (Kind.BROKEN_STORE, Kind.TEMPORARY):
+        elif problem.kind in (ProblemKind.BROKEN_STORE, ProblemKind.TEMPORARY):
             path = store / what
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        elif problem.kind is Kind.STALE_LOCK:
+        elif problem.kind is ProblemKind.STALE_LOCK:
             (store / what).unlink(missing_ok=True)
-        elif problem.kind in (Kind.MISSING_ALTERNATE, Kind.LOST_HISTORY):
+        elif problem.kind in (ProblemKind.MISSING_ALTERNATE, ProblemKind.LOST_HISTORY):
             forget_upstream(store)
         elif (store / what).is_file() and not _REF.fullmatch((store / what).read_bytes()[:4096]):
             (store / what).unlink()  # git deletes no ref that it cannot read

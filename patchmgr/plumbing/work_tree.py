@@ -29,7 +29,7 @@ class WorkFile(Struct, frozen=True):
     permissions: int
 
 
-class Place(Struct, frozen=True):
+class TemporaryPlace(Struct, frozen=True):
     """Where to write a file before it is moved: a folder, and the folders to make first."""
 
     folder: str
@@ -85,7 +85,7 @@ class WorkTree:
                     is_real = are_folders and not os.path.islink(whole)
                     yield folder + git_process.text(whole[len(top) :]), is_real
 
-    def place(self, path: str, leaving: Collection[str]) -> Place:
+    def place(self, path: str, leaving: Collection[str]) -> TemporaryPlace:
         """Return where new content for the path can be written, on the path's file system.
 
         `leaving` are files that the same change deletes; folders that replace them cannot exist
@@ -95,13 +95,13 @@ class WorkTree:
         present = ""
         for folder in parents_of(path):
             if folder in leaving:
-                return Place(present, ())
+                return TemporaryPlace(present, ())
             if not missing:
                 with suppress(FileNotFoundError), self._parent(f"{folder}/x", named=path):
                     present = folder
             if present != folder:
                 missing.append(folder)
-        return Place(missing[-1] if missing else present, tuple(missing))
+        return TemporaryPlace(missing[-1] if missing else present, tuple(missing))
 
     def make_folder(self, path: str) -> None:
         """Make a folder unless it exists."""

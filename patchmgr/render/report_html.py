@@ -18,7 +18,7 @@ from patchmgr.model.review import Reach, Review, RiskKind
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted, reliability_text
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps
-from patchmgr.render.work_order import Code, Line, sections
+from patchmgr.render.work_order import OrderCode, OrderLine, sections
 
 
 class Box(Struct, frozen=True):
@@ -374,7 +374,7 @@ def _facts(footprint: Footprint) -> Iterator[tuple[int, str]]:
         yield review.count(Reach.SHARED), "changed sites that run for everybody"
 
 
-class Side(Struct, frozen=True):
+class TextColumn(Struct, frozen=True):
     """A text in a work order, displayed beside the other texts.
 
     Each of `lines` is (line, is_shared). For the base, a line is shared if ours and theirs contain
@@ -385,26 +385,30 @@ class Side(Struct, frozen=True):
     lines: tuple[tuple[str, bool], ...]
 
 
-def rows(title: str, blocks: Sequence[Line | Code]) -> Iterator[tuple[bool, list[Line | Side]]]:
+def rows(
+    title: str, blocks: Sequence[OrderLine | OrderCode]
+) -> Iterator[tuple[bool, list[OrderLine | TextColumn]]]:
     """Yield (is_row, blocks); the blocks of a row are displayed side by side.
 
     A region is always one row. In other sections, consecutive texts make up a row.
     """
-    texts = {one.title: set(_lines_of(one)) for one in blocks if isinstance(one, Code)}
+    texts = {one.title: set(_lines_of(one)) for one in blocks if isinstance(one, OrderCode)}
     with_base = [texts["base"]] if "base" in texts else []
     with_others = [texts[name] for name in ("ours", "theirs") if name in texts]
 
-    def shown(one: Line | Code) -> Line | Side:
-        if isinstance(one, Line):
+    def shown(one: OrderLine | OrderCode) -> OrderLine | TextColumn:
+        if isinstance(one, OrderLine):
             return one
         others = with_others if one.title == "base" else with_base
         lines = _lines_of(one)
-        return Side(one.title, tuple((line, all(line in o for o in others)) for line in lines))
+        return TextColumn(
+            one.title, tuple((line, all(line in o for o in others)) for line in lines)
+        )
 
     is_region = title.startswith("Region ")
-    for in_row, run in groupby(blocks, lambda one: is_region or isinstance(one, Code)):
+    for in_row, run in groupby(blocks, lambda one: is_region or isinstance(one, OrderCode)):
         yield in_row, list(map(shown, run))
 
 
-def _lines_of(code: Code) -> Sequence[str]:
+def _lines_of(code: OrderCode) -> Sequence[str]:
     return code.text.removesuffix("\n").split("\n")

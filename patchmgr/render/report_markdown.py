@@ -22,7 +22,7 @@ from patchmgr.render.report_words import (
     OUTSIDE,
     REACH_WORDS,
     TITLES,
-    Site,
+    TouchedSymbol,
     groups,
     only_file,
     sites_by_path,
@@ -200,7 +200,7 @@ def _add_edits(page: Page, footprint: Footprint) -> None:
     page.table(columns, rows, what="files", summary=summary, share=1.0)
 
 
-def _edit_row(file: FileFootprint, sites: Sequence[Site]) -> Sequence[object]:
+def _edit_row(file: FileFootprint, sites: Sequence[TouchedSymbol]) -> Sequence[object]:
     shown = [_site(site) for site in sites[:MOST_SITES]]
     more = [f"{len(sites) - len(shown)} more"] if len(sites) > len(shown) else []
     moved = f" from {code_cell(file.renamed_from)}" if file.renamed_from is not None else ""
@@ -209,7 +209,7 @@ def _edit_row(file: FileFootprint, sites: Sequence[Site]) -> Sequence[object]:
     return f"{code_cell(file.path)}{moved}{kind}", *counts, ", ".join([*shown, *more])
 
 
-def _site(site: Site) -> str:
+def _site(site: TouchedSymbol) -> str:
     name = OUTSIDE if site.symbol is None else code_cell(site.symbol)
     numbers = ", ".join(str(number) for number in site.patches)
     return f"{name} ({numbers})" if site.is_upstream else f"{name} (new in {numbers})"

@@ -76,7 +76,7 @@ def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
     return tuple(sorted(lines, key=lambda symbol: (-lines[symbol], symbol)))
 
 
-class Site(Struct, frozen=True):
+class TouchedSymbol(Struct, frozen=True):
     """A symbol in an upstream file, and the numbers (from 1) of the patches that change it.
 
     `symbol` is None for lines outside of symbols. `is_upstream` is true if upstream has the symbol.
@@ -87,7 +87,7 @@ class Site(Struct, frozen=True):
     patches: tuple[int, ...]
 
 
-def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[Site]]:
+def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[TouchedSymbol]]:
     """Return the symbols that patches change in each upstream file, keyed by the file's new path.
 
     Upstream's own symbols come before those that patches add.
@@ -99,7 +99,9 @@ def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[Site]]:
             path = last_path.get(file.path, file.path)
             for touch in file.touches if file.is_upstream else ():
                 numbers.setdefault((path, touch.is_upstream, touch.symbol), []).append(number)
-    found: dict[str, list[Site]] = {}
+    found: dict[str, list[TouchedSymbol]] = {}
     for (path, is_upstream, symbol), own in numbers.items():
-        found.setdefault(path, []).append(Site(symbol, is_upstream, tuple(dict.fromkeys(own))))
+        found.setdefault(path, []).append(
+            TouchedSymbol(symbol, is_upstream, tuple(dict.fromkeys(own)))
+        )
     return {path: sorted(sites, key=lambda s: not s.is_upstream) for path, sites in found.items()}

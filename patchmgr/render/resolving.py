@@ -33,7 +33,7 @@ class Pane(Struct, frozen=True):
     is_chosen: bool = False
 
 
-class Row(Struct, frozen=True):
+class ListRow(Struct, frozen=True):
     """A line in the list of patches and conflicts; `is_here` marks the current conflict."""
 
     text: str
@@ -46,18 +46,18 @@ def cut(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: max(width - 1, 0)]}…"
 
 
-def list_rows(outcomes: Sequence[SeriesOutcome], state: Resolving) -> Iterator[Row]:
+def list_rows(outcomes: Sequence[SeriesOutcome], state: Resolving) -> Iterator[ListRow]:
     """Yield each series, its patches with their verdicts, and the conflicts of each patch."""
     for outcome in outcomes:
-        yield Row(f"{clean(outcome.name)} -> {short_ref(outcome.onto.ref)}", None)
+        yield ListRow(f"{clean(outcome.name)} -> {short_ref(outcome.onto.ref)}", None)
         for patch in outcome.patches:
             name = (outcome.name, patch.name)
             word = "skip" if name in state.left_out else patch.verdict.value
-            yield Row(f"{word:<9} {clean(patch.name)}", patch.verdict)
+            yield ListRow(f"{word:<9} {clean(patch.name)}", patch.verdict)
             for one in state.conflicts:
                 if one.patch == name:
                     here = one is state.conflict
-                    yield Row(f"{'>' if here else ' '} {_state_of(one, state)}", None, here)
+                    yield ListRow(f"{'>' if here else ' '} {_state_of(one, state)}", None, here)
 
 
 def _state_of(one: OpenConflict, state: Resolving) -> str:

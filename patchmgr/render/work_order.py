@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from patchmgr.commands.resolver import Asked
 
 
-class Line(Struct, frozen=True):
+class OrderLine(Struct, frozen=True):
     """A line of a work order."""
 
     text: str
 
 
-class Code(Struct, frozen=True):
+class OrderCode(Struct, frozen=True):
     """A text in a work order with its title; the lines of the text are printed without wrapping."""
 
     title: str
     text: str
 
 
-Section = tuple[str, list[Line | Code]]
+Section = tuple[str, list[OrderLine | OrderCode]]
 
 
 def order_value(order: WorkOrder) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def order_text(order: WorkOrder) -> Iterator[str]:
     for title, blocks in sections(order, has_sides=False):
         yield f"{clean(title)}:"
         for block in blocks:
-            if isinstance(block, Line):
+            if isinstance(block, OrderLine):
                 yield f"  {clean(block.text)}"
             else:
                 shown = clean(block.text, keep="\n\t").rstrip("\n")
@@ -106,10 +106,10 @@ def asked_text(asked: Sequence[Asked]) -> Iterator[str]:
         yield from (f"    {each.check}: {clean(each.text)}" for each in one.failures)
 
 
-def _markdown(title: str, blocks: list[Line | Code]) -> str:
+def _markdown(title: str, blocks: list[OrderLine | OrderCode]) -> str:
     lines = [f"## {escaped(title)}", ""]
     for block in blocks:
-        if isinstance(block, Line):
+        if isinstance(block, OrderLine):
             lines.append(f"- {escaped(block.text)}")
         else:
             lines += [f"- {escaped(block.title)}", "", fenced(block.text), ""]
@@ -127,12 +127,12 @@ def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
     yield (
         f"Conflict {order.id}",
         [
-            Line(f"{order.kind.value} in {paths}: {order.reason}"),
-            Line(f"{order.series}/{order.patch}: {order.subject}"),
-            Line(" to ".join(ends)),
-            *([Code("message", order.message)] if "\n" in order.message.strip() else []),
-            *(Line(field) for field in fields if field not in order.message),
-            *([Line(f"proposed by {order.offered}; all checks passed")] if order.offered else []),
+            OrderLine(f"{order.kind.value} in {paths}: {order.reason}"),
+            OrderLine(f"{order.series}/{order.patch}: {order.subject}"),
+            OrderLine(" to ".join(ends)),
+            *([OrderCode("message", order.message)] if "\n" in order.message.strip() else []),
+            *(OrderLine(field) for field in fields if field not in order.message),
+            *[OrderLine(f"proposed by {order.offered}; all checks passed")] * bool(order.offered),
         ],
     )
     for number, region in enumerate(order.regions, 1):
@@ -142,49 +142,50 @@ def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
             yield f"Region {number}{inside} ({region.id})", blocks
     yield from _filled("Symbols", _symbols(order))
     yield from _filled("Caused upstream by", (b for one in order.causes for b in _change(one)))
-    yield from _filled("Later upstream commits to the file", (Line(_named(o)) for o in order.later))
-    uses = [Line(f"{one.path}:{one.line}: {one.text.strip()}") for one in order.uses or ()]
+    later = (OrderLine(_named(one)) for one in order.later)
+    yield from _filled("Later upstream commits to the file", later)
+    uses = [OrderLine(f"{one.path}:{one.line}: {one.text.strip()}") for one in order.uses or ()]
     if order.uses is None:
-        uses = [Line("not known, because the store lacks files")]
+        uses = [OrderLine("not known, because the store lacks files")]
     yield from _filled("Used elsewhere upstream", iter(uses))
     yield from _filled("Earlier decisions on similar conflicts", _earlier(order))
-    needs = (Line(f"{one.check}: {one.text}") for one in order.requirements)
+    needs = (OrderLine(f"{one.check}: {one.text}") for one in order.requirements)
     yield from _filled("A resolution must satisfy", needs)
-    cut = (Line(one) for one in order.cut)
+    cut = (OrderLine(one) for one in order.cut)
     yield from _filled("Shortened; to see everything: conflicts show --full", cut)
 
 
-def _filled(title: str, blocks: Iterator[Line | Code]) -> Iterator[Section]:
+def _filled(title: str, blocks: Iterator[OrderLine | OrderCode]) -> Iterator[Section]:
     found = list(blocks)
     if found:
         yield title, found
 
 
-def _sides(region: OrderedRegion) -> Iterator[Code | Line]:
+def _sides(region: OrderedRegion) -> Iterator[OrderCode | OrderLine]:
     for name, side in (("base", region.base), ("ours", region.ours), ("theirs", region.theirs)):
         yield from _side(name, side)
 
 
-def _side(name: str, side: SideText | None) -> Iterator[Code | Line]:
+def _side(name: str, side: SideText | None) -> Iterator[OrderCode | OrderLine]:
     if side is None:
-        yield Line(f"{name}: there is no such file")
+        yield OrderLine(f"{name}: there is no such file")
     elif side.text is None:
-        yield Line(f"{name}: {side.size} bytes that are not text")
+        yield OrderLine(f"{name}: {side.size} bytes that are not text")
     else:
-        yield Code(name, side.text)
+        yield OrderCode(name, side.text)
 
 
-def _candidates(region: OrderedRegion) -> Iterator[Code]:
+def _candidates(region: OrderedRegion) -> Iterator[OrderCode]:
     for one in region.candidates:
-        yield Code(f"candidate {one.number}: {reliability_text(one.reliability)}", one.text)
+        yield OrderCode(f"candidate {one.number}: {reliability_text(one.reliability)}", one.text)
 
 
-def _symbols(order: WorkOrder) -> Iterator[Code]:
+def _symbols(order: WorkOrder) -> Iterator[OrderCode]:
     for one in order.symbols:
         for side in ("base", "ours", "theirs", "result"):
             found = getattr(one, side)
             if found is not None:
-                yield Code(f"{one.name}, {side}", found)
+                yield OrderCode(f"{one.name}, {side}", found)
 
 
 def _named(change: UpstreamChange) -> str:
@@ -192,15 +193,15 @@ def _named(change: UpstreamChange) -> str:
     return f"{change.commit[:12]} {change.subject}{by}"
 
 
-def _change(change: UpstreamChange) -> Iterator[Line | Code]:
-    yield Line(_named(change))
+def _change(change: UpstreamChange) -> Iterator[OrderLine | OrderCode]:
+    yield OrderLine(_named(change))
     if change.message:
-        yield Code("message", change.message)
+        yield OrderCode("message", change.message)
     if change.diff:
-        yield Code("diff", change.diff)
+        yield OrderCode("diff", change.diff)
 
 
-def _earlier(order: WorkOrder) -> Iterator[Line | Code]:
+def _earlier(order: WorkOrder) -> Iterator[OrderLine | OrderCode]:
     for one in order.earlier:
         told = " ".join(filter(None, (one.id, one.path, f"({one.seen})", one.words)))
-        yield Line(told) if one.text is None else Code(told, one.text)
+        yield OrderLine(told) if one.text is None else OrderCode(told, one.text)

@@ -16,7 +16,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_settings import PathMap, parse_path_map
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
-from patchmgr.plumbing.checkout import Standing
+from patchmgr.plumbing.checkout import FileStanding
 from patchmgr.plumbing.environments import (
     Distribution,
     Environment,
@@ -26,8 +26,8 @@ from patchmgr.plumbing.environments import (
 )
 from patchmgr.plumbing.installation import (
     PRIVATE,
-    FileState,
     Installation,
+    PackageState,
     find_left,
     original_reader,
 )
@@ -37,10 +37,10 @@ from patchmgr.services.session import Session
 from patchmgr.services.targets import Verification, known_targets, series_digest, settled
 
 _STANDINGS = {
-    FileState.PATCHED: Standing.PATCHED,
-    FileState.PRISTINE: Standing.ORIGINAL,
-    FileState.REPLACED: Standing.ORIGINAL,
-    FileState.EDITED: Standing.EDITED,
+    PackageState.PATCHED: FileStanding.PATCHED,
+    PackageState.PRISTINE: FileStanding.ORIGINAL,
+    PackageState.REPLACED: FileStanding.ORIGINAL,
+    PackageState.EDITED: FileStanding.EDITED,
 }
 
 
@@ -79,7 +79,7 @@ class InstalledState(Struct, frozen=True):
     is_applied: bool
     is_current: bool
     applied_to: str | None
-    files: tuple[tuple[str, FileState], ...]
+    files: tuple[tuple[str, PackageState], ...]
 
     @property
     def is_sound(self) -> bool:
@@ -150,11 +150,11 @@ def package_state(name: str, target: Installation, applied: Record, digest: str)
     return InstalledState(name, distribution, state, True, is_current, applied.onto, files)
 
 
-def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> str:
-    if FileState.EDITED in states:
+def _word(states: Collection[PackageState], *, is_same: bool, is_current: bool) -> str:
+    if PackageState.EDITED in states:
         return "edited"
-    if FileState.REPLACED in states:
-        return "partly" if FileState.PATCHED in states else "replaced"
+    if PackageState.REPLACED in states:
+        return "partly" if PackageState.PATCHED in states else "replaced"
     if not is_same:
         return "replaced"
     return "patched" if is_current else "outdated"
@@ -176,7 +176,7 @@ def unpatched_state(session: Session, record: SeriesRecord, target: Installation
     named = dict.fromkeys(path for patch in patches for path in patch.paths())
     paths = [place for path in named if (place := layout.find(path)) is not None]
     files = tuple((path, target.state(path, None, is_current=True)) for path in paths)
-    state = "edited" if any(s is FileState.EDITED for _, s in files) else "pristine"
+    state = "edited" if any(s is PackageState.EDITED for _, s in files) else "pristine"
     return InstalledState(record.name, target.distribution, state, False, False, None, files)
 
 
@@ -230,13 +230,13 @@ def _state_in_wheel(
     named = {Path(path).name for p in whole_series(session, record)[0] for path in p.paths()}
     paths = [path for path in package.record if Path(path).name in named]
     states = {path: target.state(path, None, is_current=True) for path in paths}
-    if FileState.EDITED in states.values():
-        edits = {path: found for path, found in states.items() if found is FileState.EDITED}
+    if PackageState.EDITED in states.values():
+        edits = {path: found for path, found in states.items() if found is PackageState.EDITED}
         return replace(state, state="edited", files=tuple({**dict(state.files), **edits}.items()))
     read = original_reader(target, None, is_for_writing=False)
     found = installed_package(session, record.name, target, read)
     done = packages.carry_onto_package(session, record, found)
     if done.files or done.outcome.has_conflicts:
         return state
-    files = tuple((path, FileState.PATCHED) for path, _ in state.files)
+    files = tuple((path, PackageState.PATCHED) for path, _ in state.files)
     return InstalledState(record.name, package, "patched", True, True, package.version, files)

@@ -32,9 +32,9 @@ from patchmgr.model.patch import Patch, own_author
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.applied import Content, PushedPatch, Record
-from patchmgr.plumbing.checkout import CheckoutStep, Edit, serve
+from patchmgr.plumbing.checkout import CheckoutEdit, CheckoutStep, serve
 from patchmgr.plumbing.checkout_changes import (
-    Move,
+    FileShift,
     as_content,
     found_file,
     plan_shift,
@@ -135,7 +135,9 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
     return CheckoutStep(checkout, exchange, tuple(_edits(opened, revision, leaving)))
 
 
-def _edits(opened: OpenSeries, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
+def _edits(
+    opened: OpenSeries, revision: Revision, leaving: Collection[str]
+) -> Iterator[CheckoutEdit]:
     """Yield the edits that a refresh records or a forced pop discards.
 
     Also yields the files with obsolete rejects, most of which are deleted.
@@ -150,27 +152,27 @@ def _edits(opened: OpenSeries, revision: Revision, leaving: Collection[str]) -> 
     written = checkout.clone.conversion.to_work_tree(before)
     for path, file in found.items():
         if now[path] != before[path]:
-            yield Edit(path, written[path], file)
+            yield CheckoutEdit(path, written[path], file)
     for path in opened.rejects if revision.forced is None else ():
-        yield Edit(path, None, found_file(opened.need_checkout(), path))
+        yield CheckoutEdit(path, None, found_file(opened.need_checkout(), path))
 
 
-def _move(opened: OpenSeries, revision: Revision, path: str) -> Move:
+def _move(opened: OpenSeries, revision: Revision, path: str) -> FileShift:
     below, old, new = (opened.content(path, state) for state in ({}, opened.state, revision.state))
     is_kept, is_given_up = path in revision.kept, revision.discards
-    return Move(path, below, old, new, is_kept=is_kept, is_given_up=is_given_up)
+    return FileShift(path, below, old, new, is_kept=is_kept, is_given_up=is_given_up)
 
 
-def _reject_moves(opened: OpenSeries, revision: Revision) -> list[Move]:
+def _reject_moves(opened: OpenSeries, revision: Revision) -> list[FileShift]:
     """Return the moves that write new reject files and delete obsolete ones."""
     moves = [
-        Move(path, None, None, Content(Entry(REGULAR, blob_id(raw)), raw), is_apart=True)
+        FileShift(path, None, None, Content(Entry(REGULAR, blob_id(raw)), raw), is_apart=True)
         for path, raw in revision.rejects.items()
     ]
     for path in opened.rejects:
         found = found_file(opened.need_checkout(), path)
         if found is not None and path not in revision.rejects and revision.forced is None:
-            moves.append(Move(path, None, as_content(found), None, is_apart=True))
+            moves.append(FileShift(path, None, as_content(found), None, is_apart=True))
     return moves
 
 

@@ -16,7 +16,7 @@ from patchmgr.formats.series_files import parse_series
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.applied import Record
-from patchmgr.plumbing.checkout import Checkout, Standing
+from patchmgr.plumbing.checkout import Checkout, FileStanding
 from patchmgr.plumbing.clones import Clone, find_clone, open_clone
 from patchmgr.plumbing.durable import BESIDE, replace_file
 from patchmgr.plumbing.history import is_ancestor
@@ -49,13 +49,13 @@ class Verification(Struct, frozen=True, rename=_KEYS):
     target: Path
     is_applied: bool
     is_current: bool
-    files: tuple[tuple[str, Standing], ...]
+    files: tuple[tuple[str, FileStanding], ...]
     pushed: int | None = None
 
     @property
     def is_sound(self) -> bool:
         """Return whether every patch of the series, as it is now, is applied."""
-        all_in = all(standing is Standing.PATCHED for _, standing in self.files)
+        all_in = all(standing is FileStanding.PATCHED for _, standing in self.files)
         return self.is_applied and self.is_current and all_in
 
 
@@ -120,7 +120,7 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
         return record if is_ancestor(checkout.clone.git_dir, record.head, head) else None
     index = checkout.clone.index()
     is_in = any(
-        stands is Standing.PATCHED
+        stands is FileStanding.PATCHED
         and (file.path in changed or (file.before is None and file.path not in index))
         for file, stands in zip(record.files, checkout.standings(record.files), strict=True)
     )
@@ -136,7 +136,7 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
     record = checkout.record()
     if record is not None and record.pushed is not None:
         stands = checkout.standings(record.files)
-        is_out = stands and all(each is Standing.ORIGINAL for each in stands)
+        is_out = stands and all(each is FileStanding.ORIGINAL for each in stands)
         return None if is_out and not _has_empty_top(record) else record
     if record is None:
         return None
@@ -158,7 +158,7 @@ def verification_of(session: Session, record: SeriesRecord, checkout: Checkout) 
     paths = (file.path for file in applied.files)
     files = tuple(zip(paths, checkout.standings(applied.files), strict=True))
     # Patches that a person has committed are also applied, although their record is out of date.
-    are_in = all(found is Standing.PATCHED for _, found in files)
+    are_in = all(found is FileStanding.PATCHED for _, found in files)
     if not are_in and applied_now(checkout, checkout.clone.head()) is None:
         return nothing
     is_current = applied.digest == series_digest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.exports import FORMS, DiffShape, Item, Parcel, Pinned
+from patchmgr.formats.exports import FORMS, DiffShape, ExportItem, Parcel, Pinned
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.patch import Author
@@ -32,13 +32,13 @@ FREE = "Say what.\n\nFrom: Joe <joe@example.org>\n\nWhy.\n---\n\n"
 DEP3 = "Description: it\nAuthor: Joe <joe@example.org>\n\n"
 
 
-def item(line: str, text: str) -> Item:
+def item(line: str, text: str) -> ExportItem:
     read = parse_series(f"{line}\n".encode()).lines[0]
     assert read.name is not None
-    return Item(parse_patch(text.encode(), name=read.name, strip=read.strip), read, ANN)
+    return ExportItem(parse_patch(text.encode(), name=read.name, strip=read.strip), read, ANN)
 
 
-def pinned(*items: Item, ref: str = "v1.2.3", package: str | None = None) -> Pinned:
+def pinned(*items: ExportItem, ref: str = "v1.2.3", package: str | None = None) -> Pinned:
     return Pinned("c" * 40, ref, tuple(i.line for i in items), package)
 
 
@@ -186,7 +186,7 @@ def test_patch_package_refuses_bytes_that_it_would_spoil() -> None:
     read = parse_series(b"a.patch\n").lines[0]
     patch = parse_patch(EDIT.encode().replace(b"+b", b"+\xe9"), name="a.patch")
     with pytest.raises(PatchmgrError, match="not UTF-8"):
-        FORMS["patch-package"].check((Item(patch, read, ANN),), pinned(package="p@1.0.0"))
+        FORMS["patch-package"].check((ExportItem(patch, read, ANN),), pinned(package="p@1.0.0"))
 
 
 @table("form", ["quilt", "mbox", "git", "stgit", "diff"])

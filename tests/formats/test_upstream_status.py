@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.exports import FORMS, Item, Pinned
+from patchmgr.formats.exports import FORMS, ExportItem, Pinned
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import parse_series
 from patchmgr.formats.upstream_status import MAINLINE, STATUS, stance_problems, standing_of
@@ -97,9 +97,9 @@ def written(form: str, fields: Mapping[str, str]) -> dict[str, str]:
     line = parse_series(b"it.patch\n").lines[0]
     known = {ID: "v1.2", OTHER: None}
     pinned = Pinned("c" * 40, "v1", (line,), repository="https://example.org/up", landed=known)
-    item = Item(headed(fields), line, Author("Joe", "joe@example.org", "0 +0000"))
+    item = ExportItem(headed(fields), line, Author("Joe", "joe@example.org", "0 +0000"))
     raw = FORMS[form].rewritten(item, item.patch.diff, pinned)
-    again = Item(parse_patch(raw, name="it.patch"), line, item.author)
+    again = ExportItem(parse_patch(raw, name="it.patch"), line, item.author)
     assert FORMS[form].kept((again,), pinned) == (True,)
     assert again.patch.diff == item.patch.diff
     names = (STATUS, MAINLINE, "Git-commit", "Git-repo")

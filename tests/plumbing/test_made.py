@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.scratch_repository import Made
+from patchmgr.plumbing.scratch_repository import MadeBlobs
 
 
 def test_contents_come_back_as_they_were_from_memory_and_from_the_file(tmp_path: Path) -> None:
     contents = {str(n): os.urandom(n * 7) for n in range(30)}
     folder = tmp_path / "scratch"
     folder.mkdir()
-    with Made(folder, most_held=300) as made:
+    with MadeBlobs(folder, most_held=300) as made:
         for name, content in contents.items():
             made.add(name, content)
             made.add(name, b"another one")
@@ -26,7 +26,7 @@ def test_contents_come_back_as_they_were_from_memory_and_from_the_file(tmp_path:
 
 
 def test_a_content_that_is_larger_than_all_that_is_held_is_held(tmp_path: Path) -> None:
-    with Made(tmp_path, most_held=10) as made:
+    with MadeBlobs(tmp_path, most_held=10) as made:
         made.add("a", b"x" * 100)
         made.add("b", b"")
         assert (made.get("a"), made.get("b")) == (b"x" * 100, b"")
@@ -36,7 +36,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     def full(*arguments: object) -> int:
         raise OSError(28, "No space left on device")
 
-    with Made(tmp_path, most_held=10) as made:
+    with MadeBlobs(tmp_path, most_held=10) as made:
         made.add("a", b"x" * 100)
         monkeypatch.setattr(os, "pwrite", full)
         with pytest.raises(OSError, match="No space left"):

@@ -10,7 +10,7 @@ import pytest
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.namespaces import claim
-from patchmgr.plumbing.operations import Contents
+from patchmgr.plumbing.operations import ContentStore
 from patchmgr.plumbing.stores import adopt_pack, borrow, lenders
 from tests.conftest import Repository
 from tests.plumbing.power_cut import Disk, needs_proc
@@ -56,7 +56,7 @@ def test_a_shallow_clone_lends_nothing(make_repository: Callable[[str], Reposito
         pytest.param(".patchmgr", claim, id="id-of-a-workspace"),
         pytest.param(
             f".patchmgr/{sha256(b'x').hexdigest()[:2]}",
-            lambda root: Contents(root, ".patchmgr").keep(b"x"),
+            lambda root: ContentStore(root, ".patchmgr").keep(b"x"),
             id="content-of-the-log",
         ),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.work_tree import Place, WorkFile, WorkTree, permissions_for
+from patchmgr.plumbing.work_tree import TemporaryPlace, WorkFile, WorkTree, permissions_for
 from tests.tables import table
 
 
@@ -100,16 +100,16 @@ def test_folders_go_with_their_last_file(tree: WorkTree) -> None:
 @pytest.mark.parametrize(
     ("path", "leaving", "place"),
     [
-        ("x", [], Place("", ())),
-        ("a/x", [], Place("a", ())),
-        ("a/b/c/d/x", [], Place("a/b/c/d", ("a/b/c", "a/b/c/d"))),
-        ("a/file/x", ["a/file"], Place("a", ())),
-        ("a/file/c/x", ["a/file"], Place("a", ())),
-        ("out/x", ["out"], Place("", ())),
+        ("x", [], TemporaryPlace("", ())),
+        ("a/x", [], TemporaryPlace("a", ())),
+        ("a/b/c/d/x", [], TemporaryPlace("a/b/c/d", ("a/b/c", "a/b/c/d"))),
+        ("a/file/x", ["a/file"], TemporaryPlace("a", ())),
+        ("a/file/c/x", ["a/file"], TemporaryPlace("a", ())),
+        ("out/x", ["out"], TemporaryPlace("", ())),
     ],
 )
 def test_a_new_file_is_written_near_its_place(
-    tree: WorkTree, path: str, leaving: list[str], place: Place
+    tree: WorkTree, path: str, leaving: list[str], place: TemporaryPlace
 ) -> None:
     assert tree.place(path, leaving) == place
 
