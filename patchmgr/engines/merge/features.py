@@ -43,7 +43,7 @@ class Subject(Struct, frozen=True):
     base: Words
     ours: Words
     theirs: Words
-    names: FileWords
+    names: tuple[Words, ...]
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
@@ -70,7 +70,7 @@ def subject_of(
         **_geometry(flat),
         "both add": _shared(ours - base, theirs - base),
     }
-    names = words_in(*("".join(lines) for lines in region.sides))
+    names = tuple(names_in("".join(lines)) for lines in region.sides)
     return Subject(base, ours, theirs, names, features)
 
 
@@ -112,30 +112,36 @@ def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
     return max(-1, min(gaps, default=1000))
 
 
-class FileWords(Struct, frozen=True):
-    """How often each name occurs in a file: in base, in ours and in theirs."""
-
-    base: Words
-    ours: Words
-    theirs: Words
-
-    def stale(self, region: Subject) -> str:
-        """Return whether one side adds names in the region that the other side removes in the file.
-
-        Returns "gone" if one of these names no longer occurs, "fewer" if all still occur, or "no"
-        if there are no such names.
-        """
-        names = region.names
-        added = ((names.theirs - names.base, self.ours), (names.ours - names.base, self.theirs))
-        left = [
-            other[word] for words, other in added for word in words if other[word] < self.base[word]
-        ]
-        return "no" if not left else "gone" if 0 in left else "fewer"
+def names_in(text: str) -> Words:
+    """Count how often each name occurs in a text."""
+    return Counter(_NAME.findall(text))
 
 
-def words_in(base: str, ours: str, theirs: str) -> FileWords:
-    """Count how often each name occurs in base, in ours and in theirs."""
-    return FileWords(*(Counter(_NAME.findall(text)) for text in (base, ours, theirs)))
+def removed_names(base: Words, side: Words) -> Words:
+    """Count the names that a side of a file removes, given the lines of the base and of the side.
+
+    No name spans two lines, so only the lines that differ are read.
+    """
+    gone, come = ("\n".join(lines.elements()) for lines in (base - side, side - base))
+    return names_in(gone) - names_in(come)
+
+
+def stale(region: Subject, sides: Sequence[str], removed: Sequence[Words]) -> str:
+    """Return whether one side adds names in the region that the other side removes in the file.
+
+    `sides` are the file's texts in ours and in theirs, and `removed` are the names that each of
+    them removes. Returns "gone" if one of these names no longer occurs, "fewer" if all still occur,
+    or "no" if there are no such names.
+    """
+    base, ours, theirs = region.names
+    added = zip((theirs - base, ours - base), removed, sides, strict=True)
+    left = [(word, text) for words, gone, text in added for word in words if gone[word]]
+    is_gone = not all(_occurs(word, text) for word, text in left)
+    return "no" if not left else "gone" if is_gone else "fewer"
+
+
+def _occurs(name: str, text: str) -> bool:
+    return any(name in _NAME.findall(line) for line in text.split("\n") if name in line)
 
 
 def _shared(ours: Words, theirs: Words) -> str:

@@ -258,13 +258,14 @@ def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
     if not names:
         return False
     pattern = "|".join(names) if len(names) <= _MOST_NAMES else _WORD.pattern
-    before, *after = (_forms(text, pattern) for text in conflict.texts.sides())
+    base, *others = conflict.texts.sides()
+    before = _forms(base, pattern)
     return any(
-        before[form]
-        and not there[form]
+        not (there := _forms(text, pattern))[form]
         and any(new[0] == form[0] and n > before[new] for new, n in there.items())
-        for forms, there in zip(added, after[::-1], strict=True)
+        for forms, text in zip(added, others[::-1], strict=True)
         for form in forms
+        if before[form]
     )
 
 

@@ -14,12 +14,12 @@ from patchmgr.engines.merge.choice import LEAST, Choice, choose, text_of
 from patchmgr.engines.merge.features import (
     CANDIDATES,
     REGIONS,
-    FileWords,
     Words,
     bucket,
     features_of,
+    removed_names,
+    stale,
     subject_of,
-    words_in,
 )
 from patchmgr.engines.merge.imports import FileImports
 from patchmgr.engines.merge.languages import (
@@ -108,10 +108,11 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
     language = language_of(path)
     pieces = widened(grown(pieces, base), language)
     found: list[str | Candidates] = []
+    lines = [Counter(line.strip() for line in lines_of(text)) for text in texts.sides()]
     known = _Known(
-        words_in(base, ours, theirs),
+        [removed_names(lines[0], side) for side in lines[1:]],
         texts,
-        tuple(Counter(line.strip() for line in lines_of(text)) for text in texts.sides()),
+        lines,
         {"regions": bucket(len(pieces) // 2, REGIONS)},
         FileImports(
             base, ours, theirs, "".join(x for p in pieces if isinstance(p, tuple) for x in p)
@@ -145,7 +146,8 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
         made.setdefault(each.text, each)
         also.setdefault(each.text, []).append(each.rule)
     subject = subject_of(region, around.language, sides, flat)
-    subject.features.update(known.features, stale=known.words.stale(subject))
+    is_stale = stale(subject, known.texts.sides()[1:], known.removed)
+    subject.features.update(known.features, stale=is_stale)
     has_one_answer = any(each.rule == "replay" for each in made.values())
     conflict = Conflict(
         region, flat, around, subject, known.texts, known.lines, known.imports, has_one_answer
@@ -180,7 +182,7 @@ def _in_turn(rule: str, how: str) -> str:
 class _Known(Struct, frozen=True):
     """What is known about a file in conflict, the same for all its regions."""
 
-    words: FileWords
+    removed: Sequence[Words]
     texts: Texts
     lines: Sequence[Words]
     features: dict[str, str]
