@@ -19,6 +19,11 @@ from patchmgr.plumbing.scratch_repository import Scratch
 
 _MARKER = re.compile(rb"^([<|>]{7} )([0-9a-f]{4,40})(?=\r?$)", re.MULTILINE)
 _NAME = "%06d"
+_UNCOMPRESSED = {  # merged texts are read at once, and then deleted
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.looseCompression",
+    "GIT_CONFIG_VALUE_0": "0",
+}
 _TEXTS = 8  # whose ids are known: those of one file, and a few more
 
 
@@ -121,7 +126,10 @@ class GitTextMerge:
         git_process.require_git("merging texts")
         arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", "--name-only"]
         _, printed = git_process.run(
-            [*arguments, left, right], git_dir=self._scratch.git_dir, good=(0, 1)
+            [*arguments, left, right],
+            git_dir=self._scratch.git_dir,
+            good=(0, 1),
+            env=git_process.clean_environment(_UNCOMPRESSED),
         )
         tree, *names = printed.decode().rstrip("\0").split("\0")
         return tree, set(names)
