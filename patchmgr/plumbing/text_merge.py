@@ -9,8 +9,10 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from msgspec import Struct
+
 from patchmgr.engines.text.known_changes import changes_of, text_of
-from patchmgr.engines.text.separate_changes import merge_apart
+from patchmgr.engines.text.separate_changes import merge_around
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.ports import Kept
@@ -25,6 +27,25 @@ _UNCOMPRESSED = {  # merged texts are read at once, and then deleted
     "GIT_CONFIG_VALUE_0": "0",
 }
 _TEXTS = 8  # whose ids are known: those of one file, and a few more
+
+
+class _Part(Struct, frozen=True):
+    """A part of three texts that git has to merge, and the merged text before and after it.
+
+    `key` are the ids of `sides`, which are None if nothing is left to merge.
+    """
+
+    key: tuple[str, ...]
+    sides: tuple[bytes, bytes, bytes] | None
+    before: bytes = b""
+    after: bytes = b""
+
+    def within(self, merge: Merge) -> Merge:
+        """Return the merge of the whole texts, given that of the part."""
+        if isinstance(merge, Clean):
+            return Clean(self.before + merge.content + self.after)
+        is_binary = merge.marked is None
+        return merge if is_binary else Conflicted(self.before + (merge.marked or b"") + self.after)
 
 
 class GitTextMerge:
@@ -49,20 +70,21 @@ class GitTextMerge:
         """Merge several texts with one git process; each is given as base, ours and theirs."""
         found: list[Merge | None] = [_trivial(*sides) for sides in texts]
         keys = {n: tuple(map(self._id, texts[n])) for n, merge in enumerate(found) if merge is None}
-        missing: dict[tuple[str, ...], int] = {}
+        missing: dict[tuple[str, ...], _Part] = {}
         for number, key in keys.items():
             if key not in self._known and key not in missing:
-                merge = self._without_git(key, texts[number])
+                part = self._part(key, texts[number])
+                merge = self._without_git(part)
                 if merge is None:
-                    missing[key] = number
+                    missing[key] = part
                 else:
-                    self._know(key, merge)
+                    self._know(key, part.within(merge))
         if missing:
-            merges = self._merge([texts[number] for number in missing.values()], [*missing])
-            for key, merge in zip(missing, merges, strict=True):
-                self._know(key, merge)
+            merges = self._merge([*missing.values()])
+            for (key, part), merge in zip(missing.items(), merges, strict=True):
+                self._know(key, part.within(merge))
                 if self._kept is not None:
-                    self._kept.put(self._question(key), _written_merge(merge))
+                    self._kept.put(self._question(part.key), _written_merge(merge))
         return tuple(
             self._recall(keys[number]) if merge is None else merge
             for number, merge in enumerate(found)
@@ -78,24 +100,32 @@ class GitTextMerge:
         content = None if blob is None else self._scratch.read(blob)
         return Clean(content) if is_clean and content is not None else Conflicted(content)
 
-    def _without_git(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> Merge | None:
+    def _part(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> _Part:
+        """Return what git has to merge: the part in which the changes touch, or the whole."""
         base, ours, theirs = map(text_of, sides)
         left, right = (changes_of(sides[0], side) for side in sides[1:])
-        merged = merge_apart(base, ours, theirs, left, right)
-        if merged is not None:
-            return Clean(merged)
-        found = None if self._kept is None else self._kept.get(self._question(key))
+        around = merge_around(base, ours, theirs, left, right)
+        if around is None:
+            return _Part(key, sides)
+        before, part, after = around
+        key = () if part is None else tuple(map(blob_id, part))
+        return _Part(key, part, before, after)
+
+    def _without_git(self, part: _Part) -> Merge | None:
+        if part.sides is None:
+            return Clean(b"")
+        found = None if self._kept is None else self._kept.get(self._question(part.key))
         return None if found is None else _read_merge(found[0])
 
     def _question(self, key: tuple[str, ...]) -> tuple[str, ...]:
         """Return everything that a merge depends on: the texts, and the version of git."""
         return ("text merge", git_process.git_words(), *key)
 
-    def _merge(
-        self, texts: Sequence[tuple[bytes, bytes, bytes]], keys: Sequence[tuple[str, ...]]
-    ) -> list[Merge]:
+    def _merge(self, parts: Sequence[_Part]) -> list[Merge]:
+        texts = [part.sides for part in parts if part.sides is not None]
         bases, ours, theirs = (
-            [(key[n], sides[n]) for key, sides in zip(keys, texts, strict=True)] for n in range(3)
+            [(part.key[n], sides[n]) for part, sides in zip(parts, texts, strict=True)]
+            for n in range(3)
         )
         root = self._commit(bases, None, "base")
         left, right = self._commit(ours, root, "ours"), self._commit(theirs, root, "theirs")

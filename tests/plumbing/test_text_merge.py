@@ -11,8 +11,14 @@ import pytest
 
 from patchmgr.engines.rebase.ladder import CARRIED_TEXT, judge_hunk
 from patchmgr.engines.series.placement import apply_one
+from patchmgr.engines.text import separate_changes
 from patchmgr.engines.text.known_changes import surely_applies
-from patchmgr.engines.text.separate_changes import Text, changes_between, merge_apart
+from patchmgr.engines.text.separate_changes import (
+    Text,
+    changes_between,
+    merge_apart,
+    merge_around,
+)
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.patch import Hunk
 from patchmgr.plumbing import git_process, text_merge
@@ -81,9 +87,32 @@ def test_a_merge_without_git_is_what_git_makes(
     found = {three: merge for three in cases if (merge := apart(*three)) is not None}
     assert len(found) > CASES / 4
     # What no single question may be spared: git answers them all at once.
-    monkeypatch.setattr(text_merge, "merge_apart", lambda *_: None)
+    monkeypatch.setattr(text_merge, "merge_around", lambda *_: None)
     asked = GitTextMerge(scratch).merge_all(list(found))
     assert list(asked) == [Clean(merge) for merge in found.values()]
+
+
+@pytest.mark.parametrize("near", [1, 3, 12])
+def test_the_part_in_which_changes_touch_is_merged_as_in_the_whole(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, near: int
+) -> None:
+    monkeypatch.setattr(separate_changes, "NEAR", near)
+    chance, found = Chance(near), list[Three]()
+    for _ in range(2 * CASES):
+        # Far from all other edits, both sides change the same lines.
+        one, other = chance.three(), chance.three()
+        middle = b"".join(b"m%d\n" % number for number in range(20))
+        base, ours, theirs = (a + middle + b for a, b in zip(one, other, strict=True))
+        old, mine, wanted = Text(base), Text(ours), Text(theirs)
+        changes = changes_between(old, mine), changes_between(old, wanted)
+        merged = merge_around(old, mine, wanted, *changes)
+        if merged is not None and merged[1] is not None and merged[1][0] != base:
+            found.append((base, ours, theirs))
+    assert len(found) > CASES / 16
+    merges = GitTextMerge(scratch).merge_all(found)
+    assert any(isinstance(merge, Conflicted) for merge in merges)
+    monkeypatch.setattr(text_merge, "merge_around", lambda *_: None)
+    assert merges == GitTextMerge(scratch).merge_all(found)
 
 
 BASE = b"".join(b"line %d\n" % number for number in range(40))
@@ -116,7 +145,7 @@ def test_git_carries_each_hunk_that_surely_applies(
             if surely_applies(base, ours, hunk, start):
                 sure.append((base, ours, hunk, start))
     assert len(sure) > CASES / 8
-    monkeypatch.setattr(text_merge, "merge_apart", lambda *_: None)
+    monkeypatch.setattr(text_merge, "merge_around", lambda *_: None)
     texts = [(base, ours, apply_one(base, hunk, at)) for base, ours, hunk, at in sure]
     merges = GitTextMerge(scratch).merge_all(texts)
     answers = [

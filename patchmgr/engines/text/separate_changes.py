@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Area = tuple[int, int, int, int]  # from and to, in the base and in one side
 
+NEAR = 200  # lines around changes that touch, with which they are merged
 _BINARY_LOOK = 8000  # bytes at the start of a file in which git looks for a NUL
 
 
@@ -162,18 +163,75 @@ def merge_apart(
 
     The changes of a side are None if they are not certain.
     """
+    merged = merge_around(base, ours, theirs, our_changes, their_changes)
+    return merged[0] if merged is not None and merged[1] is None else None
+
+
+def merge_around(
+    base: Text,
+    ours: Text,
+    theirs: Text,
+    our_changes: Sequence[Area] | None,
+    their_changes: Sequence[Area] | None,
+) -> tuple[bytes, tuple[bytes, bytes, bytes] | None, bytes] | None:
+    """Merge two sides except for the part in which their changes touch.
+
+    Returns the merged text before that part, the part in base, in ours and in theirs, and the
+    merged text after it. If no changes touch, the first text is the whole merge, and the part is
+    None. Returns None if the changes are not certain, be it in the texts or in the part alone. If
+    they are certain, git merges the part alone as it merges it within the texts.
+    """
     if our_changes is None or their_changes is None:
         return None
     changes = [(change, ours) for change in our_changes]
     changes += [(change, theirs) for change in their_changes]
     changes.sort(key=lambda pair: pair[0][0])
-    merged: list[bytes] = []
-    at = -1
-    for (start, end, new_start, new_end), side in changes:
-        if start <= at:
+    touching: list[int] = []
+    start = at = -1
+    for (first, last, _, _), _ in changes:
+        if first <= at:
+            touching += (start, max(at, last))
+        else:
+            start = first
+        at = max(at, last)
+    if not touching:
+        return _joined(base, changes, 0, len(base.lines)), None, b""
+    start, end = touching[0], max(touching)
+    before = [pair for pair in changes if pair[0][1] < start]
+    after = [pair for pair in changes if pair[0][0] > end]
+    first = max(start - NEAR, before[-1][0][1] if before else 0)
+    last = min(end + NEAR, after[0][0][0] if after else len(base.lines))
+    parts = [base.lines[first:last]]
+    for side, some in ((ours, our_changes), (theirs, their_changes)):
+        inner = [change for change in some if change[1] >= start and change[0] <= end]
+        gone = [change for change in some if change[1] < start]
+        new_first, new_last = (
+            place + (known[-1][3] - known[-1][1] if known else 0)
+            for place, known in ((first, gone), (last, gone + inner))
+        )
+        parts.append(side.lines[new_first:new_last])
+        known = [(a - first, b - first, c - new_first, d - new_first) for a, b, c, d in inner]
+        found = changes_between(*(Text(b"".join(part)) for part in (parts[0], parts[-1])))
+        if found is None or not all(any(_is_within(a, one) for one in known) for a in found):
             return None
-        merged += base.lines[max(at, 0) : start]
-        merged += side.lines[new_start:new_end]
-        at = end
-    merged += base.lines[max(at, 0) :]
+        if any(b"\r" in line for line in parts[-1]):
+            return None  # git looks at the first line of the base for the line ends of markers
+    sides = tuple(map(b"".join, parts))
+    tail = _joined(base, after, last, len(base.lines))
+    return _joined(base, before, 0, first), (sides[0], sides[1], sides[2]), tail
+
+
+def _is_within(area: Area, other: Area) -> bool:
+    is_in_base = other[0] <= area[0] and area[1] <= other[1]
+    return is_in_base and other[2] <= area[2] and area[3] <= other[3]
+
+
+def _joined(base: Text, changes: Sequence[tuple[Area, Text]], at: int, end: int) -> bytes:
+    """Return a range of lines of the base with the changes in it, which do not touch."""
+    merged: list[bytes] = []
+    for (first, last, new_first, new_last), side in changes:
+        merged += base.lines[at:first]
+        merged += side.lines[new_first:new_last]
+        at = last
+    merged += base.lines[at:end]
     return b"".join(merged)
