@@ -21,6 +21,7 @@ from patchmgr.cli.root import (
     option,
     view_of,
 )
+from patchmgr.cli.targets import PackageName, Python, Site, location_of
 from patchmgr.errors import UsageError
 
 Linearize = Annotated[bool, option("--linearize", "For a fork with merges: one patch per commit.")]
@@ -50,6 +51,9 @@ def import_(
         list[str] | None,
         option("--pull N|URL", "Import this upstream pull request; repeatable."),
     ] = None,
+    python: Python = None,
+    site: Site = None,
+    package: PackageName = None,
     strip: Annotated[
         int | None, option("--strip -p N", "Strip N leading folders from paths.", min=0, max=99)
     ] = None,
@@ -72,6 +76,8 @@ def import_(
     merged upstream becomes a linear series on the upstream state that it last merged; the series
     results in the fork's tree.
 
+    With --python or --site, what you edited in the installed package becomes a patch.
+
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm
 
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm --linearize
@@ -79,6 +85,8 @@ def import_(
     Example: patchmgr import debian/patches --series vllm --without old.patch
 
     Example: patchmgr import --pull 35076 --series vllm
+
+    Example: patchmgr import --python .venv/bin/python --series vllm
     """
     view = view_of()
     session, named = open_series(series)
@@ -90,6 +98,7 @@ def import_(
         pulls=pull or (),
         commits=commit or (),
         without=without or (),
+        edited=location_of(python, site, package) if python or site or package else None,
     )
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     if form is not None and (git is None or reverse):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -33,8 +33,10 @@ from patchmgr.plumbing.installation import (
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import Carried, CarryOptions, carry
 from patchmgr.services.decisions import keep_findings
+from patchmgr.services.edits import find_edits
 from patchmgr.services.installed import (
     Location,
     find_installed,
@@ -42,7 +44,7 @@ from patchmgr.services.installed import (
     package_digest,
 )
 from patchmgr.services.load import LoadedSeries, rebase_run
-from patchmgr.services.packages import PackageResult, carry_onto_package
+from patchmgr.services.packages import PackageResult, carry_onto_package, is_same_release
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.targets import record_in_force, remember_target, series_digest, settled
@@ -326,9 +328,7 @@ def apply_to_package(
             paths = (file.path for file in present.files)
             ours = tuple(path for path in paths if not path.startswith("_patchmgr_check_"))
             return Application(name, target.root, ours, distribution=distribution)
-        _refuse_edited(target, present)
-        package = installed_package(session, name, target, original_reader(target, present))
-        done = carry_onto_package(session, record, package)
+        done, originals = _carried(session, record, target, present)
         result = applied_to_package(name, distribution, done.files, done)
         if any(patch.finding is not None for patch in done.outcome.patches):
             with session.writing():  # without findings, the workspace may be read-only
@@ -338,13 +338,44 @@ def apply_to_package(
         fresh = Record(
             name, digest, tuple(sorted(session.selected)), distribution.version, None, ()
         )
-        exchange = _package_exchange(target, present, done, fresh, warns=warns)
+        exchange = _package_exchange(target, present, done, fresh, warns=warns, originals=originals)
         if not session.is_dry_run:
             remember_target(session.workspace, target.private)
             target.replace(exchange)
             written = exchange.record.files if exchange.record is not None else ()
             _check_written((f.path, target.state(f.path, f, is_current=True)) for f in written)
         return result
+
+
+def _carried(
+    session: Session, record: SeriesRecord, target: Installation, present: Record | None
+) -> tuple[PackageResult, Mapping[str, WorkFile | None]]:
+    """Rebase a series onto a package, and return the originals of files that were edited there.
+
+    An edit is no obstacle if the series makes exactly the same change, as it does after `import
+    --python`. Raises PatchmgrError "edited-package" for any other edit of a file of the series.
+    """
+    read = original_reader(target, present)
+    try:
+        _refuse_edited(target, present)
+        package = installed_package(session, record.name, target, read)
+        return carry_onto_package(session, record, package), {}
+    except PatchmgrError as fault:
+        is_pin = is_same_release(record.pin, target.distribution.version)
+        if fault.kind != "edited-package" or not is_pin:
+            raise
+    edits = {edit.place: edit for edit in find_edits(session, record, target).known}
+    originals = {place: edit.original for place, edit in edits.items()}
+    package = installed_package(
+        session, record.name, target, lambda at: originals[at] if at in originals else read(at)
+    )
+    done = carry_onto_package(session, record, package)
+    named = {*done.files, *(file.path for file in (present.files if present is not None else ()))}
+    for place in named.intersection(edits):
+        made, now = done.files.get(place, originals[place]), edits[place].now
+        if (made and made.content) != (now and now.content) and not done.outcome.has_conflicts:
+            raise edited(target, place)
+    return done, {place: originals[place] for place in named.intersection(edits)}
 
 
 @contextmanager
@@ -418,14 +449,15 @@ def _package_exchange(
     record: Record,
     *,
     warns: bool,
+    originals: Mapping[str, WorkFile | None],
 ) -> Exchange:
     files = dict(done.files)
-    _refuse_in_the_way(target, present, files)
+    _refuse_in_the_way(target, present, files.keys() - originals.keys())
     if warns:
         for path, content in start_check(target.distribution.name).items():
             files[path] = Content(Entry(REGULAR, blob_id(content)), content)
     replaced = replaced_paths(target, present)
-    return plan_files(target, present, files, record, replaced=replaced)
+    return plan_files(target, present, files, record, replaced=replaced, originals=originals)
 
 
 def _refuse_in_the_way(

@@ -31,7 +31,9 @@ from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.services.edits import read_edits
 from patchmgr.services.forks import Fork, read_fork
+from patchmgr.services.installed import Location
 from patchmgr.services.load import LoadedSeries, base_commit, load_series
 from patchmgr.services.patch_sources import (
     SUFFIXES,
@@ -76,7 +78,7 @@ class Sources(Struct, frozen=True):
     `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the number
     in the user's -pN, or None if each source determines its own. With `is_reversed`, the reverse of
     each patch is imported. `merges` says how to import a range with merges. `without` has the names
-    of patches to leave out.
+    of patches to leave out. `edited` is an installed package; its edits become a patch.
     """
 
     paths: Sequence[Path] = ()
@@ -88,6 +90,7 @@ class Sources(Struct, frozen=True):
     pulls: Sequence[str] = ()
     commits: Sequence[str] = ()
     without: Sequence[str] = ()
+    edited: Location | None = None
 
     def read(
         self, session: Session, record: SeriesRecord, say: Callable[[str], None]
@@ -103,6 +106,7 @@ class Sources(Struct, frozen=True):
             found += read_stack(*self.stack, say)
         found += [read_commit(session, record, name) for name in self.commits]
         found += [read_pull(session, record, name) for name in self.pulls]
+        found += [] if self.edited is None else [read_edits(session, record, self.edited, say)]
         return [_reversed(item) for item in found] if self.is_reversed else found, fork
 
 
@@ -115,7 +119,8 @@ def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
 
 def import_patches(session: Session, sources: Sources, *, series: str) -> Import:
     """Append patches to a series; each must apply to the pin after the patches before it."""
-    if not any((sources.paths, sources.git, sources.stack, sources.pulls, sources.commits)):
+    commits = sources.git or sources.stack or sources.pulls or sources.commits
+    if not (sources.paths or commits or sources.edited):
         hint = "or name commits: --git REPO A..B, --commit SHA, --pull N"
         raise UsageError("name a file or a folder", hint)
     with session.writing():

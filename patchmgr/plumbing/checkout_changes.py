@@ -305,17 +305,20 @@ def plan_files(
     record: Record | None,
     *,
     replaced: Collection[str],
+    originals: Mapping[str, WorkFile | None] | None = None,
 ) -> Exchange:
     """Plan how to put the `wanted` files in place of the applied ones in an installed package.
 
     The files in `replaced` have been written by another program since the series was applied; they
-    count as originals.
+    count as originals. `originals` has the old contents of files that somebody has edited.
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}
     leaving = _leaving(old, wanted)
     refuse_same_names(target.root, [p for p, content in wanted.items() if content is not None])
     rows = [_row(target, path, old.get(path), wanted, leaving) for path in sorted({*wanted, *old})]
+    known = originals or {}
+    rows = [replace(row, original=known.get(row.path, row.original)) for row in rows]
     for row in rows:
         if row.wanted is not None and row.is_folder:
             raise _dirty(f"{row.path} is a folder in {target.root}, but a file in the series")

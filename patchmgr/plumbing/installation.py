@@ -197,6 +197,6 @@ def edited(target: Installation, path: str) -> PatchmgrError:
         "edited-package",
         f"{path} in {target.root} is neither the file that {name} {target.distribution.version} "
         "contains nor the one that a series made of it",
-        "make a patch of the edit",
+        f"make a patch of the edit: patchmgr import --site {target.root} --series S",
         f"or install {name} again and repeat the command",
     )

@@ -48,7 +48,7 @@ class InstalledPaths:
     """
 
     def __init__(self, known: Iterable[str], maps: PathMap, source: Source) -> None:
-        self._known = frozenset(path for path in known if not _is_apart(path))
+        self._known = frozenset(path for path in known if not is_apart(path))
         self._maps = maps
         self._source = source
         self._tops = {path.partition("/")[0] for path in self._known if "/" in path}
@@ -220,7 +220,7 @@ class InstalledPaths:
         return None
 
 
-def _is_apart(path: str) -> bool:
+def is_apart(path: str) -> bool:
     """Return whether a path in RECORD belongs to metadata, or is outside the folder of packages."""
     top, _, rest = path.partition("/")
     if ".." in path.split("/") or path.startswith("/"):

@@ -1,0 +1,205 @@
+"""Find what somebody edited in an installed package, and make a patch of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from patchmgr.engines.series.fold import Overlay, step_patch
+from patchmgr.engines.series.installed_paths import InstalledPaths, is_apart
+from patchmgr.errors import UsageError
+from patchmgr.model.patch import own_author
+from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.applied import Record
+from patchmgr.plumbing.diffs import tree_diff
+from patchmgr.plumbing.environments import other_owners
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.installation import FileState, Installation, original_reader
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.work_tree import WorkFile
+from patchmgr.services.carry import items_of
+from patchmgr.services.installed import Location, find_installed, path_map
+from patchmgr.services.packages import RepositoryFiles, is_same_release
+from patchmgr.services.patch_sources import SourcePatch
+from patchmgr.services.series import whole_series
+from patchmgr.services.session import Session, require_pin
+from patchmgr.services.targets import settled
+
+_COMPILED = ".pyc"
+
+
+class Edit(Struct, frozen=True):
+    """A file that somebody edited: its paths in the package and in the repository, and both texts.
+
+    `original` is the file in the wheel, and `now` the edited one; None stands for no file.
+    """
+
+    place: str
+    path: str
+    original: WorkFile | None
+    now: WorkFile | None
+
+
+class Edits(Struct, frozen=True):
+    """The edited files of a package; the originals of the files in `unknown` are not in the pin."""
+
+    known: tuple[Edit, ...]
+    unknown: tuple[str, ...]
+
+
+def find_edits(session: Session, record: SeriesRecord, target: Installation) -> Edits:
+    """Return the files of a package that are neither as in the wheel nor as a series left them.
+
+    The pin must be the installed release. RECORD proves the originals.
+    """
+    present = target.record()
+    applied = {file.path: file for file in present.files} if present is not None else {}
+    places = [
+        place
+        for place in dict.fromkeys((*_listed(target), *applied, *_added(target)))
+        if target.state(place, applied.get(place), is_current=True) is FileState.EDITED
+    ]
+    if not places:
+        return Edits((), ())
+    upstream = session.upstream_of(record)
+    pin = require_pin(upstream, record.pin)
+    known: list[Edit] = []
+    unknown: list[str] = []
+    with Scratch([upstream.store]) as scratch:
+        tree = scratch.tree(pin.commit)
+        paths = _repository_paths(session, record, target, present, tree, places)
+        entries = [entry for path in paths.values() if (entry := tree.entry(path)) is not None]
+        upstream.try_fetch_objects({entry.blob for entry in entries}, scratch)
+        for place in places:
+            path, now = paths.get(place), target.file(place)
+            entry = None if path is None else tree.entry(path)
+            original = None
+            if place in applied:
+                original = target.original_file(applied[place])
+            elif entry is not None:
+                bits = now.permissions if now is not None else 0o644
+                original = WorkFile(REGULAR, scratch.read(entry.blob), bits)
+            is_proven = place in applied or (
+                place not in target.distribution.record
+                if original is None
+                else bool(target.is_pristine(place, original.content))
+            )
+            if path is None or not is_proven:
+                unknown.append(place)
+            else:
+                known.append(Edit(place, path, original, now))
+    return Edits(tuple(known), tuple(unknown))
+
+
+def _listed(target: Installation) -> Iterator[str]:
+    """Yield the package's own files in RECORD, except for compiled modules."""
+    for place in target.distribution.record:
+        if not (is_apart(place) or place.endswith(_COMPILED)):
+            yield place
+
+
+def _added(target: Installation) -> Iterator[str]:
+    """Yield the files in the package's folders that are in no RECORD."""
+    found: list[str] = []
+    for top in sorted({place.partition("/")[0] for place in _listed(target) if "/" in place}):
+        for folder, folders, names in os.walk(target.root / top):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            around = os.path.relpath(folder, target.root)
+            found += [f"{around}/{name}" for name in sorted(names) if not name.endswith(_COMPILED)]
+    found = [place for place in found if place not in target.distribution.record]
+    others = other_owners(target.distribution, found) if found else {}
+    yield from (place for place in found if place not in others)
+
+
+def _repository_paths(
+    session: Session,
+    record: SeriesRecord,
+    target: Installation,
+    present: Record | None,
+    tree: StoredTree,
+    places: list[str],
+) -> dict[str, str]:
+    """Map installed files to their paths in the repository, as far as these are known."""
+    patches, _ = whole_series(session, record)
+    read = original_reader(target, present, is_for_writing=False)
+    source = RepositoryFiles([tree], patches, read)
+    layout = InstalledPaths(target.distribution.record, path_map(session, record.name), source)
+    names = {place.rpartition("/")[2] for place in places}
+    made = (f.new_path for p in patches for f in p.files if f.new_path is not None)
+    found: dict[str, str] = {}
+    for path in dict.fromkeys((*tree.files(), *made)):
+        if path.rpartition("/")[2] in names:
+            is_new = tree.entry(path) is None
+            place = layout.place_new(path) if is_new else layout.find(path)
+            if place is not None:
+                found.setdefault(place, path)
+    paths = {place: found.get(place) or layout.path_of(place) for place in places}
+    return {place: path for place, path in paths.items() if path is not None}
+
+
+def read_edits(
+    session: Session, record: SeriesRecord, where: Location, say: Callable[[str], None]
+) -> SourcePatch:
+    """Return the edits of an installed package as one patch on top of the series.
+
+    The series may be applied there or not. Raises PatchmgrError "usage" if another release than the
+    pin is installed, if nothing was edited, or if the series was changed after it was applied.
+    """
+    _, distribution = find_installed(session, record, where)
+    what = f"{distribution.name} {distribution.version}"
+    if not is_same_release(record.pin, distribution.version):
+        raise UsageError(
+            f"{what} is installed, but {record.name} is written against {record.pin.ref}",
+            f"patchmgr rebase {record.name} --onto v{distribution.version.partition('+')[0]}",
+        )
+    with settled(session, Installation(distribution), only_reads=True) as target:
+        present = target.record()
+        if present is not None and present.series != record.name:
+            raise UsageError(
+                f"the series {present.series} is applied to {distribution.name}",
+                f"add the edits to that series: --series {present.series}",
+            )
+        edits = find_edits(session, record, target)
+        if edits.unknown:
+            places = ", ".join(edits.unknown)
+            say(f"Left out, because the pin does not have the original: {places}")
+        if not edits.known:
+            raise UsageError(f"no file of {what} was edited")
+        diff = _diff(session, record, present, edits)
+    say(f"The edits stay in place. Now run: patchmgr apply {record.name} {where.words()}")
+    return SourcePatch(diff, f"the edits of {what}", f"{distribution.name}-edits.patch")
+
+
+def _diff(session: Session, record: SeriesRecord, present: Record | None, edits: Edits) -> bytes:
+    """Return the diff from the pin, or from the applied series, to the edited files."""
+    upstream = session.upstream_of(record)
+    patches, series_file = whole_series(session, record)
+    base = require_pin(upstream, record.pin).commit
+    with Scratch([upstream.store]) as scratch:
+        before = Overlay(scratch.tree(base))
+        for item in items_of(patches, series_file, present.selected) if present is not None else ():
+            if item.refusal is None:
+                step_patch(before, item.patch, scratch)
+        files = present.files if present is not None else ()
+        after = {file.path: file.after and file.after.sha256 for file in files}
+        changes: dict[str, Entry | None] = {}
+        for edit in edits.known:
+            entry = before.entry(edit.path)
+            content = None if entry is None else scratch.read(entry.blob)
+            digest = None if content is None else hashlib.sha256(content).hexdigest()
+            if edit.place in after and after[edit.place] != digest:
+                raise UsageError(
+                    f"{record.name} was changed after it was applied to {edit.place}",
+                    "go back to the applied state: patchmgr undo",
+                )
+            changes[edit.path] = None
+            if edit.now is not None:
+                mode = entry.mode if entry is not None else edit.now.mode
+                changes[edit.path] = Entry(mode, scratch.add(edit.now.content))
+        drafts = [Draft(own_author(), b"edits\n", some) for some in (before.changes(), changes)]
+        return tree_diff(scratch.git_dir, *write_commits(scratch, base, drafts))

@@ -1,0 +1,85 @@
+"""Edits of an installed package become a patch, and the series takes them over as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.scenes import one_line, picture, text
+from tests.commands.test_installs import FIXES, house
+from tests.commands.wheels import DEMO, House, install
+
+__all__ = ["house"]  # the fixture
+
+
+def edit(house: House) -> None:
+    house.series(FIXES[0])
+    (house.site / "demo/b.py").write_text(text(l20="mine\n"))
+    (house.site / "demo/data/include/demo/x.h").write_text(text(l9="mine\n"))
+    (house.site / "demo/fresh.py").write_text("mine = 1\n")
+    (house.site / "demo/gone.py").unlink()
+
+
+def imported(house: House, *arguments: str | Path, code: int = 0) -> str:
+    line = ("import", "--series", "s", "--site", house.site, *arguments)
+    return house.shop.run(*line, code=code).err
+
+
+PATHS = ["demo/b.py", "demo/fresh.py", "demo/gone.py", "include/demo/x.h"]
+
+
+@pytest.mark.parametrize("is_applied", [False, True])
+def test_edits_become_a_patch_that_apply_takes_over(house: House, is_applied: bool) -> None:
+    pristine = picture(house.site, without=())
+    house.series(FIXES[0])
+    if is_applied:
+        house.run("apply")
+    edit(house)
+    if is_applied:
+        (house.site / "demo/a.py").write_text(text(l30="ours\n", l2="mine\n"))
+    before = picture(house.site, without=(".patchmgr",))
+    assert "patchmgr apply s --site" in imported(house)
+    files = house.shop.run("files", "demo-edits.patch", "--series", "s").out.split()
+    assert {*files[1::2]} == {*PATHS, *(["demo/a.py"] if is_applied else [])}
+    house.run("apply")
+    assert house.state() == "patched"
+    after = picture(house.site, without=(".patchmgr",))
+    if is_applied:
+        assert after == before  # not a byte changed
+    assert (house.site / "demo/fresh.py").read_text() == "mine = 1\n"
+    house.run("unapply")
+    assert picture(house.site, without=()) == pristine
+    house.run("apply")
+    assert picture(house.site, without=(".patchmgr",)) == after
+
+
+def test_an_edit_that_no_patch_has_is_still_refused(house: House) -> None:
+    edit(house)
+    imported(house)
+    (house.site / "demo/b.py").write_text(text(l20="mine\n", l25="more\n"))
+    assert "patchmgr import --site" in house.run("apply", code=1).err
+    assert (house.site / "demo/b.py").read_text() == text(l20="mine\n", l25="more\n")
+
+
+def test_what_is_no_copy_of_the_source_is_left_out_and_named(house: House) -> None:
+    install(house.site, "1.0", {**DEMO, "demo/built.py": "made by the build\n"})
+    (house.site / "demo/built.py").write_text("edited\n")
+    edit(house)
+    assert "does not have the original: demo/built.py" in imported(house)
+
+
+def test_nothing_is_imported_without_edits_or_from_another_release(house: House) -> None:
+    answer = house.shop.run("import", "--series", "s", "--site", house.site, code=2)
+    assert one_line(answer) == "no file of demo 1.0 was edited"
+    install(house.site, "1.1", {**DEMO, "demo/a.py": text(l2="theirs\n\n")})
+    edit(house)
+    assert "rebase s --onto v1.1" in imported(house, code=2)
+
+
+def test_a_series_that_changed_since_it_was_applied_is_refused(house: House) -> None:
+    house.series(FIXES[0])
+    house.run("apply")
+    (house.site / "demo/a.py").write_text("edited\n")
+    house.series({"demo/a.py": text(l31="other\n")})
+    assert "was changed after it was applied" in imported(house, code=2)
