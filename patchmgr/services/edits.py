@@ -18,7 +18,7 @@ from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.diffs import tree_diff
 from patchmgr.plumbing.environments import other_owners
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.installation import FileState, Installation, original_reader
+from patchmgr.plumbing.installation import Installation, PackageState, original_reader
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.work_tree import WorkFile
@@ -62,7 +62,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
     places = [
         place
         for place in dict.fromkeys((*_listed(target), *applied, *_added(target)))
-        if target.state(place, applied.get(place), is_current=True) is FileState.EDITED
+        if target.state(place, applied.get(place), is_current=True) is PackageState.EDITED
     ]
     if not places:
         return Edits((), ())

@@ -218,8 +218,12 @@ def _removed(house: House) -> None:
 
 def _partly_by_hand(house: House) -> None:
     house.series({A: OURS}, {"demo/b.py": OURS})
-    (house.site / A).write_text(OURS)
+    (house.site / A).write_text(OURS + "# more\n")
     assert "neither the file that demo 1.0" in house.refuses("apply")
+    (house.site / A).write_text(OURS)
+    assert house.verdicts() == ["unchanged"] * 2
+    house.run("unapply")
+    assert house.read(A) == text()
 
 
 def _taken_out_in_part(house: House) -> None:
