@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.languages.file_types import language
+
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_NEVER = r"(?!)"
 _WORD = r"[^\W\d]\w*|\.?\d(?:[eE][+-]|'?[\w.])*"
 _QUOTED = r'"(?:\\.|[^"\\\n])*"'
 _STRING = rf"{_QUOTED}|'(?:\\.|[^'\\\n])*'"
@@ -32,16 +34,18 @@ class Language(Struct, frozen=True):
     """How texts of a language are split into tokens and statements.
 
     `layout` says what separates statements: `indent` (lines and their indentation), `lines`, or
-    `signs` (such as semicolons; white space does not matter).
+    `signs` (such as semicolons; white space does not matter). `opens` matches a line that opens a
+    block, in a language in which the word `end` closes it.
     """
 
     family: str
     layout: str
-    comment: str = r"(?!)"
+    comment: str = _NEVER
     string: str = _STRING
-    directive: str = r"(?!)"
+    directive: str = _NEVER
     word: str = _WORD
     sign: str = _SIGN
+    opens: str = ""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -54,38 +58,56 @@ class Language(Struct, frozen=True):
             re.VERBOSE | re.DOTALL,
         )
 
+    def opened_by(self, line: str) -> int:
+        """Return how many blocks a line opens, less one if it begins with `end`."""
+        is_end = re.match(r"\s*end\b", line) is not None
+        return bool(self.opens) and (re.match(self.opens, line) is not None) - is_end
+
 
 PYTHON = Language("python", "indent", _HASH, rf"{_TRIPLE}|{_PREFIXED}")
 C = Language(
     "c", "signs", _C_COMMENT, rf"{_RAW}|(?:u8|[uUL])?(?:{_STRING})", _DIRECTIVE, sign=_C_SIGN
 )
+CSS = replace(C, directive=_NEVER)
 RUST = replace(C, string=_RUST_STRING)
-YAML = Language("yaml", "indent", rf"(?:(?<=\s)|(?<![^\n])){_HASH}", word=r"\w+(?:[.\-/+]\w+)*")
+_SPACED_HASH = rf"(?:(?<=\s)|(?<![^\n])){_HASH}"
+RUBY = Language(
+    "c",
+    "indent",
+    _SPACED_HASH,
+    word=rf"(?:{_WORD})[?!]?",
+    opens=(
+        r"\s*(?:def|class|module|begin|case|for|if|unless|until|while)\b(?!.*\bend\b)"
+        r"|.*(?:\bdo\b(?:\s*\|.*\|)?|=\s*(?:begin|case\b.*|if\b.*|unless\b.*))\s*$"
+    ),
+)
+YAML = Language("yaml", "indent", _SPACED_HASH, word=r"\w+(?:[.\-/+]\w+)*")
 SHELL = replace(YAML, family="shell", layout="lines")
 TOML = replace(SHELL, family="toml")
 CMAKE = Language("cmake", "lines", _HASH)
 JSON = Language("json", "signs")
-TEXT = Language("text", "lines", string=r"(?!)", word=r"\w+(?:[.\-/+]\w+)*")
+TEXT = Language("text", "lines", string=_NEVER, word=r"\w+(?:[.\-/+]\w+)*")
 
 _LANGUAGES = {
-    PYTHON: ".py .pyi .pyx .bzl",
-    C: ".c .cc .cpp .cxx .h .hh .hpp .cu .cuh .inl .metal .mlir .td .java .go .m .mm"
-    " .js .cjs .mjs .ts .cts .mts",
-    RUST: ".rs",
-    YAML: ".yaml .yml",
-    SHELL: ".sh .bash Dockerfile .dockerfile .mk Makefile .cfg .ini",
-    TOML: ".toml",
-    CMAKE: ".cmake CMakeLists.txt",
-    JSON: ".json",
+    PYTHON: "Python, Bazel, Cython",
+    C: "C, C++, C++ header, CUDA, HIP, Metal, MLIR, TableGen, Objective-C, C#, Java, Kotlin, Scala,"
+    " Groovy, Go, Swift, Dart, PHP, Protobuf, JavaScript, TypeScript",
+    CSS: "CSS",
+    RUST: "Rust",
+    RUBY: "Ruby",
+    YAML: "YAML",
+    SHELL: "Shell, Dockerfile, Make, INI",
+    TOML: "TOML",
+    CMAKE: "CMake",
+    JSON: "JSON, Jupyter",
 }
-_BY_ENDING = {end: language for language, ends in _LANGUAGES.items() for end in ends.split()}
+_BY_NAME = {name: language for language, names in _LANGUAGES.items() for name in names.split(", ")}
 _PATTERNS = {language: language.pattern for language in (*_LANGUAGES, TEXT)}
 
 
 def language_of(path: str) -> Language:
     """Return the language of a file, as its name shows; unknown files count as plain text."""
-    name = PurePosixPath(path).name
-    return _BY_ENDING.get(name) or _BY_ENDING.get(PurePosixPath(path).suffix.lower(), TEXT)
+    return _BY_NAME.get(language(path), TEXT)
 
 
 class Token(Struct, frozen=True):

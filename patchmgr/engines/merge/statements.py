@@ -79,7 +79,11 @@ def _add(statements: list[Node], head: Node, body: Node | None, language: Langua
     last = statements[-1] if statements else None
     parts = (*head.parts, *(() if body is None else (body,)))
     if language is not PYTHON:
-        statements.append(tree(head.kind, parts, key=head.key, lead=head.lead))
+        if head.kind == "clause" and last is not None and last.kind in ("def", "class", "compound"):
+            clause = tree("clause", parts, lead=head.lead, key=head.key)
+            statements[-1] = tree(last.kind, (*last.parts, clause), key=last.key, lead=last.lead)
+        else:
+            statements.append(tree(head.kind, parts, key=head.key, lead=head.lead))
     elif last is not None and last.kind == "decorated":
         joined = tree(head.kind, (*last.parts, *parts), key=head.key)
         statements[-1] = replace(joined, lead=last.lead)
@@ -115,7 +119,8 @@ def _what(words: Sequence[str], tokens: Sequence[Token], language: Language) -> 
     if not words:
         return "blank", ""
     if language is not PYTHON:
-        return _what_line(words, language)
+        line = "".join(t.lead + t.text for t in tokens)
+        return _what_block(words, line, language) if language.opens else _what_line(words, language)
     first = words[1] if words[0] == "async" and words[1:] else words[0]
     if first in ("def", "class"):
         at = words.index(first) + 1
@@ -132,6 +137,18 @@ def _what(words: Sequence[str], tokens: Sequence[Token], language: Language) -> 
         return "docstring", "docstring"
     target = _assigned(tokens)
     return ("assignment", target) if target else ("statement", "")
+
+
+_CLAUSES_TO_END = frozenset({"else", "elsif", "when", "in", "rescue", "ensure", "end"})
+
+
+def _what_block(words: Sequence[str], line: str, language: Language) -> tuple[str, str]:
+    """Return the kind and the key of a line of a language in which `end` closes a block."""
+    if words[0] in ("def", "class", "module"):
+        return ("def" if words[0] == "def" else "class"), f"{words[0]} {''.join(words[1:4])}"
+    if words[0] in _CLAUSES_TO_END:
+        return "clause", " ".join(words)
+    return ("compound" if language.opened_by(line) else "line"), ""
 
 
 def _assigned(tokens: Sequence[Token]) -> str:

@@ -56,6 +56,9 @@ def test_the_tokens_of_any_text_give_it_again(parts: list[str], name: str) -> No
                      id="characters of Rust"),
         pytest.param("a.rs", 'br#"a"b"# "a\nb"', ['br#"a"b"#', '"a\nb"'], id="strings of Rust"),
         pytest.param("a.js", "'a, b'", ["'a, b'"], id="single quotes elsewhere"),
+        pytest.param("a.css", "#id { a: b }", ["#", "id", "{", "a", ":", "b", "}"], id="CSS"),
+        pytest.param("a.rb", "a.nil? 'b' # c", ["a", ".", "nil?", "'b'", "# c"], id="Ruby"),
+        pytest.param("Dockerfile.rocm", "a-b # c", ["a-b", "# c"], id="a name before the dot"),
         pytest.param("a.mts", "a // 'b", ["a", "// 'b"], id="a module of TypeScript"),
     ],
 )  # fmt: skip
