@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from markdown_it import MarkdownIt
 
+from patchmgr.commands import report
 from tests.commands.conftest import Scene
 from tests.commands.test_rebase import Files, fork, text
 from tests.conftest import Repository
@@ -81,3 +84,22 @@ def test_misuse(scene: Scene, own: Repository) -> None:
 def test_a_workspace_in_no_repository_is_refused(scene: Scene) -> None:
     answer = scene.call("report", "--compare", "HEAD", "--json", code=2).json
     assert "is not in a git repository" in answer["error"]["message"]
+
+
+def test_no_process_is_forked_while_a_thread_starts_another(
+    scene: Scene, own: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A fork keeps the pipe open through which subprocess waits for its child: a report hung.
+    begun: list[str] = []
+
+    def noted(name: str, begin: Callable[..., object]) -> Callable[..., object]:
+        def begin_noted(*args: object, **options: object) -> object:
+            begun.append(name)
+            return begin(*args, **options)
+
+        return begin_noted
+
+    for name in ("in_processes", "Ahead"):
+        monkeypatch.setattr(report, name, noted(name, getattr(report, name)))
+    scene.call("report", "s")
+    assert begun == ["in_processes", "Ahead"]
