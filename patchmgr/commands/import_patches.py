@@ -31,10 +31,11 @@ from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.services.carry import CarryOptions
 from patchmgr.services.edits import read_edits
 from patchmgr.services.forks import Fork, read_fork
 from patchmgr.services.installed import Location
-from patchmgr.services.load import LoadedSeries, base_commit, load_series
+from patchmgr.services.load import LoadedSeries, SeriesRun, load_series
 from patchmgr.services.patch_sources import (
     SUFFIXES,
     Reading,
@@ -134,10 +135,9 @@ def import_patches(session: Session, sources: Sources, *, series: str) -> Import
             raise UsageError("the named sources have no patches", *hints)
         loaded = load_series(session, series)
         present = loaded.series_file
-        upstreams = UpstreamStates(session)
         with Scratch([loaded.upstream.store]) as scratch:
-            tree = scratch.tree(base_commit(session, loaded, scratch, upstreams)[0])
-            place = _Place(session, loaded, upstreams, scratch, tree)
+            run = SeriesRun(session, CarryOptions(), scratch, UpstreamStates(session))
+            place = _Place(run, loaded, scratch.tree(run.base_commit(loaded)[0]))
             lines, patches = _named(place, found, _Without(sources.without), notes)
             if not patches:
                 raise UsageError(f"{series} already has all of these patches")
@@ -159,10 +159,8 @@ def import_patches(session: Session, sources: Sources, *, series: str) -> Import
 class _Place(Struct, frozen=True):
     """The series to append to, and the tree that its first patch is for."""
 
-    session: Session
+    run: SeriesRun
     loaded: LoadedSeries
-    upstreams: UpstreamStates
-    scratch: Scratch
     tree: StoredTree
 
 
@@ -197,7 +195,7 @@ def _named(
     PatchmgrError "changed-patch" if these two patches make different changes. Changes that were
     made to a patch are added to `notes`. Raises PatchmgrError "usage" if `without` names no patch.
     """
-    session, known = place.session, place.loaded.patches
+    session, known = place.run.session, place.loaded.patches
     names = {*place.loaded.series_file.names(), "series", "series.toml"}
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
     files = Overlay(place.tree)
@@ -297,7 +295,7 @@ def _check_fold(
     does not apply, and AssertionError if the patches of a fork do not result in the files in
     `becomes`.
     """
-    session, scratch, tree = place.session, place.scratch, place.tree
+    session, scratch, tree = place.run.session, place.run.scratch, place.tree
     upstream, record = place.loaded.upstream, place.loaded.record
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
@@ -305,7 +303,7 @@ def _check_fold(
     patches = [*place.loaded.patches, *new]
     upstream.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
     pin = End(place.loaded.base, tree)
-    views = place.upstreams.views(record.upstream, upstream, scratch, patches=patches, base=pin)
+    views = place.run.upstreams.views(record.upstream, upstream, scratch, patches=patches, base=pin)
     missing = missing_on(patches, views.base, views.states) if views is not None else {}
     for name in sorted(missing.keys() - known):
         session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")

@@ -152,16 +152,89 @@ class Parent(Struct, frozen=True):
 Parents = dict[str, Parent]
 
 
-ANY = CarryOptions()
+class SeriesAtPin(Struct, frozen=True):
+    """A series applied to its own pin in a temporary repository.
+
+    `below` lists the commits of all series below in the stack. `base` is the last of these commits,
+    or the pin if there are none, and `tree` is the tree of `base`.
+    """
+
+    loaded: LoadedSeries
+    scratch: Scratch
+    carried: Carried
+    tree: StoredTree
+    base: str
+    below: tuple[str, ...]
+
+    def commits(self) -> tuple[str, ...]:
+        """Write one commit for each applied patch, and return all commits since the pin."""
+        return (*self.below, *write_commits(self.scratch, self.base, self.carried.drafts()))
+
+    @property
+    def is_broken(self) -> bool:
+        """Return whether a patch does not apply, so that no branch can be built."""
+        return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """Return the patches that are not skipped."""
+        out = {o.name for o in self.carried.outcomes if o.verdict is Verdict.SKIPPED}
+        return tuple(patch for patch in self.loaded.patches if patch.name not in out)
 
 
-class RebaseRun(Struct, frozen=True):
-    """What is shared by all rebases in one run of a command."""
+class SeriesRun(Struct, frozen=True):
+    """What is shared by all series that are applied in one run of a command."""
 
     session: Session
     options: CarryOptions
     scratch: Scratch
     upstreams: UpstreamStates
+
+    def at_pin(self, loaded: LoadedSeries) -> SeriesAtPin:
+        """Apply a series to its own pin."""
+        pin = self.scratch.tree(loaded.base.commit)
+        needed = needed_blobs([pin], touched_paths(loaded.patches))
+        loaded.upstream.try_fetch_objects(needed, self.scratch)
+        base, below = self.base_commit(loaded)
+        tree = self.scratch.tree(base)
+        end = End(loaded.base, tree)
+        carried = carry(self.carry_input(loaded, tree, tree, (end, end)))
+        return SeriesAtPin(loaded, self.scratch, carried, tree, base, below)
+
+    def base_commit(self, loaded: LoadedSeries) -> tuple[str, tuple[str, ...]]:
+        """Return the base commit of a series, and the commits between the pin and that base.
+
+        These are the commits of all series below, which are written into the temporary repository.
+        """
+        if loaded.below is None:
+            return loaded.base.commit, ()
+        below = self.at_pin(loaded.below)
+        _refuse_broken(below.carried.outcomes)
+        commits = below.commits()
+        return commits[-1] if commits else loaded.base.commit, commits
+
+    def carry_input(
+        self, loaded: LoadedSeries, base: StoredTree, onto: StoredTree, ends: tuple[End, End]
+    ) -> CarryInput:
+        """Return what is needed to rebase a series from one tree onto another.
+
+        `ends` are the upstream states of the two trees. Conditions are evaluated for these states.
+        """
+        record, options = loaded.record, self.options
+        views = self.upstreams.views(
+            record.upstream, loaded.upstream, self.scratch,
+            patches=loaded.patches, base=ends[0], onto=ends[1],
+        )  # fmt: skip
+        items = items_of(loaded.patches, loaded.series_file, options.selected)
+        return CarryInput(
+            self.session, self.scratch, record.name, items, base, onto, loaded.author, options,
+            views,
+        )  # fmt: skip
+
+
+class RebaseRun(SeriesRun, frozen=True):
+    """What is shared by all rebases in one run of a command."""
+
     memory: Memory
     formatters: Toolbox
 
@@ -210,7 +283,7 @@ class RebaseRun(Struct, frozen=True):
         scratch.read_ahead(needed)
         options = self.options
         below = CarryOptions(options.selected)  # the other options do not concern the base
-        base = base_commit(session, loaded, scratch, self.upstreams, below)[0]
+        base = SeriesRun(session, below, scratch, self.upstreams).base_commit(loaded)[0]
         states = End(loaded.base, ends[0]), End(target, ends[1])
         given = self.carry_input(loaded, scratch.tree(base), scratch.tree(parent.commit), states)
         return replace(
@@ -230,20 +303,9 @@ class RebaseRun(Struct, frozen=True):
     def carry_input(
         self, loaded: LoadedSeries, base: StoredTree, onto: StoredTree, ends: tuple[End, End]
     ) -> CarryInput:
-        """Return what is needed to rebase a series from one tree onto another.
-
-        `ends` are the upstream states of the two trees. Conditions are evaluated for these states.
-        """
-        record, options = loaded.record, self.options
-        views = self.upstreams.views(
-            record.upstream, loaded.upstream, self.scratch,
-            patches=loaded.patches, base=ends[0], onto=ends[1],
-        )  # fmt: skip
-        items = items_of(loaded.patches, loaded.series_file, options.selected)
-        return CarryInput(
-            self.session, self.scratch, record.name, items, base, onto, loaded.author, options,
-            views, memory=self.memory, formatters=self.formatters,
-        )  # fmt: skip
+        """Return what is needed to rebase a series, with earlier resolutions and formatters."""
+        given = super().carry_input(loaded, base, onto, ends)
+        return replace(given, memory=self.memory, formatters=self.formatters)
 
 
 @contextmanager
@@ -254,36 +316,6 @@ def rebase_run(
     with Scratch([store, *others]) as scratch, Toolbox() as formatters:
         memory, upstreams = Memory(session.workspace), UpstreamStates(session)
         yield RebaseRun(session, options, scratch, upstreams, memory, formatters)
-
-
-class SeriesAtPin(Struct, frozen=True):
-    """A series applied to its own pin in a temporary repository.
-
-    `below` lists the commits of all series below in the stack. `base` is the last of these commits,
-    or the pin if there are none, and `tree` is the tree of `base`.
-    """
-
-    loaded: LoadedSeries
-    scratch: Scratch
-    carried: Carried
-    tree: StoredTree
-    base: str
-    below: tuple[str, ...]
-
-    def commits(self) -> tuple[str, ...]:
-        """Write one commit for each applied patch, and return all commits since the pin."""
-        return (*self.below, *write_commits(self.scratch, self.base, self.carried.drafts()))
-
-    @property
-    def is_broken(self) -> bool:
-        """Return whether a patch does not apply, so that no branch can be built."""
-        return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
-
-    @property
-    def patches(self) -> tuple[Patch, ...]:
-        """Return the patches that are not skipped."""
-        out = {o.name for o in self.carried.outcomes if o.verdict is Verdict.SKIPPED}
-        return tuple(patch for patch in self.loaded.patches if patch.name not in out)
 
 
 @contextmanager
@@ -297,50 +329,10 @@ def series_at_pin(
     """
     loaded, options = load_series(session, name), options or CarryOptions(session.selected)
     with Scratch([loaded.upstream.store]) as scratch:
-        found = _carry_at_pin(session, loaded, scratch, UpstreamStates(session), options)
+        found = SeriesRun(session, options, scratch, UpstreamStates(session)).at_pin(loaded)
         if must_apply:
             _refuse_broken(found.carried.outcomes)
         yield found
-
-
-def base_commit(
-    session: Session,
-    loaded: LoadedSeries,
-    scratch: Scratch,
-    upstreams: UpstreamStates,
-    options: CarryOptions = ANY,
-) -> tuple[str, tuple[str, ...]]:
-    """Return the base commit of a series, and the commits between the pin and that base.
-
-    These are the commits of all series below, which are written into the temporary repository.
-    """
-    if loaded.below is None:
-        return loaded.base.commit, ()
-    below = _carry_at_pin(session, loaded.below, scratch, upstreams, options)
-    _refuse_broken(below.carried.outcomes)
-    commits = below.commits()
-    return commits[-1] if commits else loaded.base.commit, commits
-
-
-def _carry_at_pin(
-    session: Session,
-    loaded: LoadedSeries,
-    scratch: Scratch,
-    upstreams: UpstreamStates,
-    options: CarryOptions,
-) -> SeriesAtPin:
-    pin = scratch.tree(loaded.base.commit)
-    loaded.upstream.try_fetch_objects(needed_blobs([pin], touched_paths(loaded.patches)), scratch)
-    base, below = base_commit(session, loaded, scratch, upstreams, options)
-    tree = scratch.tree(base)
-    end = End(loaded.base, tree)
-    record, patches = loaded.record, loaded.patches
-    views = upstreams.views(record.upstream, loaded.upstream, scratch, patches=patches, base=end)
-    items = items_of(patches, loaded.series_file, options.selected)
-    given = CarryInput(
-        session, scratch, record.name, items, tree, tree, loaded.author, options, views
-    )
-    return SeriesAtPin(loaded, scratch, carry(given), tree, base, below)
 
 
 def _refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:

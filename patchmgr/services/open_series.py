@@ -267,10 +267,11 @@ def _parent(session: Session, record: SeriesRecord, pin: Resolved, scratch: Scra
     """Return the commit that a series applies to: its pin, or the head of the series below."""
     if record.on is None:
         return pin.commit
-    from patchmgr.services.load import base_commit, load_series
+    from patchmgr.services.carry import CarryOptions
+    from patchmgr.services.load import SeriesRun, load_series
 
-    loaded = load_series(session, record.name)
-    return base_commit(session, loaded, scratch, UpstreamStates(session))[0]
+    run = SeriesRun(session, CarryOptions(), scratch, UpstreamStates(session))
+    return run.base_commit(load_series(session, record.name))[0]
 
 
 def _refuse_other(root: Path, applied: Record) -> None:

@@ -63,7 +63,7 @@ class UpstreamStates:
         check_upstreams(patches, self._session.workspace.lock().upstreams)
         contents = Fetching(upstream, scratch.read)
         there = _state(name, upstream, base, contents)
-        if onto is None:
+        if onto is None or onto is base:
             return Views(there, there, self)
         return Views(there, _state(name, upstream, onto, contents), self)
 
