@@ -201,7 +201,7 @@ def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None
     found = commit_of_pull(upstream.store, record.pin.commit, item.onto, number)
     if found is None:
         raise UsageError(
-            f"no commit between {record.pin.ref} and {item.onto[:12]} names pull request {number}",
+            f"no commit from {record.pin.ref} to {item.onto[:12]} mentions pull request {number}",
             "name the upstream commit, or give the reason in words: --by TEXT",
         )
     return *found, number

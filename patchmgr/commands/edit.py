@@ -137,7 +137,7 @@ def _refuse_waiting(opened: OpenSeries, name: str) -> None:
     found = read_in_progress(opened.session.workspace)
     if found is not None and (opened.name, name) in (*found.stuck, *found.skipped):
         hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")
-        message = f"the rebase in progress waits for {shown(name)}"
+        message = f"the rebase in progress still needs {shown(name)}"
         raise PatchmgrError("unfinished", message, *hints)
 
 

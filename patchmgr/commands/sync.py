@@ -191,7 +191,7 @@ class _Publisher(Struct, frozen=True):
             if self.pulls is not None:
                 pull = self._pull_request(self.pulls, pushed, warnings)
                 if pull is not None and pull.done == "refused":
-                    warnings.append(f"the pull request cannot be written: {pull.reason}. {_ALLOW}")
+                    warnings.append(f"the pull request cannot be updated: {pull.reason}. {_ALLOW}")
                 else:
                     told = PullChecks(self.run, self.repository, self.pulls, stack, remote)
                     checks = tuple(told.found())

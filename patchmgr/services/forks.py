@@ -368,7 +368,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
     ids = write_commits(scratch, plan.base, drafts)
     end = ids[-1] if ids else plan.base
     if scratch.reader.tree_of(end) != tree:
-        raise AssertionError(f"the patches end at {end}, whose tree is not that of {head}")
+        raise AssertionError(f"the tree of the patches, {end}, differs from that of {head}")
     label = f"{request.first}..{request.last}"
     mails = range_mails(scratch.git_dir, f"{plan.base}..{end}")
     own = {made: piece.commit for made, piece in zip(ids, line.pieces, strict=True)}
@@ -467,7 +467,7 @@ def _run(
 
 
 _REST = """\
-Merge {short}: what it changed itself
+Merge {short}: changes made in the merge itself
 
 {subject}
 

@@ -197,7 +197,7 @@ def undecided(scene: Scene) -> Scene:
         ),
         pytest.param((PATCH, "needed", "--series", "t"), 2, "there is no series t", id="series"),
         pytest.param(("fork-change-2.patch", "needed"), 1, "nothing undecided", id="no-finding"),
-        pytest.param((PATCH, "needed", "--by", "99"), 2, "names pull request 99", id="pull"),
+        pytest.param((PATCH, "needed", "--by", "99"), 2, "mentions pull request 99", id="pull"),
         pytest.param((PATCH, "needed", "--by", "f" * 9), 2, "no commit fffffffff", id="commit"),
         pytest.param((PATCH, "needed", "--by", "\x1b"), 2, "one line of plain text", id="by"),
     ],

@@ -168,7 +168,7 @@ def test_a_decision_follows_its_patch(desk: Hands) -> None:
 def test_a_patch_that_a_rebase_waits_for_keeps_its_name(desk: Hands) -> None:
     desk.run("rebase", "s", "--onto", "upstream/collides", code=3)
     refused = one_line(desk.run("rename", "fork-one", "first", code=1))
-    assert refused == "the rebase in progress waits for fork-one.patch"
+    assert refused == "the rebase in progress still needs fork-one.patch"
     desk.run("rebase", "--abort")
     desk.run("rename", "fork-one", "first")
 
