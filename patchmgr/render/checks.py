@@ -135,7 +135,7 @@ def junit(results: Sequence[Checked]) -> str:
             "skipped": sum(case[3] is not None for case in cases),
         }
         suite = SubElement(root, "testsuite", name=clean(checked.series))
-        suite.attrib |= {name: str(count) for name, count in counts.items()}
+        suite.attrib.update({name: str(count) for name, count in counts.items()})
         for gate, name, problems, why in cases:
             owner = clean(f"{checked.series}.{gate.name}")
             case = SubElement(suite, "testcase", classname=owner, name=clean(name))
