@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from patchmgr.engines.audit.interfaces import new_lines
-from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.places import patch_of_line, upstream_path, written_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.structure.python_tree import Function, last_name, parameters, walk
@@ -35,7 +35,7 @@ def check_collected(states: States) -> Iterator[Told]:
         if merged is None or written is None:
             continue
         text = states.merged.text(path)
-        ours, theirs = states.written.read(old), states.onto.read(path)
+        ours, theirs = states.written.read(old), states.onto.read(upstream_path(states, path))
         sides = ((theirs, written), (ours, parsed_python(theirs) or written))
         for other, side in sides:
             for finding in _lost(states, path, merged, side, new_lines(text, other)):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.interfaces import Changed, named_imports, new_lines
-from patchmgr.engines.audit.places import source_path
+from patchmgr.engines.audit.places import source_path, upstream_path
 from patchmgr.engines.audit.states import States, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.rebase.rebase import Judged
@@ -72,7 +72,7 @@ def follow_moved_names(
     found = dict(changes)
     patches = list(judged)
     for path, wanted in moves.items():
-        lines = states.onto.read(path)
+        lines = states.onto.read(upstream_path(states, path))
         for number, one in enumerate(patches):
             entry = (one.outcome.changes or {}).get(path) if one.outcome.is_carried else None
             if entry is None:
@@ -105,7 +105,7 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
             imports += [(m, n) for _, m, n in named_imports(text) if m.startswith(".")]
         if all(resolves(path, module, name, states.merged) for module, name in imports):
             continue
-        lines = new_lines(text, states.onto.read(path))
+        lines = new_lines(text, states.onto.read(upstream_path(states, path)))
         moves = dict.fromkeys(_moves_in(states, path, sorted(lines)))
         if moves:
             found[path] = tuple(moves)

@@ -82,7 +82,7 @@ def _blank(found: re.Match[bytes]) -> bytes:
 def check_functions(states: States) -> Iterator[Told]:
     """Find new lines whose variables, or whose `#if`, the other side of the merge changed."""
     for path in states.carriers:
-        if language(path) not in _READ or path not in states.changed_upstream:
+        if language(path) not in _READ:
             continue
         contents = versions(states, path)
         if contents is None:

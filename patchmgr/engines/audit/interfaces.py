@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Set
 from functools import lru_cache
 
 from patchmgr.engines.audit.outline import Altered, Suspects, altered, blocks, lost_names, words
-from patchmgr.engines.audit.places import source_path
+from patchmgr.engines.audit.places import source_path, upstream_path
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
@@ -62,7 +62,7 @@ def _ours(states: States) -> Iterator[Lines]:
         imported = changed.imported_words(path, text)
         if same and not imported:
             continue
-        lines = new_lines(text, states.onto.read(path))
+        lines = new_lines(text, states.onto.read(upstream_path(states, path)))
         if same and "*" not in imported and imported.isdisjoint(_words(text, lines)):
             continue
         reach = Suspects(lines)
@@ -74,7 +74,8 @@ def _ours(states: States) -> Iterator[Lines]:
 
 def _altered(states: States, carriers: Iterable[str]) -> Altered | None:
     """Return the names whose meaning upstream changed, or None if it changed too many files."""
-    paths = sorted(path for path in states.changed_upstream if path.endswith(PYTHON))
+    changed = {upstream_path(states, p) for p in states.changed_upstream if p.endswith(PYTHON)}
+    paths = sorted(changed)
     if len(paths) > _MOST_READ:
         return None
     states.base.read_ahead(paths)

@@ -17,7 +17,7 @@ from itertools import takewhile
 from msgspec import Struct
 
 from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
-from patchmgr.engines.audit.places import added_lines, versions, written_path
+from patchmgr.engines.audit.places import added_lines, base_path, versions
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import Function, parse_expression, parse_python
@@ -52,7 +52,6 @@ def changed_meaning(states: States) -> Iterator[Told]:
 
 
 def _in_file(states: States, path: str) -> Iterator[Told]:
-    before = written_path(states, path)
     contents = versions(states, path)
     if contents is None:
         return
@@ -71,14 +70,14 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
             source = part.text.split("\n")[where - 1].strip()
             text = sentence.replace(_LINE, str(part.line + where - 1))
             place = path, part.line + line - 1, symbol
-            commit = _since(states, path, before, source)
+            commit = _since(states, path, source)
             yield here[line], AuditFinding("meaning", False, *place, text, commit)
 
 
-def _since(states: States, path: str, before: str, line: str) -> str | None:
+def _since(states: States, path: str, line: str) -> str | None:
     """Return the upstream commit that added a line to a file."""
     text = line.encode("utf-8", "surrogateescape")
-    if text in (states.base.read(before) or b""):
+    if text in (states.base.read(base_path(states, path)) or b""):
         return None
     return states.commit_since(path, lambda content: text in (content or b""))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.places import patch_of_line, upstream_path, written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.languages.file_types import PYTHON
@@ -57,7 +57,10 @@ def check_names(states: States) -> Iterator[Told]:
         content = _joined(states, path, old)
         if content is None:
             continue
-        sides = [side.read(p) for side, p in ((states.written, old), (states.onto, path))]
+        sides = [
+            side.read(p)
+            for side, p in ((states.written, old), (states.onto, upstream_path(states, path)))
+        ]
         known = [text for text in sides if text is not None]
         found = new_faults(content, *known)
         moved = _faults_moved_here(states, path) if found else frozenset()
@@ -88,7 +91,7 @@ def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
 def _joined(states: States, path: str, old: str) -> bytes | None:
     """Return the content of a merged file if it differs from both sides, or else None."""
     blob = states.merged.blob(path)
-    if blob in (states.written.blob(old), states.onto.blob(path)):
+    if blob in (states.written.blob(old), states.onto.blob(upstream_path(states, path))):
         return None
     content = states.merged.read(path)
     return None if content == UNKNOWN or b"\0" in (content or b"") else content

@@ -15,7 +15,7 @@ from functools import partial
 from msgspec import Struct
 
 from patchmgr.engines.audit.interfaces import new_lines
-from patchmgr.engines.audit.places import added_lines, written_path
+from patchmgr.engines.audit.places import added_lines, base_path, upstream_path, written_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.file_types import CXX, language
 from patchmgr.formats.late_patterns import late_pattern
@@ -100,9 +100,10 @@ class _Side(Struct, frozen=True):
         used: dict[bytes, int] = {}
         for number in sorted(lines, reverse=True):
             used |= dict.fromkeys(_words(code_of(texts[number - 1])), number)
-        old = written_path(self.states, path)
-        base = self.states.base.read(old) or b""
-        now = self.changed.read(path) or self.changed.read(old) or b""
+        base = self.states.base.read(base_path(self.states, path)) or b""
+        is_ours = self.changed is self.states.written
+        place = (written_path if is_ours else upstream_path)(self.states, path)
+        now = self.changed.read(place) or b""
         lost = b"\n".join({*base.splitlines()} - {*now.splitlines()})
         gone = {name for name in used.keys() & _words(lost) if not has_word(name, now)}
         wanted = gone | (used.keys() & self.homes.keys())
@@ -112,7 +113,7 @@ class _Side(Struct, frozen=True):
         wanted = wanted - _words(others) - _defined(merged) - _locals(merged)
         gone &= _locals(base) | _repeated(base)
         for name in sorted(wanted & (gone | self.homes.keys())):
-            home = path if name in gone else self.homes[name]
+            home = place if name in gone else self.homes[name]
             if name in gone or not self._is_beside(name, (path, home)):
                 yield used[name], name.decode("utf-8", "replace"), home
 

@@ -23,16 +23,56 @@ def written_path(states: States, path: str) -> str:
     return path
 
 
+def upstream_path(states: States, path: str) -> str:
+    """Return the path in upstream of a file of the result, which a patch may have renamed."""
+    names = _names(states, path)
+    return next((name for name in names if states.onto.blob(name) is not None), path)
+
+
+def base_path(states: States, path: str) -> str:
+    """Return the path in base of a file of the result, which either side may have renamed."""
+    path = written_path(states, path)
+    names = _names(states, path)
+    return next((name for name in names if states.base.blob(name) is not None), path)
+
+
+def _names(states: States, path: str) -> tuple[str, ...]:
+    """Return the path of a file, and then the paths that it had before patches renamed it."""
+    renamed = states.once("renamed", lambda: dict(_renamed(states)))
+    names = {path: None}
+    while (old := renamed.get(path)) is not None and old not in names:
+        names[path := old] = None
+    return tuple(names)
+
+
+def _renamed(states: States) -> Iterator[tuple[str, str]]:
+    """Yield (new path, old path) for each file that a carried patch renames.
+
+    Both are also given as paths of the result, if upstream moved the file.
+    """
+    homes: dict[str, str] = {}
+    for patch in states.patches:
+        for change in patch.files if patch.is_carried else ():
+            if change.is_rename and change.old_path is not None:
+                yield change.path, change.old_path
+                home = patch.homes.get(change.path, change.path)
+                if home != change.path:
+                    yield home, homes.get(change.old_path, change.old_path)
+        homes |= patch.homes
+
+
 def versions(states: States, path: str) -> tuple[bytes, bytes, bytes, bytes] | None:
     """Return a file's content in base, in the series, in upstream's new state, and in the result.
 
     Returns None unless all four exist, are known, and differ, as they do if both sides changed the
     file.
     """
-    old = written_path(states, path)
     files = (
-        (states.base, old), (states.written, old), (states.onto, path), (states.merged, path),
-    )  # fmt: skip
+        (states.base, base_path(states, path)),
+        (states.written, written_path(states, path)),
+        (states.onto, upstream_path(states, path)),
+        (states.merged, path),
+    )
     if len({side.blob(at) for side, at in files} - {None}) != len(files):
         return None
     base, written, onto, merged = (side.read(at) or b"" for side, at in files)
@@ -51,7 +91,7 @@ def source_path(states: States, path: str) -> str:
         return old
     if path in states.once("patched paths", lambda: _paths_of(states.patches)):
         return path
-    known = set((states.onto.read(path) or b"").split(b"\n"))
+    known = set((states.onto.read(upstream_path(states, path)) or b"").split(b"\n"))
     own = {line.strip() for line in (states.merged.read(path) or b"").split(b"\n")}
     own -= {line.strip() for line in known}
     for change in (change for p in states.patches if p.is_carried for change in p.files):
@@ -83,7 +123,8 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
     If no patch adds it, the last patch that changes the file is returned. Lines count from 1. If
     `is_removed`, the line is in upstream's file, and the last patch that removes it is returned.
     """
-    lines = (states.onto if is_removed else states.merged).lines(path)
+    there = upstream_path(states, path)
+    lines = states.onto.lines(there) if is_removed else states.merged.lines(path)
     line = lines[number - 1].strip() if number else b""
     authors = _authors(states, path, b"-" if is_removed else b"+")
     return authors.get(line, states.carriers.get(path, ""))
@@ -104,7 +145,7 @@ def patch_of_texts(states: States, path: str, texts: Iterable[str]) -> str:
 
 def added_lines(states: States, path: str) -> dict[int, str]:
     """Map the number of each line that upstream lacks to the patch that adds the line."""
-    blobs = states.merged.blob(path), states.onto.blob(path)
+    blobs = states.merged.blob(path), states.onto.blob(upstream_path(states, path))
     if blobs[0] == blobs[1]:
         return {}
     return states.once(f"added lines {path} {blobs}", lambda: _added_lines(states, path))
@@ -129,7 +170,7 @@ def lines_added(states: States, suffixes: tuple[str, ...] = ("",)) -> Iterator[A
 
 def _added_lines(states: States, path: str) -> dict[int, str]:
     merged = (states.merged.read(path) or b"").splitlines(keepends=True)
-    onto = (states.onto.read(path) or b"").splitlines(keepends=True)
+    onto = (states.onto.read(upstream_path(states, path)) or b"").splitlines(keepends=True)
     last, authors = states.carriers.get(path, ""), _authors(states, path, b"+")
     return {
         number + 1: authors.get(merged[number].strip(), last)
@@ -140,9 +181,11 @@ def _added_lines(states: States, path: str) -> dict[int, str]:
 
 def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
     """Map each added (or removed) line to the last patch that adds (or removes) it."""
+    changes = states.once("changes", lambda: _changes(states))
     return {
         line[1:].strip(): name
-        for name, change in states.once("changes", lambda: _changes(states)).get(path, ())
+        for each in reversed(_names(states, path))
+        for name, change in changes.get(each, ())
         for hunk in change.hunks
         for line in hunk.lines
         if line[:1] == sign

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.interfaces import imported_blobs
+from patchmgr.engines.audit.places import upstream_path
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
 from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.languages.file_types import PYTHON
@@ -68,10 +69,14 @@ def states_of(
         patches=tuple(_audited(one) for one in judged),
         carriers={path: carriers[path] for path in sorted(changes) if path in carriers},
         changed_upstream=frozenset(upstream.changed),
-        commit_since=upstream.since,
         kept=upstream.kept,
     )
-    return states
+    renamed = {p for p in states.carriers if upstream_path(states, p) in states.changed_upstream}
+    return replace(
+        states,
+        changed_upstream=states.changed_upstream | renamed,
+        commit_since=lambda path, holds: upstream.since(upstream_path(states, path), holds),
+    )
 
 
 def _bringing(upstream: AuditedUpstream, likely: Callable[[], set[str]]) -> Callable[[str], bytes]:

@@ -100,7 +100,8 @@ class States(Struct, frozen=True):
     and `merged` the series on `onto`. A fault of `merged` counts only if neither `written` nor
     `onto` has it. `carriers` maps each path that the series changes in `merged` to the last patch
     that changes it; files in conflict are left out. `changed_upstream` holds the paths that differ
-    between `base` and `onto`. `kept` is a cache that the checks share.
+    between `base` and `onto`, and the paths to which patches rename such files. `kept` is a cache
+    that the checks share.
     """
 
     base: Files

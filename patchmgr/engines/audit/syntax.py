@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.places import written_path
+from patchmgr.engines.audit.places import base_path, upstream_path, written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told, decoded
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, brackets, match_brackets
 from patchmgr.engines.languages.file_types import CXX
@@ -35,7 +35,7 @@ def syntax(states: States) -> Iterable[Told]:
     for path, name in states.carriers.items():
         if path.rpartition(".")[2] not in _READ_BY:
             continue
-        ours, merged = states.onto.read(path), states.merged.read(path)
+        ours, merged = states.onto.read(upstream_path(states, path)), states.merged.read(path)
         theirs = states.written.read(written_path(states, path))
         if merged is None or UNKNOWN in (ours, theirs, merged) or merged in (ours, theirs):
             continue
@@ -54,13 +54,13 @@ def syntax(states: States) -> Iterable[Told]:
 def encoding(states: States) -> Iterable[Told]:
     """Find files that upstream converted to UTF-8, and that a patch's bytes make invalid again."""
     for path, name in states.carriers.items():
-        ours, merged = states.onto.read(path), states.merged.read(path)
+        ours, merged = states.onto.read(upstream_path(states, path)), states.merged.read(path)
         if ours is None or merged in (None, ours, UNKNOWN) or b"\0" in merged[:8000]:
             continue
         line = _first_not_utf8(merged)
         if line is None or ours == UNKNOWN or _first_not_utf8(ours) is not None:
             continue
-        base = states.base.read(written_path(states, path))
+        base = states.base.read(base_path(states, path))
         if base not in (None, UNKNOWN) and _first_not_utf8(base) is not None:
             text = "upstream converted the file to UTF-8, and this line is in another encoding"
             yield name, AuditFinding("encoding", True, path, line, None, text)

@@ -10,7 +10,13 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import read_outside
-from patchmgr.engines.audit.places import added_lines, patch_of_line, versions, written_path
+from patchmgr.engines.audit.places import (
+    added_lines,
+    patch_of_line,
+    upstream_path,
+    versions,
+    written_path,
+)
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.languages.file_types import CXX, PYTHON
@@ -44,7 +50,8 @@ def check_twice(states: States) -> Iterator[Told]:
     """Find names that clash in the result because both sides define them at different positions."""
     for path in states.carriers:
         old = written_path(states, path)
-        blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(path)
+        there = upstream_path(states, path)
+        blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(there)
         if not path.endswith(PYTHON) or len(set(blobs)) < 3 or None in blobs:
             continue
         merged = states.merged.read(path) or b""
@@ -54,8 +61,8 @@ def check_twice(states: States) -> Iterator[Told]:
         more = {key: lines for key, lines in found.items() if len(lines) > 1}
         if not more:
             continue
-        sides = [_given(side) for side in (states.written.read(old), states.onto.read(path))]
-        upstream = Counter(states.onto.lines(path))
+        sides = [_given(side) for side in (states.written.read(old), states.onto.read(there))]
+        upstream = Counter(states.onto.lines(there))
         text = states.merged.lines(path)
         for key, lines in more.items():
             if any(len(side.get(key, ())) != 1 for side in sides):

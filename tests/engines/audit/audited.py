@@ -12,7 +12,7 @@ from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import Author
 from tests.engines.ports import MemoryBlobs, PlainMerge
-from tests.engines.series import Files, Upstream, difference
+from tests.engines.series import Files, Upstream, difference, moved, patch_of
 
 NOBODY = Author("P", "p@localhost", "0 +0000")
 
@@ -25,17 +25,22 @@ def audited(
     blobs: MemoryBlobs | None = None,
     renames: Mapping[str, str] | None = None,
     later: Sequence[Files] = (),
+    last_renames: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Judged, ...], States]:
     """Carry the patch from base to ours onto upstream; return the verdict and the states.
 
     Files that one of the three leaves out are not there; `renames` are upstream's. Further
-    patches make of ours what is `later`, one after the other.
+    patches make of ours what is `later`, one after the other. A last patch makes `last_renames`.
     """
     blobs = blobs or MemoryBlobs()
     old, new = Upstream(blobs, base), Upstream(blobs, upstream)
     tools = Tools(blobs, lambda *_: None, NOBODY, text=PlainMerge())
-    states = pairwise((base, ours, *later))
+    states = [*pairwise((base, ours, *later))]
     items = [Item(difference(name, *sides)) for name, sides in zip("pqr", states, strict=False)]
+    if last_renames:
+        moves = ((old, new, states[-1][1][old]) for old, new in last_renames.items())
+        patch = patch_of("z", *(moved(old, new, file, file) for old, new, file in moves))
+        items.append(Item(patch))
     judged, changes = rebase_series(items, UpstreamRange(old, new, renames or {}), tools)
     paths = {*base, *upstream}
     changed = {path for path in paths if base.get(path) != upstream.get(path)}
