@@ -26,6 +26,7 @@ from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.absorption.weave import CARRIED, Fate, HunkId
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.series.follow_ups import is_same, names_of
+from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.engines.text.distinctive import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
@@ -166,14 +167,17 @@ def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
 def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
     """Return whether a proof forbids dropping a hunk, both at the landing and at the target."""
     step, number = series.steps[hunk]
-    base, path, hunks = series.text(step.base), step.change.path, step.change.hunks
+    path, hunks = step.change.path, step.change.hunks
+    base, theirs = series.text(step.base), series.text(step.theirs)
     landed = series.way.steps.index(one.step)
     adds = any(h.added() for each in series.folded[hunk[0]].steps for h in each.change.hunks)
     count = series.count(hunk, landed)
-    if base is None or step.theirs is None or hunk in series.wholes or not count.total:
+    if base is None or theirs is None or hunk in series.wholes or not count.total:
         return False
     if hunks[number].added() and (count.open or count.taken):
         return False
+    file = PatchedFile(path, base, theirs, hunks, step.positions)
+    dropped = {n - hunk[1] + number for n in one.hunks}
     for at in (series.way.end, *([landed] if adds else [])):
         entry = series.version(path, at)
         ours = series.text(entry)
@@ -181,12 +185,9 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
             return False
         if not series.count(hunk, at).total:  # a later patch undoes it: its lines show nothing
             return False
-        first, seen = hunk[1] - number, series.effect_at(path, at)
-        drop = Drop(
-            path, base, ours, hunks[number], step.positions[number],
-            tuple(h for n, h in enumerate(hunks, first) if n not in one.hunks),
-            is_state=hunk not in seen.loose and hunk not in seen.spaced,
-        )  # fmt: skip
+        seen = series.effect_at(path, at)
+        is_state = hunk not in seen.loose and hunk not in seen.spaced
+        drop = Drop(file, ours, number, dropped, is_state)
         if why_needed(drop) is None:
             return False
     return True

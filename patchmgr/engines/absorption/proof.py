@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from operator import lt
@@ -31,7 +31,7 @@ from patchmgr.engines.rebase.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.series.placement import apply_one, split_lines
+from patchmgr.engines.series.placement import PatchedFile, occurrences, split_lines
 from patchmgr.engines.text.differences import Block, Run, matched_lines, runs_of
 from patchmgr.engines.text.distinctive import bare
 from patchmgr.formats.late_patterns import late_pattern
@@ -120,74 +120,71 @@ class Needed(Struct, frozen=True):
     is_done: bool = False
 
 
-class Spot(Struct, frozen=True):
-    """A run of changed lines, with the lines around it up to the next lines that upstream kept."""
-
-    run: Run
-    added: range
-    mine: range
-    there: range
-    pairs: Mapping[int, int]
-
-
 class Drop(Struct, frozen=True, dict=True):
-    """A hunk that may be dropped, its first line in `base` (from 0), and upstream's text."""
+    """A hunk of a file that may be dropped, by its index, and upstream's version of the file.
 
-    path: str
-    base: bytes
-    ours: bytes
-    hunk: Hunk
-    position: int
-    beside: Sequence[Hunk] = ()
+    `dropped` holds the hunks of the file that are dropped with it. `is_state` says whether the
+    series has a state with upstream's lines at the place of the hunk.
+    """
+
+    file: PatchedFile
+    upstream: bytes
+    number: int
+    dropped: Collection[int] = ()
     is_state: bool = False
 
     @cached_property
     def is_there(self) -> bool:
         """Whether the hunk adds lines, and upstream's file has the hunk's new text unchanged."""
-        return self.hunk.added() > 0 and (self.is_state or b"".join(self.hunk.new()) in self.ours)
+        return self.hunk.added() > 0 and (self.is_state or self._new in self.upstream)
 
-    @cached_property
+    @property
+    def _new(self) -> bytes:
+        return b"".join(self.hunk.new())
+
+    @property
+    def hunk(self) -> Hunk:
+        """The hunk."""
+        return self.file.hunks[self.number]
+
+    @property
+    def beside(self) -> Iterator[Run]:
+        """The changed lines of the hunks that are carried."""
+        hunks = enumerate(self.file.hunks)
+        return (run for n, h in hunks if n not in self.dropped for run in runs_of(h, 0))
+
+    @property
     def mine(self) -> Text:
-        """The text that the hunk produces when it is applied to `base`."""
-        return Text(apply_one(self.base, self.hunk, self.position))
+        """The file with the patch."""
+        return text_of(self.file.theirs)
 
-    @cached_property
+    @property
     def there(self) -> Text:
         """Upstream's version of the file."""
-        return text_of(self.ours)
+        return text_of(self.upstream)
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """The runs of consecutive changed lines in the hunk."""
-        return tuple(runs_of(self.hunk, self.position))
-
-    @cached_property
-    def spots(self) -> tuple[Spot, ...]:
-        """The runs of changed lines, each with upstream's lines at the same position."""
-        kept = _kept(self.base, self.ours)
-        gone = {n for run in self.runs for n in range(run.start, run.end)}
-        found, shift, ends = list[Spot](), 0, (len(self.mine.lines), len(self.there.lines))
-        for run in self.runs:
-            above, below = bisect_left(kept.old, run.start) - 1, bisect_left(kept.old, run.end)
-            while above >= 0 and kept.old[above] in gone:
-                above -= 1
-            while below < len(kept.old) and kept.old[below] in gone:
-                below += 1
-            start, end = (self._both(kept, at, ends) for at in (above, below))
-            added = range(run.start + shift, run.start + shift + len(run.added))
-            mine, there = (range(a + 1, b) for a, b in zip(start, end, strict=True))
-            keys = {n: self.mine.keys[n] for n in added}, {n: self.there.keys[n] for n in there}
-            found.append(Spot(run, added, mine, there, dict(_matched(*keys))))
+    def runs(self) -> tuple[tuple[Run, range], ...]:
+        """The runs of changed lines, each with its range of lines in the file with the patch."""
+        earlier = self.file.hunks[: self.number]
+        shift, found = sum(hunk.added() - hunk.removed() for hunk in earlier), []
+        for run in runs_of(self.hunk, self.file.positions[self.number]):
+            start = run.start + shift
+            found.append((run, range(start, start + len(run.added))))
             shift += len(run.added) - len(run.removed)
         return tuple(found)
 
-    def _both(self, kept: _Kept, at: int, ends: tuple[int, int]) -> tuple[int, int]:
-        """Return the numbers that a kept line has in the patched text and in upstream's text."""
-        if not 0 <= at < len(kept.old):
-            return ends if at >= 0 else (-1, -1)
-        line = kept.old[at]
-        before = (run for run in self.runs if run.end <= line)
-        return line + sum(len(r.added) - len(r.removed) for r in before), kept.new[at]
+    def place(self, line: int) -> int | None:
+        """Return the number in upstream's version of a line of the file with the patch, or None."""
+        old, new = _paired(self.file.theirs, self.upstream)
+        at = bisect_left(old, line)
+        return new[at] if old[at : at + 1] == [line] else None
+
+    def around(self, lines: range) -> list[range]:
+        """Return the lines of both texts between the common ones nearest before and after some."""
+        pairs = _paired(self.file.theirs, self.upstream)
+        above, below = bisect_left(pairs[0], lines.start) - 1, bisect_left(pairs[0], lines.stop)
+        return [range(side[above] + 1, side[below]) for side in pairs]
 
     @cached_property
     def shared(self) -> Set[bytes]:
@@ -197,12 +194,11 @@ class Drop(Struct, frozen=True, dict=True):
 
     def is_new(self, key: bytes) -> bool:
         """Return whether upstream added a line, which is given without white space."""
-        before, after = (text_of(text).counts[key] for text in (self.base, self.ours))
-        return after > before or key in _kept(self.base, self.ours).added
+        return self.there.counts[key] > text_of(self.file.base).counts[key]
 
     def is_same_block(self, line: int, place: int) -> bool:
         """Return whether two lines are in the same block, judged by lines unique in both texts."""
-        if language(self.path) in ("Text", OTHER):
+        if language(self.file.path) in ("Text", OTHER):
             return True
         old, new = [*self.mine.around(line)], [*self.there.around(place)]
         same = [[key for key in keys if key in self.shared] for keys in (old, new)]
@@ -210,38 +206,26 @@ class Drop(Struct, frozen=True, dict=True):
         return is_of_same and same[0] == same[1] and len(new) <= len(old)
 
 
-class _Kept(Struct, frozen=True):
-    """The numbers of the equal lines of two texts, in order, and the lines that the second adds."""
-
-    old: Sequence[int]
-    new: Sequence[int]
-    added: Set[bytes]
-
-
 @lru_cache(maxsize=4)  # all hunks of a file ask, and a generated file has hundreds
-def _kept(base: bytes, ours: bytes) -> _Kept:
-    mine, there = (dict(enumerate(text_of(text).keys)) for text in (base, ours))
-    to = dict(_matched(mine, there))
-    known = frozenset(to.values())
-    added = {key for number, key in there.items() if key and number not in known}
-    return _Kept([*to], [*to.values()], added)
-
-
-def _matched(mine: Mapping[int, bytes], there: Mapping[int, bytes]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of lines with equal keys, in order. Lines without a word are left out."""
-    old, new = ([n for n, key in side.items() if key] for side in (mine, there))
-    keys = [mine[n] for n in old], [there[n] for n in new]
-    return ((old[i], new[j]) for i, j in matched_lines(*keys))
+def _paired(mine: bytes, there: bytes) -> tuple[list[int], list[int]]:
+    """Return the numbers of the equal lines with a word of two texts, between -1 and the ends."""
+    texts = text_of(mine), text_of(there)
+    said = [[n for n, key in enumerate(text.keys) if key] for text in texts]
+    keys = ([text.keys[n] for n in some] for text, some in zip(texts, said, strict=True))
+    pairs = [(said[0][i], said[1][j]) for i, j in matched_lines(*keys)]
+    pairs = [(-1, -1), *pairs, (len(texts[0].lines), len(texts[1].lines))]
+    return [i for i, _ in pairs], [j for _, j in pairs]
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream kept or rewrote lines that the hunk only deletes."""
-    for spot in () if drop.is_there else drop.spots:
-        lines = [n.strip() for n in spot.run.removed if key_of(n)]
-        if spot.run.added or not lines:
+    for run, at in () if drop.is_there else drop.runs:
+        lines = [n.strip() for n in run.removed if key_of(n)]
+        if run.added or not lines:
             continue
-        gone = [drop.mine.lines[n].strip() for n in spot.mine]
-        news = [drop.there.lines[n].strip() for n in spot.there]
+        mine, there = drop.around(at)
+        gone = [drop.mine.lines[n].strip() for n in mine]
+        news = [drop.there.lines[n].strip() for n in there]
         pairs = [(line, new) for line in lines for new in _closest(line, news)]
         # What is more like another line that is gone is that one, rewritten.
         left = [new for line, new in pairs if _closest(new, [line, *gone]) == [line]]
@@ -260,7 +244,7 @@ def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
 
 def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
     """Return whether upstream still has all removed lines, one of which is unique in the base."""
-    base, ours = text_of(drop.base).counts, drop.there.counts
+    base, ours = text_of(drop.file.base).counts, drop.there.counts
     removed = [bare(line) for line in lines]
     is_kept = all(ours[line] >= base[line] for line in removed)
     return is_kept and any(base[line] == 1 for line in removed)
@@ -268,11 +252,17 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 def coincidence(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream has only one of its lines, with a changed number."""
-    counted = dict(pair for run in drop.runs for pair in _counted(run))
+    own = [run for run, _ in drop.runs]
+    counted = {line: old for run in own for line, old in _counted(run).items()}
     if not counted:
         return None
-    beside = (run for hunk in drop.beside for run in runs_of(hunk, 0))
-    more = _uncounted(drop.runs) or _uncounted(beside)
+    # The added lines that differ from every removed line in more than numbers.
+    more = [
+        line
+        for run in (*own, *drop.beside)
+        for line in run.added
+        if key_of(line) and line not in _counted(run)
+    ]
     if not more or any(drop.is_new(bare(line)) for line in more):
         return None
     line, old = next(iter(counted.items()))
@@ -283,41 +273,27 @@ def coincidence(drop: Drop) -> Needed | None:
     return Needed(why, is_done=not counts)
 
 
-def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
-    """Yield (added line, removed line) for each pair that differs only in numbers."""
+def _counted(run: Run) -> Mapping[bytes, bytes]:
+    """Map added lines to the removed lines that differ from them in nothing but numbers."""
     old = {_NUMBER.sub(b"0", bare(line)): line for line in run.removed}
-    for line in run.added:
-        before = old.get(_NUMBER.sub(b"0", bare(line)))
-        if before is not None and bare(before) != bare(line):
-            yield line, before
-
-
-def _uncounted(runs: Iterable[Run]) -> list[bytes]:
-    """Return the added lines that differ from every removed line in more than numbers."""
-    sides = ((run.added, dict(_counted(run))) for run in runs)
-    return [x for added, counted in sides for x in added if key_of(x) and x not in counted]
+    pairs = ((line, old.get(_NUMBER.sub(b"0", bare(line)))) for line in run.added)
+    return {line: before for line, before in pairs if before and bare(before) != bare(line)}
 
 
 def other_place(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream has its lines elsewhere or with other white space."""
-    for spot in drop.spots:
-        mine, there = spot.mine.start, spot.there.start
-        for line in spot.added:
-            said, place = None, spot.pairs.get(line)
-            if place is not None:
-                own = drop.mine.lines[mine:line], drop.there.lines[there:place]
-                said = _difference(drop, line, place, own)
-                mine, there = line + 1, place + 1
-            elif drop.mine.keys[line] and drop.is_new(drop.mine.keys[line]):
-                said = None if _is_unordered(drop, line) else "in another order"
-            if said is not None:
-                return Needed(f"upstream has {_shown(drop.mine.lines[line])} {said}")
+    for line in (line for _, added in drop.runs for line in added):
+        key, place, said = drop.mine.keys[line], drop.place(line), None
+        if place is not None:
+            said = _difference(drop, line, place)
+        elif key and drop.is_new(key) and not _is_unordered(drop, line):
+            said = "in another order"
+        if said is not None:
+            return Needed(f"upstream has {_shown(drop.mine.lines[line])} {said}")
     return None
 
 
-def _difference(
-    drop: Drop, line: int, place: int, own: tuple[Sequence[bytes], Sequence[bytes]]
-) -> str | None:
+def _difference(drop: Drop, line: int, place: int) -> str | None:
     """Return how upstream's line differs from the patch's in meaning, or None if it does not."""
     texts = drop.mine.lines[line], drop.there.lines[place]
     quoted = drop.mine.quoted.get(line), drop.there.quoted.get(place)
@@ -326,6 +302,8 @@ def _difference(
         is_literal and texts[0].rstrip() != texts[1].rstrip()
     ):
         return "with other white space, which matters here"
+    mine, there = drop.around(range(line, line))
+    own = [drop.mine.lines[n] for n in mine], [drop.there.lines[n] for n in there]
     begun = [_begun(lines, indentation(text)) for lines, text in zip(own, texts, strict=True)]
     is_further = not _CLOSES.match(texts[0]) and any(map(lt, *begun))
     if is_further or (quoted[1] and not quoted[0]) or not drop.is_same_block(line, place):
@@ -342,7 +320,7 @@ def _difference(
 def _is_unordered(drop: Drop, line: int) -> bool:
     """Return whether the position of a line among its neighbours has no meaning, as for imports."""
     text, around = drop.mine.lines[line], next(drop.mine.around(line), b"")
-    if is_import(text) or language(drop.path) != "Python":
+    if is_import(text) or language(drop.file.path) != "Python":
         return is_import(text)
     if around.endswith(b"{"):
         return b":" not in text
@@ -361,17 +339,16 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
 def copied(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream has exactly its text, but only in another block."""
     old, new = b"".join(drop.hunk.old()), [*drop.hunk.new()]
-    if drop.base.count(old) == 1 and old not in drop.ours:  # then that block is no copy
+    if drop.file.base.count(old) == 1 and old not in drop.upstream:  # then that block is no copy
         return None
-    lines, spot = drop.there.lines, next(spot for spot in drop.spots if spot.run.added)
-    starts = [
-        n for n, line in enumerate(lines) if line == new[0] and lines[n : n + len(new)] == new
-    ]
-    first = spot.added.start
-    places = [n + first - drop.position for n in starts] or [*spot.pairs.values()][:1]
-    if not places or any(drop.is_same_block(first, place) for place in places):
+    lines, added = drop.there.lines, next(added for _, added in drop.runs if added)
+    above = next(n for n, line in enumerate(drop.hunk.lines) if line[:1] == b"+")
+    above -= sum(line[:1] == b"-" for line in drop.hunk.lines[:above])
+    places = [n + above for n in occurrences(lines, new, 0, len(lines))]
+    places = places or [p for p in map(drop.place, added) if p is not None][:1]
+    if not places or any(drop.is_same_block(added.start, place) for place in places):
         return None
-    return Needed(f"upstream has {_shown(drop.mine.lines[first])} in another block")
+    return Needed(f"upstream has {_shown(drop.mine.lines[added.start])} in another block")
 
 
 def _shown(line: bytes) -> str:
@@ -400,15 +377,15 @@ def checked(
     if texts is None:
         return merged
     base, ours, theirs = texts
+    file = PatchedFile(sides.path, base, theirs, sides.hunks, sides.positions)
     answers, whys, spots = list(merged.answers), list[str](), list[Block]()
-    pairs = [*zip(sides.hunks, merged.answers, strict=False)]
-    beside = tuple(hunk for hunk, (verdict, _) in pairs if verdict is not Verdict.ABSORBED)
-    for number, (hunk, answer) in enumerate(pairs):
-        is_dropped = answer[0] is Verdict.ABSORBED and answer not in (DECIDED, ABSORBED_REWORDED)
-        if not is_dropped and (answer != CONFLICT or hunk.added()):
-            continue
-        drop = Drop(sides.path, base, ours, hunk, sides.positions[number], beside)
-        found = why_needed(drop) if is_dropped else rewritten_deletion(drop)
+    absorbed = {n for n, (verdict, _) in enumerate(answers) if verdict is Verdict.ABSORBED}
+    for number, hunk in enumerate(sides.hunks):
+        answer, drop = answers[number], Drop(file, ours, number, absorbed)
+        is_dropped = number in absorbed and answer not in (DECIDED, ABSORBED_REWORDED)
+        found = why_needed(drop) if is_dropped else None
+        if answer == CONFLICT and not hunk.added():
+            found = rewritten_deletion(drop)
         if found is None:
             continue
         answers[number] = CARRIED_TEXT if found.is_done else CONFLICT
@@ -427,5 +404,6 @@ def checked(
 
 def _block(drop: Drop) -> Block:
     """Return the lines of base that a hunk changes, and upstream's lines at the same position."""
-    first, last = drop.spots[0], drop.spots[-1]
-    return Block(first.run.start, last.run.end, first.there.start, last.there.stop)
+    (first, start), (last, end) = drop.runs[0], drop.runs[-1]
+    _, there = drop.around(range(start.start, end.stop))
+    return Block(first.start, last.end, there.start, there.stop)

@@ -19,6 +19,7 @@ from patchmgr.engines.rebase.ladder import (
     Merged,
     Sides,
 )
+from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.model.outcome import Verdict
 from tests.engines.drops import STORIES, Story, judged
 from tests.engines.ports import MemoryBlobs, PlainMerge
@@ -48,12 +49,12 @@ OPEN = "def f():\n    first_call()\n{}    last_call()\n"
 SET = "known = {{\n    'alpha',\n    'beta',\n{}    'last',\n}}\n"
 
 
-def why(path: str, base: str, theirs: str, ours: str, **more: object) -> str | None:
+def why(path: str, base: str, theirs: str, ours: str) -> str | None:
     """Return why the hunk between two texts is needed, None where nothing says so."""
     (hunk,) = hunks_between(base.encode(), theirs.encode())
     position = hunk.old_start - (hunk.old_count > 0)
-    drop = Drop(path, base.encode(), ours.encode(), hunk, position, **more)  # type: ignore[arg-type]
-    needed = why_needed(drop)
+    file = PatchedFile(path, base.encode(), theirs.encode(), (hunk,), (position,))
+    needed = why_needed(Drop(file, ours.encode(), 0, {0}))
     return None if needed is None else needed.why
 
 
