@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proof import Drop, why_needed
-from patchmgr.engines.absorption.series import BASE, Series
+from patchmgr.engines.absorption.series import BASE, Line, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
     FEWEST_LINES,
@@ -26,12 +26,11 @@ from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.absorption.weave import CARRIED, Fate, HunkId
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.series.follow_ups import is_same, names_of
-from patchmgr.engines.series.placement import PatchedFile
+from patchmgr.engines.series.placement import PatchedFile, split_lines
 from patchmgr.engines.text.distinctive import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
-Lines = Mapping[HunkId, Sequence[tuple[bool, Fate]]]
-"""Maps each hunk to its lines: whether it adds the line, and the line's fate."""
+Lines = Mapping[HunkId, Sequence[Line]]
 
 _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
@@ -64,15 +63,10 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
     """Return the lines that commit `landed` brought, by hunk, with their fate after `number`."""
-    found = dict[HunkId, Sequence[tuple[bool, Fate]]]()
+    found = dict[HunkId, Sequence[Line]]()
     for hunk in series.hunks(patch):
-        then, now = (series.fates(hunk, n) for n in (landed, number))
-        changes = [change for change, fate in then.items() if fate is Fate.FOUND]
-        nodes = series.weave(series.path(hunk)).nodes if changes else ()
-        found[hunk] = [(nodes[at].puts_in(event), now[at, event]) for at, event in changes]
-        if hunk in series.wholes and not then and series.count(hunk, landed).found:
-            is_new = series.steps[hunk][0].change.old_path != series.path(hunk)
-            found[hunk] = [(is_new, series.fate_of_whole(hunk, number))]
+        pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=True)
+        found[hunk] = [now for then, now in pairs if then[1] is Fate.FOUND]
     return found
 
 
@@ -345,8 +339,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
         if before != after or after is None or hunk in series.wholes:
             return True
         # What was in other words before the landing has not landed in other words.
-        nodes, fates = series.weave(path).nodes, series.fates(hunk, landed)
-        new = [fate for (at, event), fate in fates.items() if nodes[at].puts_in(event)]
+        new = [fate for is_added, fate in series.lines(hunk, landed) if is_added]
         return Fate.TAKEN not in new or Fate.FOUND in new
     whole = series.count_patch(hunk[0], landed)
     is_small = whole.open <= MOST_OPEN * whole.total
@@ -364,16 +357,15 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
     count, path = series.count(hunk, landed), series.path(hunk)
     if hunk in series.wholes or not (count.open or count.taken):
         return
-    nodes, words = series.weave(path).nodes, series.weave(path).words
-    lines = (series.text(series.version(path, landed)) or b"").splitlines(keepends=True)
-    fates = series.fates(hunk, landed).items()
-    lacking = [change for change, fate in fates if fate in (Fate.OPEN, Fate.TAKEN)]
-    for run, place in series.effect_at(path, landed).places.items():
-        here = [change for change in lacking if run.start <= change[0] < run.end]
-        new = (nodes[at].text for at, event in here if nodes[at].puts_in(event))
-        ours = (line for line in lines[slice(*place)] if bare(line) not in words)
+    weave, seen = series.weave(path), series.effect_at(path, landed)
+    lines = split_lines(series.text(series.version(path, landed)) or b"")
+    lacking = [c for c in weave.changes[hunk] if seen.fates[c] in (Fate.OPEN, Fate.TAKEN)]
+    for run, place in seen.places.items():
+        here = [(weave.nodes[at], n) for at, n in lacking if run.start <= at < run.end]
+        ours = (line for line in lines[slice(*place)] if bare(line) not in weave.words)
         if here:
-            yield Wording(path, b"".join(ours), b"".join(new))
+            new = b"".join(node.text for node, number in here if node.puts_in(number))
+            yield Wording(path, b"".join(ours), new)
 
 
 def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -> How:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.absorption.weave import (
     CARRIED,
-    Change,
     Count,
     Effect,
     Fate,
@@ -22,7 +21,7 @@ from patchmgr.engines.absorption.weave import (
     Weave,
     effect,
 )
-from patchmgr.engines.series.fold import FileStep
+from patchmgr.engines.series.fold import FileStep, left_path
 from patchmgr.engines.text.distinctive import is_telling, normal_lines
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
@@ -34,6 +33,9 @@ Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
 
 FileLine = tuple[str, bytes]
 """A path of the series, and a line of the file without white space."""
+
+Line = tuple[bool, Fate]
+"""Whether a hunk adds a line, rather than removes it, and the line's fate."""
 
 BASE = -1  # stands for the base where a step is asked for by its number
 
@@ -87,15 +89,25 @@ class Series:
         self.folded, self.way = tuple(folded), way
         self.blobs, self.elsewhere = blobs, elsewhere
         self._read = lru_cache(maxsize=4)(blobs.read)  # the hunks of a file ask one after another
-        # What changes the lines of each file, in the order of the series.
-        self._recorded = defaultdict[str, list[Callable[[Weave], None]]](list)
+        # The changes to the lines of each file, in the order of the series.
+        self._recorded = defaultdict[str, list[tuple[HunkId, FileStep]]](list)
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
         self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good
         for patch, item in enumerate(self.folded):
-            for number, step in item.numbered():
-                self._leave(patch, number, step)
-            for number, step in item.numbered():
-                self._arrive(patch, number, step)
+            arriving = list[tuple[str, tuple[HunkId, FileStep]]]()
+            for first, step in item.numbered():
+                change, hunks = step.change, [(patch, first + n) for n in range(step.size)]
+                self.steps |= {hunk: (step, n) for n, hunk in enumerate(hunks)}
+                is_text = self._has_text(step.base) and self._has_text(step.theirs)
+                if self._has_text(step.base):
+                    for path in left_path(change):
+                        self._recorded[path].append((hunks[0], step))
+                if is_text and change.new_path is not None:
+                    arriving.append((change.path, (hunks[0], step)))
+                if not is_text or not (change.hunks or change.new_path is None):
+                    self.wholes |= {*hunks}
+            for path, one in arriving:
+                self._recorded[path].append(one)
         self.paths = tuple(self._recorded)
         self.weave = cache(self._weave)
         for hunk, (step, _) in self.steps.items():
@@ -146,37 +158,20 @@ class Series:
             one._follow(way, start)
             yield number, one
 
-    def _leave(self, patch: int, number: int, step: FileStep) -> None:
-        change = step.change
-        is_leaving = change.old_path != change.new_path and not change.is_copy
-        if change.old_path is not None and is_leaving and self._has_text(step.base):
-            by = number if change.new_path is None else CARRIED
-            self._recorded[change.old_path].append(partial(Weave.take_out, by=(patch, by)))
-
-    def _arrive(self, patch: int, number: int, step: FileStep) -> None:
-        change, path = step.change, step.change.path
-        numbers = range(number, number + step.size)
-        self.steps |= {(patch, n): (step, n - number) for n in numbers}
-        is_text = self._has_text(step.base) and self._has_text(step.theirs)
-        if change.new_path is not None and is_text:
-            self._recorded[path].append(partial(self._record, patch, number, step))
-        if not is_text or not (change.hunks or change.new_path is None):
-            self.wholes |= {(patch, n) for n in numbers}
-
     def _has_text(self, entry: Entry | None) -> bool:
         content = b"" if entry is None else self.text(entry)
         return content is not None and b"\0" not in content[:8000]
 
-    def _record(self, patch: int, number: int, step: FileStep, weave: Weave) -> None:
-        change = step.change
-        if step.base is not None and change.new_path != change.old_path and weave.is_deleted:
-            weave.carry_in(patch, self.blobs.read(step.base.blob))
-        weave.apply(patch, number, change.hunks, step.positions)
-
     def _weave(self, path: str) -> Weave:
         weave = Weave(self.text(self.way.start.get(path)))
-        for record in self._recorded[path]:
-            record(weave)
+        for (patch, number), step in self._recorded[path]:
+            change = step.change
+            if change.new_path != path:
+                weave.take_out((patch, number if change.new_path is None else CARRIED))
+                continue
+            if step.base is not None and change.old_path != path and weave.is_deleted:
+                weave.carry_in(patch, self.blobs.read(step.base.blob))
+            weave.apply(patch, number, change.hunks, step.positions)
         return weave
 
     def weaves(self) -> Iterator[tuple[str, Weave]]:
@@ -230,12 +225,14 @@ class Series:
 
     def _count(self, hunk: HunkId, number: int) -> Count:
         """Count the lines of a hunk by fate. A whole file, or a new mode, counts as one line."""
-        path = self.path(hunk)
         if hunk in self.wholes:
-            count = self._count_whole(hunk, self.version(path, number))
-            return count + Count(open=1) if self._has_old_path(hunk, number) else count
-        count = self.effect_at(path, number).counts.get(hunk, Count())
-        return count + Count(open=1) if self.lacks_header(hunk, number) else count
+            fate, is_open = self._fate_of_whole(hunk, number), self._has_old_path(hunk, number)
+            is_found, is_replaced = fate is Fate.FOUND, fate is Fate.REPLACED
+            count = Count(is_found, not (is_found or is_replaced), 0, is_replaced)
+        else:
+            count = self.effect_at(self.path(hunk), number).counts.get(hunk, Count())
+            is_open = self.lacks_header(hunk, number)
+        return count + Count(open=1) if is_open else count
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
         """Return whether upstream, after a commit, lacks a patch's new mode, or its rename."""
@@ -248,43 +245,48 @@ class Series:
 
     def _has_old_path(self, hunk: HunkId, number: int) -> bool:
         """Return whether upstream still has the file at the path from which a patch moves it."""
-        step = self.steps[hunk][0]
-        path = step.change.old_path
-        if path is None or not step.change.is_rename or self.way.homes.get(path, path) != path:
+        change = self.steps[hunk][0].change
+        path = change.old_path
+        if path is None or not change.is_rename or self.way.homes.get(path, path) != path:
             return False
         return self.version(path, number) is not None
 
-    def _count_whole(self, hunk: HunkId, entry: Entry | None) -> Count:
-        step, path = self.steps[hunk][0], self.path(hunk)
-        others = [(by, s.theirs) for by, (s, _) in self.steps.items() if s.change.path == path]
-        before = {self.way.start.get(path), *(theirs for by, theirs in others if by[0] < hunk[0])}
-        if entry == step.theirs not in before:
-            return Count(found=1)
-        is_replaced = entry == step.theirs or entry in (t for by, t in others if by[0] > hunk[0])
-        return Count(replaced=1) if is_replaced else Count(open=1)
-
-    def fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
-        """Return what is left, after a later commit, of a landed change that has no lines."""
+    def _fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
+        """Return the fate of a change without lines; the fate of a mode is that of its file."""
         step, path = self.steps[hunk][0], self.path(hunk)
         base = step.base if step.change.old_path == path else None
         is_kept = step.base and step.theirs and step.base.blob == step.theirs.blob
-        entries = self.version(path, number), step.theirs, base
-        now, theirs, before = (e.mode if e and is_kept else e for e in entries)
-        if now == theirs:
+
+        def state(entry: Entry | None) -> Entry | str | None:
+            return entry.mode if entry and is_kept and base else entry
+
+        sides = [
+            (by[0], state(s.theirs)) for by, (s, _) in self.steps.items() if s.change.path == path
+        ]
+        before = {state(self.way.start.get(path)), *(x for by, x in sides if by < hunk[0])}
+        entry = self.version(path, number)
+        now, theirs = state(entry), state(step.theirs)
+        if now == theirs not in before:
             return Fate.FOUND
-        if self.count(hunk, number).replaced:
+        is_moved = is_kept and entry and step.theirs and entry.mode == step.theirs.mode
+        if now == theirs or is_moved or now in {x for by, x in sides if by > hunk[0]}:
             return Fate.REPLACED
-        return Fate.OPEN if now == before else Fate.TAKEN
+        return Fate.OPEN if now == state(base) else Fate.TAKEN
 
     def _count_patch(self, patch: int, number: int) -> Count:
         return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
 
-    def fates(self, hunk: HunkId, number: int) -> Mapping[Change, Fate]:
-        """Return, for each changed line of a hunk, whether upstream has it after a commit."""
-        path = self.path(hunk)
-        changes = self.weave(path).changes.get(hunk, ()) if path in self._recorded else ()
-        fates = self.effect_at(path, number).fates if changes else {}
-        return {change: fates[change] for change in changes}
+    def lines(self, hunk: HunkId, number: int) -> Sequence[Line]:
+        """Return whether a hunk adds each of its changed lines, and its fate after a commit.
+
+        A change without lines counts as one line.
+        """
+        step, path = self.steps[hunk][0], self.path(hunk)
+        if hunk in self.wholes:
+            return [(step.change.old_path != path, self._fate_of_whole(hunk, number))]
+        weave, fates = self.weave(path), self.effect_at(path, number).fates
+        changes = weave.changes.get(hunk, ())
+        return [(weave.nodes[at].puts_in(event), fates[at, event]) for at, event in changes]
 
     def _wanted(self, path: str) -> Mapping[bool, Mapping[bytes, set[int]]]:
         """Map True to the distinctive lines that patches add, and False to those that they remove.
