@@ -362,7 +362,7 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
     lacking = [c for c in weave.changes[hunk] if seen.fates[c] in (Fate.OPEN, Fate.TAKEN)]
     for run, place in seen.places.items():
         here = [(weave.nodes[at], n) for at, n in lacking if run.start <= at < run.end]
-        ours = (line for line in lines[slice(*place)] if bare(line) not in weave.words)
+        ours = (line for line in lines[place.start : place.stop] if bare(line) not in weave.words)
         if here:
             new = b"".join(node.text for node, number in here if node.puts_in(number))
             yield Wording(path, b"".join(ours), new)

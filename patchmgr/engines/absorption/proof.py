@@ -6,7 +6,6 @@ All proofs are tried before a hunk is dropped, however it was found. In doubt, t
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
@@ -32,7 +31,7 @@ from patchmgr.engines.rebase.ladder import (
     Sides,
 )
 from patchmgr.engines.series.placement import PatchedFile, occurrences, split_lines
-from patchmgr.engines.text.differences import Block, Run, matched_lines, runs_of
+from patchmgr.engines.text.differences import Alignment, Block, Run, aligned, matched_lines, runs_of
 from patchmgr.engines.text.distinctive import bare
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.outcome import Verdict
@@ -174,17 +173,10 @@ class Drop(Struct, frozen=True, dict=True):
             shift += len(run.added) - len(run.removed)
         return tuple(found)
 
-    def place(self, line: int) -> int | None:
-        """Return the number in upstream's version of a line of the file with the patch, or None."""
-        old, new = _paired(self.file.theirs, self.upstream)
-        at = bisect_left(old, line)
-        return new[at] if old[at : at + 1] == [line] else None
-
-    def around(self, lines: range) -> list[range]:
-        """Return the lines of both texts between the common ones nearest before and after some."""
-        pairs = _paired(self.file.theirs, self.upstream)
-        above, below = bisect_left(pairs[0], lines.start) - 1, bisect_left(pairs[0], lines.stop)
-        return [range(side[above] + 1, side[below]) for side in pairs]
+    @property
+    def alignment(self) -> Alignment:
+        """The lines that the file with the patch and upstream have in common."""
+        return _alignment(self.file.theirs, self.upstream)
 
     @cached_property
     def shared(self) -> Set[bytes]:
@@ -207,14 +199,12 @@ class Drop(Struct, frozen=True, dict=True):
 
 
 @lru_cache(maxsize=4)  # all hunks of a file ask, and a generated file has hundreds
-def _paired(mine: bytes, there: bytes) -> tuple[list[int], list[int]]:
-    """Return the numbers of the equal lines with a word of two texts, between -1 and the ends."""
-    texts = text_of(mine), text_of(there)
-    said = [[n for n, key in enumerate(text.keys) if key] for text in texts]
-    keys = ([text.keys[n] for n in some] for text, some in zip(texts, said, strict=True))
-    pairs = [(said[0][i], said[1][j]) for i, j in matched_lines(*keys)]
-    pairs = [(-1, -1), *pairs, (len(texts[0].lines), len(texts[1].lines))]
-    return [i for i, _ in pairs], [j for _, j in pairs]
+def _alignment(mine: bytes, there: bytes) -> Alignment:
+    """Align two texts by their equal lines. Lines without a word are left out."""
+    texts = text_of(mine).keys, text_of(there).keys
+    old, new = ([n for n, key in enumerate(keys) if key] for keys in texts)
+    pairs = matched_lines([texts[0][n] for n in old], [texts[1][n] for n in new])
+    return aligned([(old[i], new[j]) for i, j in pairs], *texts)
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
@@ -223,7 +213,7 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
         lines = [n.strip() for n in run.removed if key_of(n)]
         if run.added or not lines:
             continue
-        mine, there = drop.around(at)
+        mine, there = drop.alignment.around(at)
         gone = [drop.mine.lines[n].strip() for n in mine]
         news = [drop.there.lines[n].strip() for n in there]
         pairs = [(line, new) for line in lines for new in _closest(line, news)]
@@ -283,7 +273,7 @@ def _counted(run: Run) -> Mapping[bytes, bytes]:
 def other_place(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream has its lines elsewhere or with other white space."""
     for line in (line for _, added in drop.runs for line in added):
-        key, place, said = drop.mine.keys[line], drop.place(line), None
+        key, place, said = drop.mine.keys[line], drop.alignment.place(line), None
         if place is not None:
             said = _difference(drop, line, place)
         elif key and drop.is_new(key) and not _is_unordered(drop, line):
@@ -302,7 +292,7 @@ def _difference(drop: Drop, line: int, place: int) -> str | None:
         is_literal and texts[0].rstrip() != texts[1].rstrip()
     ):
         return "with other white space, which matters here"
-    mine, there = drop.around(range(line, line))
+    mine, there = drop.alignment.around(range(line, line))
     own = [drop.mine.lines[n] for n in mine], [drop.there.lines[n] for n in there]
     begun = [_begun(lines, indentation(text)) for lines, text in zip(own, texts, strict=True)]
     is_further = not _CLOSES.match(texts[0]) and any(map(lt, *begun))
@@ -345,7 +335,7 @@ def copied(drop: Drop) -> Needed | None:
     above = next(n for n, line in enumerate(drop.hunk.lines) if line[:1] == b"+")
     above -= sum(line[:1] == b"-" for line in drop.hunk.lines[:above])
     places = [n + above for n in occurrences(lines, new, 0, len(lines))]
-    places = places or [p for p in map(drop.place, added) if p is not None][:1]
+    places = places or [p for p in map(drop.alignment.place, added) if p is not None][:1]
     if not places or any(drop.is_same_block(added.start, place) for place in places):
         return None
     return Needed(f"upstream has {_shown(drop.mine.lines[added.start])} in another block")
@@ -405,5 +395,5 @@ def checked(
 def _block(drop: Drop) -> Block:
     """Return the lines of base that a hunk changes, and upstream's lines at the same position."""
     (first, start), (last, end) = drop.runs[0], drop.runs[-1]
-    _, there = drop.around(range(start.start, end.stop))
+    _, there = drop.alignment.around(range(start.start, end.stop))
     return Block(first.start, last.end, there.start, there.stop)

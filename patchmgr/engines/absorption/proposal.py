@@ -48,7 +48,15 @@ from patchmgr.engines.rebase.ladder import (
     Sides,
 )
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import Block, Run, changed_blocks, matched_lines, runs_of
+from patchmgr.engines.text.differences import (
+    Alignment,
+    Block,
+    Run,
+    aligned,
+    changed_blocks,
+    matched_lines,
+    runs_of,
+)
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, Resemblance, Verdict
@@ -142,14 +150,10 @@ class Comparison:
 
     def in_ours(self, line: int) -> int:
         """Return the number of the upstream line that corresponds to a line of base."""
-        shift = 0
-        for block in self.blocks:
-            if block.old_start >= line:
-                break
-            if line < block.old_end:
-                return block.new_start
-            shift = block.new_end - block.old_end
-        return line + shift
+        before = [block for block in self.blocks if block.old_start < line]
+        if before and line < before[-1].old_end:
+            return before[-1].new_start
+        return line + (before[-1].new_end - before[-1].old_end if before else 0)
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
         """Return the words that upstream added in the given ranges, with their line numbers."""
@@ -409,13 +413,14 @@ def marked_spots(
     base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Block], text: TextMerge
 ) -> bytes | None:
     """Merge three texts, with conflict markers around the given lines even if they merge."""
-    lines = split_lines(base)
-    common = [(-1, -1), *matched_lines(lines, split_lines(ours))]
+    lines, new = split_lines(base), split_lines(ours)
+    to = aligned(matched_lines(lines, new), lines, new)
+    back = Alignment(to.new, to.old)
     places = list[tuple[int, int]]()
     for spot in spots:
-        start = max(i for i, j in common if i < spot.old_start and j < spot.new_start) + 1
-        after = (i for i, j in common if i >= spot.old_end and j >= spot.new_end)
-        places.append((start, next(after, len(lines))))
+        one, _ = to.around(range(spot.old_start, spot.old_end))
+        _, other = back.around(range(spot.new_start, spot.new_end))
+        places.append((min(one.start, other.start), max(one.stop, other.stop)))
     held = dict[bytes, bytes]()
     for start, end in _joined(places):  # no side has the line that stands for these
         mark = b"%d of %d lines\n" % (start, len(lines))

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import astuple
 
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import matched_lines, matched_runs
+from patchmgr.engines.text.differences import aligned, matched_lines, matched_runs
 from patchmgr.engines.text.distinctive import bare, is_telling, normal_lines
 from patchmgr.model.patch import Hunk
 
@@ -217,7 +217,7 @@ class Effect(Struct, frozen=True):
 
     fates: Mapping[Change, Fate]
     counts: Mapping[HunkId, Count]
-    places: Mapping[Run, tuple[int, int]]  # the range of upstream's lines for each run
+    places: Mapping[Run, range]  # the range of upstream's lines for each run
     spaced: Set[HunkId]  # they differ from upstream in white space only
     loose: Set[HunkId]  # upstream's lines match no state of the series there
     wider: Set[HunkId]  # the same, and upstream added lines of its own
@@ -230,25 +230,24 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     alive = [] if known is None else weave.alive(known)
     is_same = known is not None and [weave.nodes[n].key for n in alive] == keys
     pairs = dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, keys)
-    words, matched = weave.words, set(pairs.values())
+    alignment = aligned(sorted(pairs.items()), weave.nodes, keys)
     fates: dict[Change, Fate] = {}
-    places: dict[Run, tuple[int, int]] = {}
+    places: dict[Run, range] = {}
     loose: set[HunkId] = set()
     wider: set[HunkId] = set()
     for run in weave.runs:
-        before, after = _around(weave, run, pairs)
-        place = places[run] = pairs.get(before, -1) + 1, pairs.get(after, len(keys))
-        missing = run.start - before - 1 + after - run.end  # nodes beside it that upstream lacks
-        state = _state(weave, run, lines[slice(*place)], missing, is_gone=ours is None)
+        nodes, place = alignment.around(range(run.start, run.end))
+        places[run], here = place, slice(place.start, place.stop)
+        missing = len(nodes) - (run.end - run.start)  # nodes beside it that upstream lacks
+        state = _state(weave, run, lines[here], missing, is_gone=ours is None)
+        news = sum(bool(key) and key not in weave.words for key in keys[here])
+        is_rewritten = ours is None or news > missing
         if state is not None:
             fates.update(_fates_in_state(weave, run, state))
         else:
             touching = {by for node in weave.nodes[run.start : run.end] for by in node.events}
             loose |= touching
-            news = sum(bool(key) and key not in words for key in keys[slice(*place)])
-            more = sum(bool(keys[n]) and n not in matched for n in range(*place))
-            wider |= touching if more > missing else set()
-            is_rewritten = ours is None or news > missing
+            wider |= touching if is_rewritten else set()
             absent = Fate.TAKEN if news or ours is None else Fate.OPEN
             fates.update(
                 _fates_in_other_words(weave, run, pairs, absent, is_rewritten=is_rewritten)
@@ -280,13 +279,6 @@ def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
         more = matched_lines([nodes[n].key for n in some], keys[line : lines[stop]])
         pairs |= {some[i]: line + j for i, j in more}
     return pairs
-
-
-def _around(weave: Weave, run: Run, pairs: Mapping[int, int]) -> tuple[int, int]:
-    """Return the nodes that upstream has nearest before and after a run, or the weave's ends."""
-    before = next((at for at in range(run.start - 1, -1, -1) if at in pairs), -1)
-    size = len(weave.nodes)
-    return before, next((at for at in range(run.end, size) if at in pairs), size)
 
 
 def _state(weave: Weave, run: Run, here: list[bytes], missing: int, *, is_gone: bool) -> int | None:

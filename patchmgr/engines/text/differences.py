@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TypeVar
 
@@ -66,6 +67,34 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
         else:
             added.append(text[1:])
         line += text[:1] != b"+"
+
+
+class Alignment(Struct, frozen=True):
+    """The equal lines of two texts: their numbers (from 0) in each, in order, and -1 and the ends.
+
+    Its sides may be exchanged.
+    """
+
+    old: Sequence[int]
+    new: Sequence[int]
+
+    def place(self, line: int) -> int | None:
+        """Return the new line that is equal to an old one, or None."""
+        at = bisect_left(self.old, line)
+        return self.new[at] if self.old[at] == line else None
+
+    def around(self, lines: range) -> tuple[range, range]:
+        """Return the old and new lines between the equal ones nearest before and after `lines`."""
+        above, below = bisect_left(self.old, lines.start) - 1, bisect_left(self.old, lines.stop)
+        old, new = ((side[above] + 1, side[below]) for side in (self.old, self.new))
+        return range(*old), range(*new)
+
+
+def aligned(pairs: Iterable[tuple[int, int]], old: Sequence[T], new: Sequence[T]) -> Alignment:
+    """Return the alignment of two texts by given pairs of equal lines, in order."""
+    pairs = [*pairs]
+    starts, ends = [i for i, _ in pairs], [j for _, j in pairs]
+    return Alignment([-1, *starts, len(old)], [-1, *ends, len(new)])
 
 
 def changed_blocks(old: Sequence[T], new: Sequence[T]) -> tuple[Block, ...]:
