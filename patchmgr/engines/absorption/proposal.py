@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from difflib import SequenceMatcher
 from functools import cached_property
 from math import fsum, log2
 
@@ -21,7 +20,6 @@ from patchmgr.engines.absorption.thresholds import (
     LIKE_IN_CLEAN,
     LIKE_IN_CONFLICT,
     LONGEST_LINE,
-    MOST_PAIRS,
     NEAR,
 )
 from patchmgr.engines.languages.file_types import language
@@ -340,10 +338,7 @@ def _doubled_guard(
 
 def _same(old: Sequence[str], new: Sequence[str]) -> frozenset[int]:
     """Return the indices of the new words that match old words in the same order."""
-    if len(old) * len(new) > MOST_PAIRS:
-        return frozenset(at for _, at in matched_lines(old, new))
-    blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks() if old else ()
-    return frozenset(n for block in blocks for n in range(block.b, block.b + block.size))
+    return frozenset(at for _, at in matched_lines(old, new))
 
 
 REASON = "upstream seems to have this in other words"
