@@ -95,25 +95,14 @@ class Wanted(Struct, frozen=True, dict=True):
         """The total weight of the words that the hunk adds."""
         return fsum(self.weights[word] for word in self.words)
 
-    @cached_property
-    def counts(self) -> Counter[str]:
-        """How often the hunk adds each word."""
-        return Counter(self.words)
-
     def are_all_in(self, there: Sequence[Brought]) -> bool:
         """Return whether upstream has all words, in any order."""
-        return not self.counts - Counter(word for _, word in there)
-
-    def most(self, there: Sequence[Brought]) -> float:
-        """Return an upper bound of `share`. It is quick because the order of words is ignored."""
-        found = Counter(word for _, word in there if word in self.weights)
-        said = (self.weights[word] * min(n, self.counts[word]) for word, n in found.items())
-        return fsum(said) / (self.telling or 1)
+        return not Counter(self.words) - Counter(word for _, word in there)
 
     def share(self, there: Sequence[Brought]) -> float:
         """Return the share, by weight, of the hunk's words that upstream has in the same order."""
-        found = _same(self.words, [word for _, word in there])
-        return fsum(self.weights[there[at][1]] for at in found) / (self.telling or 1)
+        found = matched_lines(self.words, [word for _, word in there])
+        return fsum(self.weights[self.words[at]] for at, _ in found) / (self.telling or 1)
 
 
 class _Guard(Struct, frozen=True):
@@ -167,7 +156,8 @@ class Comparison:
     def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
         """Yield each word of the new lines that is not in the old ones, with its line number."""
         words = [(n, word) for n, line in enumerate(new) for word in self._words(line)]
-        kept = _same([w for line in old for w in self._words(line)], [word for _, word in words])
+        before = [word for line in old for word in self._words(line)]
+        kept = {at for _, at in matched_lines(before, [word for _, word in words])}
         for at, (n, word) in enumerate(words):
             if at not in kept and word not in KEYWORDS and word not in OPERATORS:
                 yield n, word
@@ -187,8 +177,8 @@ class Comparison:
 
     def most(self, wanted: Wanted) -> float:
         """Return an upper bound of the confidence of a `passage` found for the given words."""
-        has = {word for word in wanted.weights if _encoded(word) in self._contents[1]}
-        return _confidence(wanted.most([(0, word) for word in wanted.words if word in has]))
+        words = (word for word in wanted.words if _encoded(word) in self._contents[1])
+        return _confidence(fsum(map(wanted.weights.__getitem__, words)) / (wanted.telling or 1))
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
         """Return the words that the given changes of a hunk add, with a weight for each."""
@@ -253,7 +243,7 @@ class Comparison:
 
         size = wanted.lines + NEAR
         windows = ([n for n in lines[at : at + size] if n < m + size] for at, m in enumerate(lines))
-        best = max(windows, key=lambda w: (wanted.most(said(w)), -abs(w[0] - near)))
+        best = max(windows, key=lambda w: (wanted.share(said(w)), -abs(w[0] - near)))
         share = wanted.share(said(best))
         while shorter := [w for w in (best[:-1], best[1:]) if wanted.share(said(w)) >= share]:
             best = shorter[0]
@@ -336,11 +326,6 @@ def _doubled_guard(
     return best
 
 
-def _same(old: Sequence[str], new: Sequence[str]) -> frozenset[int]:
-    """Return the indices of the new words that match old words in the same order."""
-    return frozenset(at for _, at in matched_lines(old, new))
-
-
 REASON = "upstream seems to have this in other words"
 
 
@@ -350,6 +335,7 @@ class Proposal(Struct, frozen=True):
     hunk: int
     likeness: Likeness
     is_clean: bool
+    resemblance: Resemblance
 
 
 def with_proposals(
@@ -388,20 +374,11 @@ def _proposals(
             is_clean = verdict is not Verdict.CONFLICT
             likeness = find_likeness(comparison, hunk, position, is_clean=is_clean)
             if likeness is not None:
-                yield Proposal(n, likeness, is_clean)
-
-
-def resemblances(
-    sides: Sides, proposals: Sequence[Proposal], blobs: Blobs
-) -> tuple[Resemblance, ...]:
-    """Return the text that each proposed hunk adds, and the upstream text that is similar to it."""
-    assert sides.ours
-    ours = split_lines(blobs.read(sides.ours.blob))
-    found = ((one.likeness, sides.hunks[one.hunk].added_text()) for one in proposals)
-    return tuple(
-        Resemblance(x.confidence, x.start + 1, b"".join(ours[x.start : x.end]), added)
-        for x, added in found
-    )
+                upstream = b"".join(comparison.ours[likeness.start : likeness.end])
+                both = Resemblance(
+                    likeness.confidence, likeness.start + 1, upstream, hunk.added_text()
+                )
+                yield Proposal(n, likeness, is_clean, both)
 
 
 def marked_spots(

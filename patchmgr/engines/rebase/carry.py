@@ -221,7 +221,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
         merged = followed
     if isinstance(merged, Collided):
         result = collision(work, step, sides, merged, home=home, target=target)
-        return proposed(result, sides, proposals, work.tools.blobs)
+        return proposed(result, proposals)
     answers = _with_header(sides, change, merged.answers, moves=(home, target))
     untouched = ours == step.base and home == source and not is_moved
     changes = {home: None, target: merged.entry}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.proposal import Proposal, resemblances
+from patchmgr.engines.absorption.proposal import Proposal
 from patchmgr.engines.conflicts.ids import conflict_id
 from patchmgr.engines.rebase.ladder import CONFLICT, DECIDED, SOLVED, Collided, Sides
 from patchmgr.engines.rebase.work import FileResult, Work
@@ -94,9 +94,7 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
     return ConflictKind.BINARY if is_binary else ConflictKind.TEXT
 
 
-def proposed(
-    result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
-) -> FileResult:
+def proposed(result: FileResult, proposals: tuple[Proposal, ...]) -> FileResult:
     """Add to a conflict the hunks that upstream seems to have in another form.
 
     If these are all the hunks in conflict, the conflict proposes to count the patch as absorbed.
@@ -107,7 +105,7 @@ def proposed(
     conflict = replace(
         result.conflict,
         proposal=Ruling.ABSORBED.value if is_all else None,
-        resemblances=resemblances(sides, proposals, blobs),
+        resemblances=tuple(one.resemblance for one in proposals),
     )
     return replace(result, conflict=conflict, proposals=proposals)
 
