@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import product
 from math import fsum, log2
 
 from msgspec import Struct
@@ -105,19 +106,8 @@ class Wanted(Struct, frozen=True, dict=True):
         return fsum(self.weights[self.words[at]] for at, _ in found) / (self.telling or 1)
 
 
-class _Guard(Struct, frozen=True):
-    """An `if` whose body only jumps away: its lines (end exclusive), the jump and the condition."""
-
-    start: int
-    end: int
-    way_out: tuple[int, str]
-    names: frozenset[str]
-    constants: frozenset[str]
-
-    def is_like(self, other: _Guard) -> bool:
-        """Return whether two `if` statements have the same exit and test a common name."""
-        is_choice = self.constants and other.constants and not self.constants & other.constants
-        return self.way_out == other.way_out and bool(self.names & other.names) and not is_choice
+_Guard = tuple[tuple[int, str], Set[str], Set[str]]
+"""An `if` whose body only jumps away: indentation and jump; the names and constants it tests."""
 
 
 class Comparison:
@@ -221,13 +211,10 @@ class Comparison:
         """Yield each `if` in the given lines whose body only returns, raises or leaves a loop."""
         code = "\n".join(code_of(line, self.language) for line in lines)
         for found in _GUARD.finditer(code):
-            start, end = (code.count("\n", 0, at) for at in found.span())
-            names = words_of(found[1].encode("utf-8", "surrogateescape"), self.language)
-            yield _Guard(
-                start, end + 1, (indentation(lines[start]), found[2].strip()),
-                frozenset(name for name in names if name.isidentifier()) - KEYWORDS,
-                frozenset(_CONSTANT.findall(found[1])),
-            )  # fmt: skip
+            level = indentation(lines[code.count("\n", 0, found.start())])
+            words = words_of(found[1].encode("utf-8", "surrogateescape"), self.language)
+            names = set(filter(str.isidentifier, words)) - KEYWORDS
+            yield (level, found[2].strip()), names, set(_CONSTANT.findall(found[1]))
 
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
         """Return the few upstream lines that contain most of the words that a hunk adds."""
@@ -314,16 +301,22 @@ def _doubled_guard(
     mine = [guard for run in runs for guard in comparison.guards(run.added)]
     new = {word for word in wanted.words if not comparison.count(word)}
     parts = {part for word in new for part in parts_of(word)}
-    best = None
+    found = list[Likeness]()
     for block in comparison.brought_to(runs, changed) if mine else ():
-        for theirs in comparison.guards(comparison.ours[block.new_start : block.new_end]):
-            start, end = block.new_start + theirs.start - NEAR, block.new_start + theirs.end
-            lines = [line for line in comparison.brought([block]) if start <= line[0] < end]
-            said = {part for _, word in lines for part in parts_of(word)}
-            share = len(parts & said) / (len(parts) or 1)
-            if any(map(theirs.is_like, mine)) and share > (best.confidence if best else 0):
-                best = Likeness(_confidence(share), lines[0][0], end)
-    return best
+        lines = comparison.brought([block])
+        said = {part for _, word in lines for part in parts_of(word)}
+        theirs = comparison.guards(comparison.ours[block.new_start : block.new_end])
+        if parts & said and any(_is_like(*both) for both in product(mine, theirs)):
+            share = len(parts & said) / len(parts)
+            found.append(Likeness(_confidence(share), lines[0][0], block.new_end))
+    return max(found, key=lambda one: one.confidence, default=None)
+
+
+def _is_like(mine: _Guard, theirs: _Guard) -> bool:
+    """Return whether two `if` statements have the same exit and test a common name."""
+    (way_out, names, constants), (other, others, values) = mine, theirs
+    is_choice = constants and values and not constants & values
+    return way_out == other and bool(names & others) and not is_choice
 
 
 REASON = "upstream seems to have this in other words"
