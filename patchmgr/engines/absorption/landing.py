@@ -112,8 +112,7 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
     landings = _landings(series)
     found: dict[int, Absorption] = {}
     for patch in range(len(series.folded)):
-        is_landed = patch in landings
-        one = _landed(series, patch, landings) if is_landed else _in_target(series, patch)
+        one = _landed(series, patch, landings)
         wrong = _refuted(series, patch, one) if one is not None else set()
         if one is not None and (not wrong or one.hunks - wrong):
             is_whole = one.is_whole and not wrong
@@ -248,12 +247,11 @@ def _along(
     """Return the `mute` patches, which leave no trace, that landed with the `landed` ones."""
     while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
         mute -= out
-    found = set[int]()
+    found, others = set[int](), [p for p in range(size) if p not in mute]
     for patch in mute:
-        ways = range(patch - 1, -1, -1), range(patch + 1, size)
-        stops = [next((p for p in way if p not in mute), None) for way in ways]
-        beside = [stop in landed for stop in stops if stop is not None]
-        if not landed.isdisjoint(related.get(patch, ())) or (beside and all(beside)):
+        at = bisect_left(others, patch)
+        beside = {*others[max(at - 1, 0) : at + 1]}
+        if not landed.isdisjoint(related.get(patch, ())) or (beside and beside <= landed):
             found.add(patch)
     while out := {p for p in found if not related.get(p, set()) <= found | landed}:
         found -= out  # R-fi-0.6.13:tip: a version that later patches raise further, and none landed
@@ -282,29 +280,35 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
 
 def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
-    """Return what upstream has of a patch that landed, or None if it has none of the hunks."""
-    steps = series.way.steps
-    landed, back = _last_landing(series, patch, landings)
+    """Return what upstream has of a patch, or None if it has none of the hunks."""
+    steps, end, every = series.way.steps, series.way.end, series.hunks(patch)
+    is_landed = patch in landings
+    landed, back = (
+        _last_landing(series, patch, landings) if is_landed else (_since(series, patch), None)
+    )
+    if landed is None:
+        return None
     if back is not None:
         none = frozenset[int]()
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
-    end = series.way.end
     lines = at_step(series, patch, landed, end)
-    hunks = {h for h in lines if _is_in(series, h, landed)}
-    hunks |= _all_there(series, series.hunks(patch), end)
+    here = _all_there(series, every, end)
+    hunks = {h for h in lines if h in here or (is_landed and _is_in(series, h, landed))}
     hunks -= restored(lines)
-    if not hunks:
+    is_whole = len(hunks) == len(every)
+    if not hunks or not (is_landed or is_whole or series.size(patch)):
         return None
-    event = event_of(lines)
+    event = event_of(lines if is_landed else {hunk: lines[hunk] for hunk in hunks})
     homes = _now_in(series, patch, landed) if event is Event.GONE else ()
     later = {n: count for n, count in series.traffic[1][patch].items() if n > landed}
     changer = max(later, key=lambda n: (later[n], -n), default=None)
+    # A mode or path that upstream never took is still needed.
+    lacks = (all(series.lacks_header(h, n) for n in (landed, end)) for h in hunks)
     return Absorption(
         frozenset(number for _, number in hunks),
         steps[landed],
         Event.EVOLVED if homes else event,
-        is_whole=len(hunks) == len(series.hunks(patch))
-        and (event is Event.GONE or not any(_never_took_header(series, h, landed) for h in hunks)),
+        is_whole=is_whole and (event is Event.GONE or not any(lacks)),
         since=None if event is Event.LANDED or changer is None else steps[changer],
         how=_how(series, hunks, landed, event),
         wordings=tuple(w for hunk in sorted(hunks) for w in _wordings(series, hunk, landed)),
@@ -312,9 +316,19 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
     )
 
 
-def _never_took_header(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether upstream lacks a patch's new mode or path, both at the landing and now."""
-    return all(series.lacks_header(hunk, number) for number in (landed, series.way.end))
+def _since(series: Series, patch: int) -> int | None:
+    """Return the commit since which upstream has all that the target has of a patch, or None."""
+    touching = series.touching(patch)
+    # Any other hunk is as much there in the base as it is in the target.
+    touched = [hunk for hunk in series.hunks(patch) if touching and series.is_touched(hunk)]
+    come = _all_there(series, touched, series.way.end)
+
+    def is_there(number: int) -> bool:
+        return come <= _all_there(series, come, number)
+
+    if not come or is_there(BASE) or not is_there(touching[-1]):
+        return None
+    return touching[bisect_left(touching, True, key=is_there)]
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
@@ -380,27 +394,6 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
         return How.SUPERSET
     is_spaced = any(not effect.spaced.isdisjoint(hunks) for effect in seen)
     return How.WHITESPACE if is_spaced else How.EXACT
-
-
-def _in_target(series: Series, patch: int) -> Absorption | None:
-    """For a patch without a known landing, return which hunks the target has, or None."""
-    touching, every = series.touching(patch), series.hunks(patch)
-    # Any other hunk is as much there in the base as it is in the target.
-    touched = [hunk for hunk in every if series.is_touched(hunk)] if touching else []
-    come = _all_there(series, touched, series.way.end)
-
-    def is_there(number: int) -> bool:
-        return come <= _all_there(series, touched, number)
-
-    if not come or is_there(BASE) or not is_there(touching[-1]):
-        return None
-    here = _all_there(series, every, series.way.end)
-    step = series.way.steps[touching[bisect_left(touching, True, key=is_there)]]
-    is_whole = len(here) == len(every)
-    hunks = frozenset(number for _, number in here)
-    if not is_whole and not series.size(patch):
-        return None
-    return Absorption(hunks, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:

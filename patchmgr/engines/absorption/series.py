@@ -199,15 +199,13 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether upstream's file after a commit equals the file that some patch produces.
-
-        Patches before `patch` do not count.
-        """
+        """Return whether upstream's file after a commit is what some patch from `patch` on makes."""
         entry = self.version(path, number)
-        return entry not in (None, self.way.start.get(path)) and any(
-            by[0] >= patch and step.theirs == entry and step.change.path == path
+        made = (
+            by[0] >= patch and (step.change.path, step.theirs) == (path, entry)
             for by, (step, _) in self.steps.items()
         )
+        return entry not in (None, self.way.start.get(path)) and any(made)
 
     def touching(self, patch: int) -> list[int]:
         """Return the numbers of the upstream commits that touch the files of a patch, in order."""
