@@ -64,7 +64,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
     """Return the lines that commit `landed` brought, by hunk, with their fate after `number`."""
     found = dict[HunkId, Sequence[Line]]()
-    for hunk in series.hunks(patch):
+    for hunk in series.hunks[patch]:
         pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=True)
         found[hunk] = [now for then, now in pairs if then[1] is Fate.FOUND]
     return found
@@ -281,7 +281,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
 def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
     """Return what upstream has of a patch, or None if it has none of the hunks."""
-    steps, end, every = series.way.steps, series.way.end, series.hunks(patch)
+    steps, end, every = series.way.steps, series.way.end, series.hunks[patch]
     is_landed = patch in landings
     landed, back = (
         _last_landing(series, patch, landings) if is_landed else (_since(series, patch), None)
@@ -319,9 +319,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 def _since(series: Series, patch: int) -> int | None:
     """Return the commit since which upstream has all that the target has of a patch, or None."""
     touching = series.touching(patch)
-    # Any other hunk is as much there in the base as it is in the target.
-    touched = [hunk for hunk in series.hunks(patch) if touching and series.is_touched(hunk)]
-    come = _all_there(series, touched, series.way.end)
+    come = _all_there(series, series.hunks[patch] if touching else (), series.way.end)
 
     def is_there(number: int) -> bool:
         return come <= _all_there(series, come, number)
@@ -333,7 +331,7 @@ def _since(series: Series, patch: int) -> int | None:
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
     """Return the other files that gained the lines of a landed hunk next to its context lines."""
-    for hunk in series.hunks(patch):
+    for hunk in series.hunks[patch]:
         step, number = series.steps[hunk]
         lines = step.change.hunks[number].lines if step.change.hunks else ()
         sides = ((bare(x[1:]) for x in lines if x[:1] == kind) for kind in (b"+", b" "))
@@ -401,11 +399,11 @@ def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, A
     if not found:
         return {}
     undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
-    for path, weave in series.weaves():
-        for earlier, (patch, by) in weave.replacements:
+    for path in series.paths:
+        for earlier, (patch, by) in series.weave(path).replacements:
             if earlier in found and found[earlier].is_whole:
                 continue
-            hunks = [(patch, by)] if by != CARRIED else series.hunks(patch)
+            hunks = [(patch, by)] if by != CARRIED else series.hunks[patch]
             for hunk in hunks:
                 if by != CARRIED or series.steps[hunk][0].change.old_path == path:
                     undoes[patch][hunk[1]].add(series.folded[earlier].patch.name)

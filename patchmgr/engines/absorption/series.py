@@ -46,13 +46,6 @@ class Folded(Struct, frozen=True):
     patch: Patch
     steps: tuple[FileStep, ...]
 
-    def numbered(self) -> Iterator[tuple[int, FileStep]]:
-        """Yield the change to each file, with the index in the patch of the change's first hunk."""
-        first = 0
-        for step in self.steps:
-            yield first, step
-            first += step.size
-
 
 class Way(Struct, frozen=True):
     """Upstream's files at base and target, the paths of moved files, and the commits in between."""
@@ -91,12 +84,16 @@ class Series:
         self._read = lru_cache(maxsize=4)(blobs.read)  # the hunks of a file ask one after another
         # The changes to the lines of each file, in the order of the series.
         self._recorded = defaultdict[str, list[tuple[HunkId, FileStep]]](list)
+        # A file change without hunks counts as one hunk.
+        self.hunks: list[list[HunkId]] = [[] for _ in self.folded]
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
         self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good
         for patch, item in enumerate(self.folded):
             arriving = list[tuple[str, tuple[HunkId, FileStep]]]()
-            for first, step in item.numbered():
-                change, hunks = step.change, [(patch, first + n) for n in range(step.size)]
+            for step in item.steps:
+                change, first = step.change, len(self.hunks[patch])
+                hunks = [(patch, first + n) for n in range(step.size)]
+                self.hunks[patch] += hunks
                 self.steps |= {hunk: (step, n) for n, hunk in enumerate(hunks)}
                 is_text = self._has_text(step.base) and self._has_text(step.theirs)
                 if self._has_text(step.base):
@@ -120,8 +117,9 @@ class Series:
                 self.weave(path), self.text(entry), known=states.get((path, entry))
             )
         )
+        self._lines = lru_cache(maxsize=4)(lambda e: Counter(normal_lines(self.text(e) or b"")))
         self.wanted = cache(self._wanted)
-        self._sizes = cache(self._sizes_in)
+        self.size = cache(self._size)
         self._follow(way, way.start)
 
     def _follow(self, way: Way, start: Versions) -> None:
@@ -130,14 +128,9 @@ class Series:
         self._versions = {
             path: {BASE: entry, **dict(way.versions(path))} for path, entry in start.items()
         }
-        self._touched = {
-            path
-            for path, versions in self._versions.items()
-            if len(versions) > 1 or way.target.get(path) != versions[BASE]
-        }
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
-        self.news = cache(self._news)
+        self.news, self.changed = cache(self._news), cache(self._changed)
 
     def inside(self, numbers: Iterable[int]) -> Iterator[tuple[int, Series]]:
         """Yield those of the given upstream commits that merged a branch, each with this series.
@@ -174,18 +167,10 @@ class Series:
             weave.apply(patch, number, change.hunks, step.positions)
         return weave
 
-    def weaves(self) -> Iterator[tuple[str, Weave]]:
-        """Yield the path and the weave of each text that the series changes."""
-        return ((path, self.weave(path)) for path in self.paths)
-
     def text(self, entry: Entry | None) -> bytes | None:
         """Return the content of a file, or None if it does not exist or is a link."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self._read(entry.blob) if entry is not None and is_file else None
-
-    def hunks(self, patch: int) -> list[HunkId]:
-        """Return the ids of a patch's hunks. A file change without hunks counts as one hunk."""
-        return [(patch, n) for n in range(sum(step.size for step in self.folded[patch].steps))]
 
     def path(self, hunk: HunkId) -> str:
         """Return the path of the file that a hunk changes."""
@@ -209,13 +194,8 @@ class Series:
 
     def touching(self, patch: int) -> list[int]:
         """Return the numbers of the upstream commits that touch the files of a patch, in order."""
-        paths = {self.path(hunk) for hunk in self.hunks(patch)}
+        paths = {self.path(hunk) for hunk in self.hunks[patch]}
         return sorted({number for path in paths for number in self._versions[path]} - {BASE})
-
-    def is_touched(self, hunk: HunkId) -> bool:
-        """Return whether upstream changed the file of a hunk, or the file that the hunk moves."""
-        change = self.steps[hunk][0].change
-        return not self._touched.isdisjoint((change.path, change.old_path))
 
     def effect_at(self, path: str, number: int) -> Effect:
         """Return, for each line that the series changes, whether upstream has it after a commit."""
@@ -272,7 +252,7 @@ class Series:
         return Fate.OPEN if now == state(base) else Fate.TAKEN
 
     def _count_patch(self, patch: int, number: int) -> Count:
-        return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
+        return sum((self.count(hunk, number) for hunk in self.hunks[patch]), Count())
 
     def lines(self, hunk: HunkId, number: int) -> Sequence[Line]:
         """Return whether a hunk adds each of its changed lines, and its fate after a commit.
@@ -298,24 +278,31 @@ class Series:
                 found[node.puts_in(number)].setdefault(node.key, set()).add(patch)
         return found
 
-    def _sizes_in(self, path: str) -> Counter[int]:
-        lines = (line for side in self.wanted(path).values() for line in side.items())
-        return Counter(n for line, owners in lines if is_telling(line) for n in owners)
-
-    def size(self, patch: int) -> int:
+    def _size(self, patch: int) -> int:
         """Return the number of distinctive lines that a patch changes."""
-        paths = {self.path(hunk) for hunk in self.hunks(patch)}
-        return sum(self._sizes(path)[patch] for path in paths if path in self._recorded)
+        paths = {self.path(hunk) for hunk in self.hunks[patch]}.intersection(self.paths)
+        lines = (
+            line for path in paths for side in self.wanted(path).values() for line in side.items()
+        )
+        return sum(patch in owners and is_telling(line) for line, owners in lines)
 
-    def _lines(self, path: str, number: int) -> list[bytes]:
-        return normal_lines(self.text(self.version(path, number)) or b"")
+    def _changed(self, path: str, number: int) -> tuple[Set[bytes], Set[bytes]]:
+        """Return the lines that a commit adds to a file, and those it removes, all without space.
+
+        A line that is elsewhere in the file, too, counts (4 patches of A-fi-1857).
+        """
+        old, new = (self._lines(self.version(path, n)) for n in (number - 1, number))
+        lines = {line for line, _ in old.items() ^ new.items() if line}
+        added = {line for line in lines if new[line] > old[line]}
+        return added, lines - added
 
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the distinctive lines of the series' files that a commit adds (or removes)."""
+        """Return the distinctive lines that only the files after (or before) a commit have."""
         found = set[FileLine]()
         for path in (path for path in self.paths if number in self._versions[path]):
-            old, new = (set(self._lines(path, n)) for n in (number - 1, number))
-            found |= {(path, line) for line in (new - old if adds else old - new) if line}
+            # A file may have had the line elsewhere before, or have it elsewhere after.
+            other = self._lines(self.version(path, number - adds))
+            found |= {(path, x) for x in self.changed(path, number)[not adds] if x not in other}
         return {line for line in found if is_telling(line[1])} or found
 
     @cached_property
@@ -323,18 +310,11 @@ class Series:
         """For each patch, how many of its changes each commit makes, and how many it undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for path in (path for path in self.paths if len(self._versions[path]) > 1):
-            wanted = self.wanted(path)
-            lines = set[bytes]().union(*wanted.values())
-            # A line that a patch removes may be elsewhere in the file: 4 patches of A-fi-1857.
-            counted = (
-                (n, Counter(filter(lines.__contains__, self._lines(path, n))))
-                for n in self._versions[path]
-            )
-            for (_, old), (number, new) in pairwise(counted):
-                for puts_in, owners in wanted.items():
-                    counters = (came, gone) if puts_in else (gone, came)
-                    for news, counts in zip((new - old, old - new), counters, strict=True):
-                        for patch in (n for line in news for n in owners.get(line, ())):
+            for number in [*self._versions[path]][1:]:
+                for adds, owners in self.wanted(path).items():
+                    both = (came, gone) if adds else (gone, came)
+                    for lines, counts in zip(self.changed(path, number), both, strict=True):
+                        for patch in (n for line in lines & owners.keys() for n in owners[line]):
                             counts[patch][number] += 1
         for hunk in self.wholes:
             theirs = self.steps[hunk][0].theirs
@@ -347,8 +327,8 @@ class Series:
     def related(self) -> Mapping[int, set[int]]:
         """For each patch, those that undo some of its changes and those whose changes it undoes."""
         found = defaultdict[int, set[int]](set)
-        for _, weave in self.weaves():
-            for one, (other, _) in weave.replacements:
+        for path in self.paths:
+            for one, (other, _) in self.weave(path).replacements:
                 found[one].add(other)
                 found[other].add(one)
         return found
@@ -358,7 +338,7 @@ class Series:
 
         The changes are the lines that the commit adds or, if it adds none, removes.
         """
-        paths = {self.path(hunk) for hunk in self.hunks(patch)}
+        paths = {self.path(hunk) for hunk in self.hunks[patch]}
         for adds in (True, False):
             if brought := {line for line in self.news(number, adds=adds) if line[0] in paths}:
                 own = sum(line in self.wanted(path)[adds] for path, line in brought)
