@@ -57,7 +57,7 @@ GROUPS = ("target is the squash", "later targets", "pinned", "stack", "multi", "
           "elsewhere", "false: never landed", "false: reverted", "false: undo",
           "false: partly absorbed")  # fmt: skip
 _NOBODY = Author("case", "case@localhost", "0 +0000")
-_last_landing, _in_other_words = landing._last_landing, weave._fates_in_other_words
+_last_landing, _fates = landing._last_landing, weave._fates
 
 
 class Rule(Struct, frozen=True):
@@ -83,9 +83,9 @@ NEWS = Rule(
     "news",
     "where upstream wrote nothing, it has not taken a hunk in other words",
     weave,
-    "_fates_in_other_words",
-    lambda of, run, pairs, absent, *, is_rewritten: _in_other_words(
-        of, run, pairs, weave.Fate.TAKEN, is_rewritten=True
+    "_fates",
+    lambda of, run, pairs, state, absent, *, is_rewritten: _fates(
+        of, run, pairs, state, weave.Fate.TAKEN, is_rewritten=True
     ),
 )
 RULES = (
@@ -114,7 +114,7 @@ RULES = (
         "target",
         "a patch that no single step landed is in if the target has every line of it",
         landing,
-        "_in_target",
+        "_since",
         lambda series, patch: None,
     ),
     Rule(

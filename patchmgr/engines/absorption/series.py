@@ -184,7 +184,7 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether upstream's file after a commit is what some patch from `patch` on makes."""
+        """Return whether some patch from `patch` on makes upstream's file after a commit."""
         entry = self.version(path, number)
         made = (
             by[0] >= patch and (step.change.path, step.theirs) == (path, entry)

@@ -199,7 +199,7 @@ class Count(Struct, frozen=True):
     open: int = 0
     taken: int = 0
     replaced: int = 0
-    adds: int = 0  # distinctive lines that it adds
+    adds: int = 0  # lines that it adds
     came: int = 0  # those of them that are found or replaced
 
     @property
@@ -242,16 +242,12 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
         state = _state(weave, run, lines[here], missing, is_gone=ours is None)
         news = sum(bool(key) and key not in weave.words for key in keys[here])
         is_rewritten = ours is None or news > missing
-        if state is not None:
-            fates.update(_fates_in_state(weave, run, state))
-        else:
+        if state is None:
             touching = {by for node in weave.nodes[run.start : run.end] for by in node.events}
             loose |= touching
             wider |= touching if is_rewritten else set()
-            absent = Fate.TAKEN if news or ours is None else Fate.OPEN
-            fates.update(
-                _fates_in_other_words(weave, run, pairs, absent, is_rewritten=is_rewritten)
-            )
+        absent = Fate.TAKEN if news or ours is None else Fate.OPEN
+        fates.update(_fates(weave, run, pairs, state, absent, is_rewritten=is_rewritten))
         fates.update(_without_replaced(weave, run, fates))
     spaced = {
         weave.nodes[at].events[number]
@@ -295,41 +291,33 @@ def _state(weave: Weave, run: Run, here: list[bytes], missing: int, *, is_gone: 
     return next(exact, states[0] if states else None)
 
 
-def _fates_in_state(weave: Weave, run: Run, state: int) -> Iterator[tuple[Change, Fate]]:
-    for at in range(run.start, run.end):
-        events = weave.nodes[at].events
-        for number, (patch, _) in enumerate(events):
-            if patch > state:
-                yield (at, number), Fate.OPEN
-            else:
-                is_last = number + 1 == len(events) or events[number + 1][0] > state
-                # What undoes another patch's change leaves no trace of its own.
-                yield (at, number), Fate.FOUND if is_last and number == 0 else Fate.REPLACED
-
-
-def _fates_in_other_words(
-    weave: Weave, run: Run, pairs: Mapping[int, int], absent: Fate, *, is_rewritten: bool
-) -> Iterator[tuple[Change, Fate]]:
-    """Yield the fates of lines where upstream's text matches no state of the series."""
+def _fates(
+    weave: Weave, run: Run, pairs: Mapping[int, int], state: int | None, absent: Fate, *,
+    is_rewritten: bool,
+) -> Iterator[tuple[Change, Fate]]:  # fmt: skip
+    """Yield the fates of lines that are in a state of the series (None: in no state)."""
     nodes, here = weave.nodes, range(run.start, run.end)
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
     latest = max(there, default=-1) if lasting else weave.last + 1
-    adds = any(not node.is_base for node in nodes[run.start : run.end])
+    adds_any = any(not nodes[at].is_base for at in here)
+    gone = Fate.FOUND if adds_any or not is_rewritten else Fate.TAKEN
     for at in here:
         node = nodes[at]
+        past = sum(state is None or patch <= state for patch, _ in node.events)
         for number, (patch, _) in enumerate(node.events):
-            is_last, fate = number + 1 == len(node.events), Fate.REPLACED
-            if at in pairs:
-                if node.puts_in(number):
-                    fate = Fate.FOUND if number == 0 else Fate.REPLACED
-                elif is_last:
-                    fate = Fate.TAKEN
-            elif node.puts_in(number):
-                if is_last or latest <= patch:
-                    fate = absent
-            elif node.is_base and is_last:
-                fate = Fate.FOUND if adds or not is_rewritten else Fate.TAKEN
+            # What undoes another patch's change leaves no trace of its own.
+            adds, is_last, fate = node.puts_in(number), number + 1 == past, Fate.REPLACED
+            if number >= past:
+                fate = Fate.OPEN
+            elif number == 0 and (at in pairs and adds if state is None else is_last):
+                fate = Fate.FOUND
+            elif state is None and at in pairs:
+                fate = Fate.TAKEN if is_last and not adds else fate
+            elif state is None and adds:
+                fate = absent if is_last or latest <= patch else fate
+            elif state is None and is_last and node.is_base:
+                fate = gone
             yield (at, number), fate
 
 
@@ -350,9 +338,7 @@ def _counts(weave: Weave, fates: Mapping[Change, Fate]) -> dict[HunkId, Count]:
     found, nodes = dict[HunkId, Count](), weave.nodes
     for hunk, changes in weave.telling.items():
         fate = Counter(fates[change] for change in changes)
-        new = [
-            fates[c] for c in changes if nodes[c[0]].puts_in(c[1]) and is_telling(nodes[c[0]].key)
-        ]
+        new = [fates[at, event] for at, event in changes if nodes[at].puts_in(event)]
         came = sum(one in (Fate.FOUND, Fate.REPLACED) for one in new)
         kinds = fate[Fate.FOUND], fate[Fate.OPEN], fate[Fate.TAKEN], fate[Fate.REPLACED]
         found[hunk] = Count(*kinds, adds=len(new), came=came)
