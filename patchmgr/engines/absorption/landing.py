@@ -180,8 +180,7 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
             return False
         seen = series.effect_at(path, at)
         is_state = hunk not in seen.loose and hunk not in seen.spaced
-        drop = Drop(file, ours, number, dropped, is_state)
-        if why_needed(drop) is None:
+        if why_needed(Drop(file, ours, number, dropped, is_state=is_state)) is None:
             return False
     return True
 

@@ -35,7 +35,6 @@ from patchmgr.engines.text.differences import Alignment, Block, Run, aligned, ma
 from patchmgr.engines.text.distinctive import bare
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
 
 _NUMBER = late_pattern(rb"(?<!\w)\d+(?!\w)")
@@ -119,48 +118,28 @@ class Needed(Struct, frozen=True):
     is_done: bool = False
 
 
-class Drop(Struct, frozen=True, dict=True):
+class Drop:
     """A hunk of a file that may be dropped, by its index, and upstream's version of the file.
 
     `dropped` holds the hunks of the file that are dropped with it. `is_state` says whether the
     series has a state with upstream's lines at the place of the hunk.
     """
 
-    file: PatchedFile
-    upstream: bytes
-    number: int
-    dropped: Collection[int] = ()
-    is_state: bool = False
+    def __init__(
+        self, file: PatchedFile, upstream: bytes, number: int, dropped: Collection[int], *,
+        is_state: bool = False,
+    ) -> None:  # fmt: skip
+        self.file, self.upstream, self.number, self.dropped = file, upstream, number, dropped
+        self.hunk = file.hunks[number]
+        self.base, self.mine, self.there = map(text_of, (file.base, file.theirs, upstream))
+        # Whether the hunk adds lines, and upstream's file has the hunk's new text unchanged.
+        new = b"".join(self.hunk.new())
+        self.is_there = self.hunk.added() > 0 and (is_state or new in upstream)
 
     @cached_property
-    def is_there(self) -> bool:
-        """Whether the hunk adds lines, and upstream's file has the hunk's new text unchanged."""
-        return self.hunk.added() > 0 and (self.is_state or self._new in self.upstream)
-
-    @property
-    def _new(self) -> bytes:
-        return b"".join(self.hunk.new())
-
-    @property
-    def hunk(self) -> Hunk:
-        """The hunk."""
-        return self.file.hunks[self.number]
-
-    @property
-    def beside(self) -> Iterator[Run]:
-        """The changed lines of the hunks that are carried."""
-        hunks = enumerate(self.file.hunks)
-        return (run for n, h in hunks if n not in self.dropped for run in runs_of(h, 0))
-
-    @property
-    def mine(self) -> Text:
-        """The file with the patch."""
-        return text_of(self.file.theirs)
-
-    @property
-    def there(self) -> Text:
-        """Upstream's version of the file."""
-        return text_of(self.upstream)
+    def alignment(self) -> Alignment:
+        """The lines that the file with the patch and upstream have in common."""
+        return _alignment(self.file.theirs, self.upstream)
 
     @cached_property
     def runs(self) -> tuple[tuple[Run, range], ...]:
@@ -173,11 +152,6 @@ class Drop(Struct, frozen=True, dict=True):
             shift += len(run.added) - len(run.removed)
         return tuple(found)
 
-    @property
-    def alignment(self) -> Alignment:
-        """The lines that the file with the patch and upstream have in common."""
-        return _alignment(self.file.theirs, self.upstream)
-
     @cached_property
     def shared(self) -> Set[bytes]:
         """The lines, without white space, that the patched text and upstream have exactly once."""
@@ -186,7 +160,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     def is_new(self, key: bytes) -> bool:
         """Return whether upstream added a line, which is given without white space."""
-        return self.there.counts[key] > text_of(self.file.base).counts[key]
+        return self.there.counts[key] > self.base.counts[key]
 
     def is_same_block(self, line: int, place: int) -> bool:
         """Return whether two lines are in the same block, judged by lines unique in both texts."""
@@ -234,7 +208,7 @@ def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
 
 def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
     """Return whether upstream still has all removed lines, one of which is unique in the base."""
-    base, ours = text_of(drop.file.base).counts, drop.there.counts
+    base, ours = drop.base.counts, drop.there.counts
     removed = [bare(line) for line in lines]
     is_kept = all(ours[line] >= base[line] for line in removed)
     return is_kept and any(base[line] == 1 for line in removed)
@@ -243,13 +217,15 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 def coincidence(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream has only one of its lines, with a changed number."""
     own = [run for run, _ in drop.runs]
+    carried = (hunk for n, hunk in enumerate(drop.file.hunks) if n not in drop.dropped)
+    beside = (run for hunk in carried for run in runs_of(hunk, 0))
     counted = {line: old for run in own for line, old in _counted(run).items()}
     if not counted:
         return None
     # The added lines that differ from every removed line in more than numbers.
     more = [
         line
-        for run in (*own, *drop.beside)
+        for run in (*own, *beside)
         for line in run.added
         if key_of(line) and line not in _counted(run)
     ]

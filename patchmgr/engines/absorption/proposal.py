@@ -179,7 +179,11 @@ class Comparison:
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
         """Return upstream's changed ranges that are in the same symbols as the given changes."""
-        around = [(run, self._symbol_around(run)) for run in runs]
+        around = list[tuple[Run, str | None]]()
+        for run in runs:
+            lines = range(run.start + (not run.removed), run.end + 2)
+            symbols = (self._symbols[0].at(max(1, n)) for n in lines)
+            around.append((run, next(filter(None, symbols), None)))
 
         def is_here(block: Block) -> bool:
             there = self._symbols_in[block]
@@ -189,11 +193,6 @@ class Comparison:
             )
 
         return [*filter(is_here, blocks)]
-
-    def _symbol_around(self, run: Run) -> str | None:
-        lines = range(run.start + (not run.removed), run.end + 2)
-        around = (self._symbols[0].at(max(1, n)) for n in lines)
-        return next((symbol for symbol in around if symbol is not None), None)
 
     @cached_property
     def _symbols_in(self) -> Mapping[Block, Set[str | None]]:
@@ -385,9 +384,12 @@ def marked_spots(
     for spot in spots:
         one, _ = to.around(range(spot.old_start, spot.old_end))
         _, other = back.around(range(spot.new_start, spot.new_end))
-        places.append((min(one.start, other.start), max(one.stop, other.stop)))
+        start, end = min(one.start, other.start), max(one.stop, other.stop)
+        while places and start <= places[-1][1]:
+            start, end = min(start, places[-1][0]), max(end, places.pop()[1])
+        places.append((start, end))
     held = dict[bytes, bytes]()
-    for start, end in _joined(places):  # no side has the line that stands for these
+    for start, end in reversed(places):  # no side has the line that stands for these
         mark = b"%d of %d lines\n" % (start, len(lines))
         held[mark] = b"".join(line.rstrip(b"\n") + b"\n" for line in lines[start:end])
         lines[start:end] = [mark]
@@ -396,13 +398,3 @@ def marked_spots(
     for mark, content in held.items():
         marked = None if marked is None else marked.replace(mark, content)
     return marked
-
-
-def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join ranges of lines that meet, and return all ranges, the last one first."""
-    found = list[tuple[int, int]]()
-    for start, end in sorted(places, reverse=True):
-        if found and end >= found[-1][0]:
-            end = max(end, found.pop()[1])
-        found.append((start, end))
-    return found
