@@ -16,6 +16,7 @@ from math import fsum, log2
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.absorption.superset import is_among
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_TELLING,
     LIKE_IN_CLEAN,
@@ -285,9 +286,8 @@ def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found
         return False
     if not is_code(comparison.language) or len(there) > 2 * len(words):
         return False
-    rest = iter(there)
     return (
-        all(word in rest for word in words)
+        is_among(words, there)
         and {*_CONSTANT.findall(added)} <= {*_CONSTANT.findall(ours)}
         and len(_NEGATION.findall(added)) == len(_NEGATION.findall(ours))
     )

@@ -22,8 +22,7 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
         return False
     for base, mine, theirs in regions:
         sides = [[x.rstrip(b"\r\n") for x in split_lines(x)] for x in (base, mine, theirs)]
-        rest = iter(sides[1])
-        is_part = not hunk.removed() and all(line in rest for line in sides[2])
+        is_part = not hunk.removed() and is_among(sides[2], sides[1])
         is_longer = is_part and len(sides[2]) >= len(sides[0])
         if not mine or not (is_longer if is_part else _adds_members(base, mine, theirs)):
             return False
@@ -43,26 +42,21 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
         if before and re.search(rb"\w\Z", before[0]) and not before[0].endswith(b"import"):
             if some[: len(less)] != less or all_of_them[: len(some)] != some:
                 return False  # an argument has a number
-        elif not (_is_among(less, some) and _is_among(some, all_of_them)):
+        elif not (is_among(less, some) and is_among(some, all_of_them)):
             return False
     return True
 
 
 def _members(text: bytes) -> tuple[list[bytes], list[list[bytes]]]:
     """Return the brackets of a text, and the members between each bracket and the next one."""
-    brackets, groups = list[bytes](), [[b""]]
-    for piece in PIECE.findall(text):
-        if piece in (b"(", b")", b"[", b"]", b"{", b"}"):
-            brackets.append(piece)
-            groups.append([b""])
-        elif piece == b",":
-            groups[-1].append(b"")
-        else:
-            groups[-1][-1] += b" " + piece
-    return brackets, [[*filter(None, group)] for group in groups]
+    pieces = PIECE.findall(text)
+    signs = {b",": b"\0"} | dict.fromkeys((b"(", b")", b"[", b"]", b"{", b"}"), b"\1")
+    groups = b" ".join(signs.get(piece, piece) for piece in pieces).split(b"\1")
+    members = [[x.strip() for x in group.split(b"\0") if x.strip()] for group in groups]
+    return [piece for piece in pieces if signs.get(piece) == b"\1"], members
 
 
-def _is_among(less: Sequence[bytes], more: Sequence[bytes]) -> bool:
+def is_among(less: Sequence[object], more: Sequence[object]) -> bool:
     """Return whether `more` has all members in `less`, in the same order."""
     rest = iter(more)
     return all(one in rest for one in less)
