@@ -204,30 +204,25 @@ class Series:
     def _count(self, hunk: HunkId, number: int) -> Count:
         """Count the lines of a hunk by fate. A whole file, or a new mode, counts as one line."""
         if hunk in self.wholes:
-            fate, is_open = self._fate_of_whole(hunk, number), self._has_old_path(hunk, number)
-            is_found, is_replaced = fate is Fate.FOUND, fate is Fate.REPLACED
-            count = Count(is_found, not (is_found or is_replaced), 0, is_replaced)
+            kinds = {Fate.FOUND: Count(found=1), Fate.REPLACED: Count(replaced=1)}
+            count = kinds.get(self._fate_of_whole(hunk, number), Count(open=1))
         else:
             count = self.effect_at(self.path(hunk), number).counts.get(hunk, Count())
-            is_open = self.lacks_header(hunk, number)
-        return count + Count(open=1) if is_open else count
+        return count + Count(open=1) if self.lacks_header(hunk, number) else count
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
         """Return whether upstream, after a commit, lacks a patch's new mode, or its rename."""
         step = self.steps[hunk][0]
-        entry, theirs = self.version(step.change.path, number), step.theirs
-        changes_mode = step.base and theirs and step.base.mode != theirs.mode
-        if changes_mode and theirs and (entry is None or entry.mode != theirs.mode):
+        theirs, path, entry = (
+            step.theirs,
+            step.change.old_path,
+            self.version(self.path(hunk), number),
+        )
+        is_new = step.base and theirs and step.base.mode != theirs.mode
+        if is_new and theirs and (entry is None or entry.mode != theirs.mode):
             return True
-        return self._has_old_path(hunk, number)
-
-    def _has_old_path(self, hunk: HunkId, number: int) -> bool:
-        """Return whether upstream still has the file at the path from which a patch moves it."""
-        change = self.steps[hunk][0].change
-        path = change.old_path
-        if path is None or not change.is_rename or self.way.homes.get(path, path) != path:
-            return False
-        return self.version(path, number) is not None
+        is_left = path and step.change.is_rename and self.way.homes.get(path, path) == path
+        return bool(is_left and path and self.version(path, number))
 
     def _fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
         """Return the fate of a change without lines; the fate of a mode is that of its file."""
