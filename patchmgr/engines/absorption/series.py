@@ -89,22 +89,7 @@ class Series:
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
         self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good
         for patch, item in enumerate(self.folded):
-            arriving = list[tuple[str, tuple[HunkId, FileStep]]]()
-            for step in item.steps:
-                change, first = step.change, len(self.hunks[patch])
-                hunks = [(patch, first + n) for n in range(step.size)]
-                self.hunks[patch] += hunks
-                self.steps |= {hunk: (step, n) for n, hunk in enumerate(hunks)}
-                is_text = self._has_text(step.base) and self._has_text(step.theirs)
-                if self._has_text(step.base):
-                    for path in left_path(change):
-                        self._recorded[path].append((hunks[0], step))
-                if is_text and change.new_path is not None:
-                    arriving.append((change.path, (hunks[0], step)))
-                if not is_text or not (change.hunks or change.new_path is None):
-                    self.wholes |= {*hunks}
-            for path, one in arriving:
-                self._recorded[path].append(one)
+            self._record(patch, item)
         self.paths = tuple(self._recorded)
         self.weave = cache(self._weave)
         for hunk, (step, _) in self.steps.items():
@@ -121,6 +106,25 @@ class Series:
         self.wanted = cache(self._wanted)
         self.size = cache(self._size)
         self._follow(way, way.start)
+
+    def _record(self, patch: int, item: Folded) -> None:
+        """Note which hunks a patch has, and what it does to the lines of each file."""
+        arriving = list[tuple[str, tuple[HunkId, FileStep]]]()
+        for step in item.steps:
+            change, first = step.change, len(self.hunks[patch])
+            hunks = [(patch, first + n) for n in range(step.size)]
+            self.hunks[patch] += hunks
+            self.steps |= {hunk: (step, n) for n, hunk in enumerate(hunks)}
+            is_text = self._has_text(step.base) and self._has_text(step.theirs)
+            if self._has_text(step.base):
+                for path in left_path(change):
+                    self._recorded[path].append((hunks[0], step))
+            if is_text and change.new_path is not None:
+                arriving.append((change.path, (hunks[0], step)))
+            if not is_text or not (change.hunks or change.new_path is None):
+                self.wholes |= {*hunks}
+        for path, one in arriving:
+            self._recorded[path].append(one)
 
     def _follow(self, way: Way, start: Versions) -> None:
         """From now on, compare with the file versions that the commits of `way` make of `start`."""
