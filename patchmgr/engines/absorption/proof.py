@@ -158,9 +158,12 @@ class Drop:
         mine, there = self.mine.counts, self.there.counts
         return {key for key, count in mine.items() if count == there[key] == 1}
 
-    def is_new(self, key: bytes) -> bool:
-        """Return whether upstream added a line, which is given without white space."""
-        return self.there.counts[key] > self.base.counts[key]
+    @cached_property
+    def news(self) -> Set[bytes]:
+        """The lines, without white space, that upstream added or put elsewhere."""
+        kept, before = {*_alignment(self.file.base, self.upstream).new}, self.base.counts
+        keys, counts = enumerate(self.there.keys), self.there.counts
+        return {key for n, key in keys if n not in kept or counts[key] > before[key]}
 
     def is_same_block(self, line: int, place: int) -> bool:
         """Return whether two lines are in the same block, judged by lines unique in both texts."""
@@ -193,7 +196,10 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
         pairs = [(line, new) for line in lines for new in _closest(line, news)]
         # What is more like another line that is gone is that one, rewritten.
         left = [new for line, new in pairs if _closest(new, [line, *gone]) == [line]]
-        if len(left) > MOST_LEFT * len(lines) or _is_moved(drop, lines):
+        base, ours = drop.base.counts, drop.there.counts
+        is_moved = all(base[key] <= ours[key] for key in map(bare, lines))
+        is_moved = is_moved and any(base[bare(line)] == 1 for line in lines)
+        if len(left) > MOST_LEFT * len(lines) or is_moved:
             rewritten = sorted(set(left).difference(lines))
             did = "rewrote" if rewritten else "still has"
             shown = _shown(min(rewritten or lines))
@@ -204,14 +210,6 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
 def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
     """Return a list with the line in `others` that is most like `line`, or an empty list."""
     return get_close_matches(line, others, 1, ALIKE)
-
-
-def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
-    """Return whether upstream still has all removed lines, one of which is unique in the base."""
-    base, ours = drop.base.counts, drop.there.counts
-    removed = [bare(line) for line in lines]
-    is_kept = all(ours[line] >= base[line] for line in removed)
-    return is_kept and any(base[line] == 1 for line in removed)
 
 
 def coincidence(drop: Drop) -> Needed | None:
@@ -229,7 +227,7 @@ def coincidence(drop: Drop) -> Needed | None:
         for line in run.added
         if key_of(line) and line not in _counted(run)
     ]
-    if not more or any(drop.is_new(bare(line)) for line in more):
+    if not more or any(bare(line) in drop.news for line in more):
         return None
     line, old = next(iter(counted.items()))
     pairs = zip(_COUNT.findall(old), _COUNT.findall(line), strict=False)
@@ -252,7 +250,7 @@ def other_place(drop: Drop) -> Needed | None:
         key, place, said = drop.mine.keys[line], drop.alignment.place(line), None
         if place is not None:
             said = _difference(drop, line, place)
-        elif key and drop.is_new(key) and not _is_unordered(drop, line):
+        elif key and key in drop.news and not _is_unordered(drop, line):
             said = "in another order"
         if said is not None:
             return Needed(f"upstream has {_shown(drop.mine.lines[line])} {said}")
