@@ -370,12 +370,12 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
         return
     weave, seen = series.weave(path), series.effect_at(path, landed)
     lines = split_lines(series.text(series.version(path, landed)) or b"")
-    lacking = [c for c in weave.changes[hunk] if seen.fates[c] in (Fate.OPEN, Fate.TAKEN)]
+    lacking = [c for c in weave.hunks[hunk] if seen.fates[c] in (Fate.OPEN, Fate.TAKEN)]
     for run, place in seen.places.items():
-        here = [(weave.nodes[at], n) for at, n in lacking if run.start <= at < run.end]
+        here = [c for c in lacking if run.start <= c.at < run.end]
         ours = (line for line in lines[place.start : place.stop] if bare(line) not in weave.words)
         if here:
-            new = b"".join(node.text for node, number in here if node.puts_in(number))
+            new = b"".join(change.node.text for change in here if change.adds)
             yield Wording(path, b"".join(ours), new)
 
 

@@ -261,9 +261,8 @@ class Series:
         step, path = self.steps[hunk][0], self.path(hunk)
         if hunk in self.wholes:
             return [(step.change.old_path != path, self._fate_of_whole(hunk, number))]
-        weave, fates = self.weave(path), self.effect_at(path, number).fates
-        changes = weave.changes.get(hunk, ())
-        return [(weave.nodes[at].puts_in(event), fates[at, event]) for at, event in changes]
+        fates = self.effect_at(path, number).fates
+        return [(change.adds, fates[change]) for change in self.weave(path).hunks[hunk]]
 
     def _wanted(self, path: str) -> Mapping[bool, Mapping[bytes, set[int]]]:
         """Map True to the distinctive lines that patches add, and False to those that they remove.
@@ -271,10 +270,9 @@ class Series:
         Each line is mapped to the patches.
         """
         found: dict[bool, dict[bytes, set[int]]] = {True: {}, False: {}}
-        weave = self.weave(path)
-        for (patch, hunk), changes in weave.telling.items():
-            for node, number in ((weave.nodes[at], n) for at, n in changes if hunk != CARRIED):
-                found[node.puts_in(number)].setdefault(node.key, set()).add(patch)
+        for (patch, hunk), changes in self.weave(path).telling.items():
+            for change in changes if hunk != CARRIED else ():
+                found[change.adds].setdefault(change.node.key, set()).add(patch)
         return found
 
     def _size(self, patch: int) -> int:

@@ -6,7 +6,7 @@ A single comparison of a weave with upstream's file shows which lines of every p
 from __future__ import annotations
 
 from bisect import bisect
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import IntEnum
 from functools import cached_property, partial
@@ -23,9 +23,6 @@ from patchmgr.model.patch import Hunk
 
 HunkId = tuple[int, int]
 """The index of a patch in the series, and of a hunk in the patch."""
-
-Change = tuple[int, int]
-"""The index of a node in a weave, and of an event of the node."""
 
 CARRIED = -1  # stands for the hunk where a file comes to its path, or leaves it, as a whole
 
@@ -45,16 +42,23 @@ class Node(Struct):
             is_there ^= by <= patch
         return is_there
 
-    def puts_in(self, number: int) -> bool:
-        """Return whether the hunk `events[number]` adds the line, rather than removes it."""
-        return self.is_base == (number % 2 == 1)
+
+class Change(Struct, eq=False):
+    """A line that a hunk adds or removes: a node with its index in the weave, and that event."""
+
+    node: Node
+    at: int
+    number: int
+    by: HunkId
+    adds: bool
 
 
-class Run(Struct, frozen=True):
-    """A range of adjacent lines (end exclusive) that patches add or remove, and those patches."""
+class Run(Struct, eq=False):
+    """A range of adjacent lines (end exclusive) that patches add or remove, and their changes."""
 
     start: int
     end: int
+    changes: Sequence[Change]
     patches: tuple[int, ...]
 
 
@@ -121,35 +125,41 @@ class Weave:
         return not self.alive(self.last)
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """The ranges of adjacent lines that patches add or remove."""
-        found, end = list[Run](), 0
-        for is_touched, group in groupby(self.nodes, key=lambda node: bool(node.events)):
-            nodes = list(group)
-            start, end = end, end + len(nodes)
-            if is_touched:
-                by = {patch for node in nodes for patch, _ in node.events}
-                found.append(Run(start, end, tuple(sorted(by))))
-        return tuple(found)
+    def changes(self) -> Sequence[Change]:
+        """The changes of all lines, in their order."""
+        return [
+            Change(node, at, number, by, node.is_base is (number % 2 == 1))
+            for at, node in enumerate(self.nodes)
+            for number, by in enumerate(node.events)
+        ]
 
     @cached_property
-    def changes(self) -> Mapping[HunkId, Sequence[Change]]:
+    def runs(self) -> Sequence[Run]:
+        """The ranges of adjacent lines that patches add or remove."""
+        found = list[list[Change]]()
+        for change in self.changes:
+            if not found or change.at > found[-1][-1].at + 1:
+                found.append([])
+            found[-1].append(change)
+        patches = (tuple(sorted({change.by[0] for change in some})) for some in found)
+        return [Run(x[0].at, x[-1].at + 1, x, p) for x, p in zip(found, patches, strict=True)]
+
+    @cached_property
+    def hunks(self) -> Mapping[HunkId, Sequence[Change]]:
         """The lines that each hunk adds or removes."""
-        found: dict[HunkId, list[Change]] = {}
-        for at, node in enumerate(self.nodes):
-            for number, by in enumerate(node.events):
-                found.setdefault(by, []).append((at, number))
+        found = defaultdict[HunkId, list[Change]](list)
+        for change in self.changes:
+            found[change.by].append(change)
         return found
 
     @cached_property
     def telling(self) -> Mapping[HunkId, Sequence[Change]]:
         """The added and removed lines that show whether each hunk has landed."""
-        found: dict[HunkId, list[Change]] = {}
-        for hunk, changes in self.changes.items():
+        found = defaultdict[HunkId, list[Change]](list)
+        for hunk, changes in self.hunks.items():
             for side in (True, False):
-                own = [c for c in changes if self.nodes[c[0]].puts_in(c[1]) is side]
-                said = [c for c in own if is_telling(self.nodes[c[0]].key)]
-                found.setdefault(hunk, []).extend(said or [c for c in own if self.nodes[c[0]].key])
+                own = [change for change in changes if change.adds is side and change.node.key]
+                found[hunk] += [c for c in own if is_telling(c.node.key)] or own
         return found
 
     @cached_property
@@ -243,18 +253,18 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
         news = sum(bool(key) and key not in weave.words for key in keys[here])
         is_rewritten = ours is None or news > missing
         if state is None:
-            touching = {by for node in weave.nodes[run.start : run.end] for by in node.events}
+            touching = {change.by for change in run.changes}
             loose |= touching
             wider |= touching if is_rewritten else set()
         absent = Fate.TAKEN if news or ours is None else Fate.OPEN
         fates.update(_fates(weave, run, pairs, state, absent, is_rewritten=is_rewritten))
-        fates.update(_without_replaced(weave, run, fates))
+        fates.update(_without_replaced(run, fates))
     spaced = {
-        weave.nodes[at].events[number]
-        for (at, number), fate in fates.items()
+        change.by
+        for change, fate in fates.items()
         if fate is Fate.FOUND
-        and at in pairs
-        and weave.nodes[at].text.rstrip(b"\r\n") != lines[pairs[at]].rstrip(b"\r\n")
+        and change.at in pairs
+        and change.node.text.rstrip(b"\r\n") != lines[pairs[change.at]].rstrip(b"\r\n")
     }
     return Effect(fates, _counts(weave, fates), places, spaced, loose, wider)
 
@@ -302,43 +312,39 @@ def _fates(
     latest = max(there, default=-1) if lasting else weave.last + 1
     adds_any = any(not nodes[at].is_base for at in here)
     gone = Fate.FOUND if adds_any or not is_rewritten else Fate.TAKEN
-    for at in here:
-        node = nodes[at]
-        past = sum(state is None or patch <= state for patch, _ in node.events)
-        for number, (patch, _) in enumerate(node.events):
-            # What undoes another patch's change leaves no trace of its own.
-            adds, is_last, fate = node.puts_in(number), number + 1 == past, Fate.REPLACED
-            if number >= past:
-                fate = Fate.OPEN
-            elif number == 0 and (at in pairs and adds if state is None else is_last):
-                fate = Fate.FOUND
-            elif state is None and at in pairs:
-                fate = Fate.TAKEN if is_last and not adds else fate
-            elif state is None and adds:
-                fate = absent if is_last or latest <= patch else fate
-            elif state is None and is_last and node.is_base:
-                fate = gone
-            yield (at, number), fate
+    for change in run.changes:
+        node, number, patch, fate = change.node, change.number, change.by[0], Fate.REPLACED
+        past = sum(state is None or by <= state for by, _ in node.events)
+        is_last, is_there = number + 1 == past, change.at in pairs
+        # What undoes another patch's change leaves no trace of its own.
+        if number >= past:
+            fate = Fate.OPEN
+        elif number == 0 and (is_there and change.adds if state is None else is_last):
+            fate = Fate.FOUND
+        elif state is None and is_there:
+            fate = Fate.TAKEN if is_last and not change.adds else fate
+        elif state is None and change.adds:
+            fate = absent if is_last or latest <= patch else fate
+        elif state is None and is_last and node.is_base:
+            fate = gone
+        yield change, fate
 
 
-def _without_replaced(
-    weave: Weave, run: Run, fates: Mapping[Change, Fate]
-) -> Iterator[tuple[Change, Fate]]:
+def _without_replaced(run: Run, fates: Mapping[Change, Fate]) -> Iterator[tuple[Change, Fate]]:
     """Yield the removals of patches whose added lines in the run were all replaced later."""
     # Without it B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
-    here = [(at, n) for at in range(run.start, run.end) for n in range(len(weave.nodes[at].events))]
     for patch in run.patches:
-        own = [change for change in here if weave.nodes[change[0]].events[change[1]][0] == patch]
-        put_in = [change for change in own if weave.nodes[change[0]].puts_in(change[1])]
-        if put_in and all(fates[change] is Fate.REPLACED for change in put_in):
+        own = [change for change in run.changes if change.by[0] == patch]
+        put_in = [fates[change] for change in own if change.adds]
+        if put_in and all(fate is Fate.REPLACED for fate in put_in):
             yield from ((c, Fate.REPLACED) for c in own if fates[c] is Fate.FOUND)
 
 
 def _counts(weave: Weave, fates: Mapping[Change, Fate]) -> dict[HunkId, Count]:
-    found, nodes = dict[HunkId, Count](), weave.nodes
+    found = dict[HunkId, Count]()
     for hunk, changes in weave.telling.items():
         fate = Counter(fates[change] for change in changes)
-        new = [fates[at, event] for at, event in changes if nodes[at].puts_in(event)]
+        new = [fates[change] for change in changes if change.adds]
         came = sum(one in (Fate.FOUND, Fate.REPLACED) for one in new)
         kinds = fate[Fate.FOUND], fate[Fate.OPEN], fate[Fate.TAKEN], fate[Fate.REPLACED]
         found[hunk] = Count(*kinds, adds=len(new), came=came)
