@@ -157,11 +157,11 @@ class Journal:
         for number, (path, content) in enumerate(files):
             staged = None if content is None else f"{_STAGING}/{number}"
             if content is not None and staged is not None:
-                if (self._root / path).is_dir():
-                    raise IsADirectoryError(EISDIR, f"{path} is a folder")
                 make_folders((self._root / path).parent, made)
                 (self._root / staged).write_bytes(content)
             entries.append((path, staged))
+        for path in (path for path, staged in entries if staged and (self._root / path).is_dir()):
+            raise IsADirectoryError(EISDIR, f"{path} is a folder")
         steps = tuple((os.fsdecode(target.root), token) for token, target in ready.items())
         plan = _Plan(tuple(entries), tuple(change.refs), tuple(change.spent), steps)
         beside = staging / "journal.json"

@@ -18,7 +18,7 @@ from patchmgr.engines.rebase.work import SeenSides
 from patchmgr.engines.text.leftover import leftover_marker, line_ending_problem, syntax_problem
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.paths import check_path, refusal
+from patchmgr.formats.paths import check_path, parents_of, refusal
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
@@ -160,14 +160,16 @@ def work_files(
         shutil.rmtree(folder, ignore_errors=True)
     skipped = set(in_progress.skipped)
     waiting = [item for item in in_progress.waiting if (item.series, item.patch) not in skipped]
-    known = {item.file: item for item in waiting}
+    known = {(item.series, item.patch, item.path): item for item in waiting}
     files: dict[str, bytes | None] = {}
     for outcome, patch, conflict in conflicts_left(outcomes):
-        name = f"{outcome.name}/{patch.name}/{check_path(conflict.new_path, what='path')}"
-        if name in known and conflict.reason != CHANGED_SINCE:
+        item = known.get((outcome.name, patch.name, conflict.path))
+        if item is not None and conflict.reason != CHANGED_SINCE:
             continue
-        if name in known:
-            waiting.remove(known[name])
+        if item is not None:
+            waiting.remove(item)
+        name = f"{outcome.name}/{patch.name}/{check_path(conflict.new_path, what='path')}"
+        name = _apart(name, [other.file for other in waiting])
         waiting.append(Waiting(outcome.name, patch.name, conflict.path, name, conflict.id))
         files[f"{_FOLDER}/{name}"] = marked_text(outcome, patch, conflict)
         if conflict.marked is not None:
@@ -180,6 +182,16 @@ def work_files(
     )
     files[STATE] = state_file(replace(in_progress, waiting=tuple(waiting), stuck=stuck))
     return files
+
+
+def _apart(file: str, others: Sequence[str]) -> str:
+    """Return a path for a file, with `~` where the path would replace another file or its folder.
+
+    A patch may conflict in a file and in files below it: it made a folder of the file.
+    """
+    is_taken = any(other == file or other.startswith(f"{file}/") for other in others)
+    part = next((part for part in parents_of(file) if part in others), file if is_taken else None)
+    return file if part is None else _apart(f"{part}~{file.removeprefix(part)}", others)
 
 
 def conflicts_left(

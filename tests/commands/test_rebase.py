@@ -266,6 +266,20 @@ def test_what_is_refreshed_after_its_conflict_was_resolved_is_not_lost(
     assert "+both\n" in patch and "+precious\n" in patch
 
 
+def test_a_file_in_conflict_and_one_below_it_are_two_files_to_resolve(scene: Scene) -> None:
+    folder: Files = {"a": None, "a/b": "new\n", "c": text(l3="ours\n")}
+    fork(scene, folder, on={"a": text(), "c": text()}, then={"a": text(l5="upstream\n")})
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    work = scene.root / ".patchmgr/rebase/s/fork-change-1.patch"
+    assert text(l5="upstream\n") in (work / "a").read_text()
+    (work / "a").unlink()
+    (work / "a~/b").write_text("new\n")
+    result = scene.rebase("--continue", "--accept", "fork-change-1.patch/a")
+    assert verdicts(result) == ["modified"]
+    patch = (scene.root / "series/s/fork-change-1.patch").read_text()
+    assert "-upstream\n" in patch and "+++ b/a/b\n" in patch and "+ours\n" in patch
+
+
 def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> None:
     fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     scene.rebase("s", "--onto", "upstream/main", code=3)

@@ -54,6 +54,14 @@ def test_files_come_and_go_with_what_is_spent(root: Path) -> None:
     assert not Journal(root).recover(no_refs, no_steps)
 
 
+def test_a_file_and_a_file_below_it_leave_all_as_it_was(root: Path) -> None:
+    before = files(root)
+    with pytest.raises(PatchmgrError, match="cannot be written"):
+        Journal(root).make(Change({"series/t": b"a\n", "series/t/x": b"b\n"}), no_refs)
+    assert files(root) == before
+    assert not (root / "series/t").exists()
+
+
 def test_refs_that_cannot_be_moved_leave_all_as_it_was(root: Path) -> None:
     before = files(root)
     with pytest.raises(PatchmgrError, match="no such ref"):
