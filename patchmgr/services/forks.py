@@ -237,7 +237,8 @@ class _Graph:
         """Return the ordinary commits whose trees show that they brought in upstream's content.
 
         In such a commit, at least half of the files that two or more upstream commits changed are
-        as upstream left them.
+        as upstream left them. If a single upstream commit wrote all of these files, it is the same
+        change, and no sync.
         """
         if base == onto or not is_ancestor(self.scratch.git_dir, base, onto):
             return {}
@@ -252,7 +253,9 @@ class _Graph:
             best = closest(steps, start, self.files(commit))
             if best is None or best.steps < 2:
                 continue
-            if 2 * len(best.taken & changes.keys()) >= best.changed:
+            taken = best.taken & changes.keys()
+            writers = {p: each for each, new in steps[: best.steps] for p in taken & new.keys()}
+            if 2 * len(taken) >= best.changed and len(set(writers.values())) > 1:
                 found[commit] = best
                 steps = steps[best.steps :]
                 start = self.files(best.commit)

@@ -354,6 +354,16 @@ def test_commits_taken_from_upstream_one_by_one_are_no_sync(fork: Fork, count: i
     assert len(fork.take("s", "--json", base=base).json["patches"]) == count + 1
 
 
+def test_a_commit_that_upstream_took_is_no_sync(fork: Fork) -> None:
+    base = fork.scene.upstream.head()
+    change: Files = {"a": text(l10="own\n"), "b": text(l10="own\n"), "new": "new\n"}
+    fork.own(change, "own: one")
+    fork.up({"c/d": text(l40="up\n")})
+    fork.up(change, "own: one (#1)")
+    fork.series("s", base)
+    assert len(fork.take("s", "--json", base=base).json["patches"]) == 1
+
+
 def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
     fork.own({"huge": "a\n"}, "own: one")
     lost = fork.clone.git("rev-parse", "HEAD:huge")
