@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import re
+import shlex
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -285,7 +286,9 @@ def readable(
     if possible is None:
         # What could not be rewritten says more than what could not be read as it is.
         fault = next((fault for fault in faults if fault.kind == "unsafe-path"), faults[-1])
-        raise PatchmgrError(fault.kind, fault.message, *fault.hints, _BY_HAND)
+        leave = f"to import the others: --without {shlex.quote(shown(item.label))}"
+        hint = leave if fault.kind == "unsafe-path" else _BY_HAND
+        raise PatchmgrError(fault.kind, fault.message, *fault.hints, hint)
     if possible.notes:
         changes = "; ".join(possible.notes)
         notes.append(f"{shown(item.label)} was rewritten with the same effect: {changes}.")

@@ -258,6 +258,17 @@ def test_a_bad_patch_is_refused_in_one_line(empty: Stage, diff: str, words: str)
     assert "bad.patch" in message
 
 
+def test_the_others_come_without_a_patch_of_an_unsafe_path(empty: Stage) -> None:
+    for name, content in (("0001-a.patch", EDIT_A), ("0002-b.patch", new_file(".git/x"))):
+        put(empty, f"folder/{name}", content)
+    source = empty.folder / "sources/folder"
+    hint = "to import the others: --without "
+    told = empty.run("import", source, "--series", "s", code=1).err
+    assert hint in told
+    take(empty, source, "--without", told.partition(hint)[2].strip())
+    assert order(empty) == "a.patch\n"
+
+
 @table(("diff", "words"), [row for row in BAD if row.id != "empty"])
 def test_all_or_nothing(empty: Stage, diff: str, words: str) -> None:
     second = new_file("other")
