@@ -15,7 +15,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
 from patchmgr.plumbing.applied import FileState, content_of, read_record, state_of
 from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replacement, serves
-from patchmgr.plumbing.checkout_changes import found_file
+from patchmgr.plumbing.checkout_changes import found_file, refuse_in_the_way
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import object_named
 from patchmgr.plumbing.operations import record_digest
@@ -240,11 +240,7 @@ class _Targets:
         return checkout
 
     def _look(self, checkout: Checkout, path: str) -> KeptFile | None:
-        if checkout.tree.is_folder(path):
-            return None
-        root = str(checkout.root)
-        ours = {p for (at, p), now in self._now.items() if at == root and now is not None}
-        found = found_file(checkout, path, ours)
+        found = found_file(checkout, path)
         if found is None:
             return None
         state = state_of(found.mode, found.content)
@@ -256,10 +252,13 @@ class _Targets:
             if checkout is None:
                 continue
             files = []
+            leaving = {path for (at, path), now in self._now.items() if at == root and now is None}
             for (at, path), now in self._now.items():
                 found = self._found[at, path]
                 is_same = now == found if now is None else now.is_like(found)
                 if at == root and not is_same:
+                    if now is not None:
+                        refuse_in_the_way(checkout, path, leaving)
                     files.append(_replacement(path, found, now, contents.read))
             sha = self._records[root]
             record = None if sha is None else read_record(parse_json(contents.read(sha)))

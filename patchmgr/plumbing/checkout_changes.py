@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import parents_of
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
@@ -63,19 +64,22 @@ def plan_shift(
     """
     known = {file.path: file for file in applied.files} if applied is not None else {}
     leaving = {move.path for move in moves if move.new is None}
-    shown_as = _as_git(checkout, applied, moves, leaving)
+    shown_as = _as_git(checkout, applied, moves)
     below, new = (_to_work_tree(checkout, moves, name) for name in ("below", "new"))
     files: list[Replacement] = []
     rows: list[AppliedFile] = []
     originals: dict[str, bytes] = {}
     for move in sorted(moves, key=lambda move: move.path):
-        found = found_file(checkout, move.path, leaving)
+        found = found_file(checkout, move.path)
         written = replace(move, below=below[move.path], new=new[move.path])
         bits = _permissions(move, known.get(move.path), found)
         if not move.is_kept and move.old != move.new:
             if not move.is_given_up:
                 _refuse_edited(checkout, move, shown_as[move.path])
-            files.append(Replacement(move.path, found_state(found), written.new, bits))
+            if written.new is not None:
+                refuse_in_the_way(checkout, move.path, leaving)
+            if found is not None or written.new is not None:
+                files.append(Replacement(move.path, found_state(found), written.new, bits))
         if move.new != move.below and not move.is_apart:
             row = _shifted_row(written, known.get(move.path), found, originals)
             is_written = move.is_kept or move.old != move.new or move.path not in known
@@ -101,28 +105,39 @@ def _as_git(
     checkout: Checkout,
     applied: Record | None,
     moves: Collection[FileShift],
-    leaving: Collection[str],
 ) -> dict[str, Content | None]:
     """Return the present content of each file that will change, in the form that git stores."""
     moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
     apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
-    found = {m.path: found_file(checkout, m.path, leaving) for m in moved if not m.is_apart}
+    found = {m.path: found_file(checkout, m.path) for m in moved if not m.is_apart}
     state = {move.path: move.old for move in moves if not move.is_apart}
     return {**apart, **checkout.clone.conversion.as_git(found, lambda: state, applied)}
 
 
-def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
-    """Return the file at a path of the checkout, or None if there is none.
+def found_file(checkout: Checkout, path: str) -> WorkFile | None:
+    """Return the file at a path of the checkout, or None if there is none, as git would see it.
 
-    Also returns None if only files in `leaving`, which the same change deletes, are in the way.
+    There is none in place of a folder, or below a file or a link.
     """
-    if checkout.is_below_file(path, leaving):
+    if checkout.is_below_file(path, tuple(parents_of(path))) or checkout.tree.is_folder(path):
         return None
-    if checkout.tree.is_folder(path):
-        files = [file for file, is_folder in checkout.tree.below(path) if not is_folder]
-        if files and all(file in leaving for file in files):
-            return None
     return checkout.tree.read(path)
+
+
+def refuse_in_the_way(checkout: Checkout, path: str, leaving: Collection[str]) -> None:
+    """Raise PatchmgrError "dirty-checkout" if a folder stays where a file is to be written.
+
+    `leaving` are the files that the same change deletes.
+    """
+    if checkout.is_below_file(path, leaving) or not checkout.tree.is_folder(path):
+        return
+    below = [*checkout.tree.below(path), (path, True)]
+    gone = [at for at, _ in below if at in leaving]
+    for at, is_folder in below:
+        goes = any(each.startswith(f"{at}/") for each in gone)
+        if not (goes if is_folder else at in leaving):
+            where = f"{shown(at)} is in the way in {checkout.root}"
+            raise _dirty(f"{where}: the series has a file {shown(path)}")
 
 
 def as_content(found: WorkFile | None) -> Content | None:
@@ -379,11 +394,8 @@ def _refuse_in_the_way(
     leaving: Collection[str],
 ) -> None:
     root = checkout.clone.root
-    if row.wanted is not None and row.is_folder:
-        for below, is_folder in checkout.tree.below(row.path):
-            goes = any(path.startswith(f"{below}/") for path in leaving)
-            if not (goes if is_folder else below in leaving):
-                raise _dirty(f"{below} is in the way in {root}: the series has a file {row.path}")
+    if row.wanted is not None:
+        refuse_in_the_way(checkout, row.path, leaving)
     if row.found is None or is_ours:
         return
     if indexed is None:

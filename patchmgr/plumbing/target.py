@@ -225,7 +225,7 @@ class Target:
             self._drop(journal)
             return f"Dropped {what}: its files have been put back"
         if journal["phase"] == "waiting" and is_decided(journal["decider"], journal["token"]):
-            self._finish(self._without_edited(journal), is_fresh=False)
+            self._finish_now(self._without_edited(journal), is_fresh=False)
             return f"Finished {what}"
         if journal["phase"] == "moving" and self._is_resumable(journal):
             now = self._states_now(journal["files"])
@@ -236,7 +236,7 @@ class Target:
                         f"{name} in {self.root} was edited after a command was interrupted there",
                         *self.settling,
                     )
-            self._finish(journal, is_fresh=False)
+            self._finish_now(journal, is_fresh=False)
             return f"Finished {what}"
         self._drop(journal)
         return f"Dropped {what}"
@@ -327,9 +327,9 @@ class Target:
                 raise unwritable(str(self.root), fault) from fault
             raise
 
-    def _finish_now(self, journal: Mapping[str, Any]) -> None:
+    def _finish_now(self, journal: Mapping[str, Any], *, is_fresh: bool = True) -> None:
         try:
-            self._finish(journal, is_fresh=True)
+            self._finish(journal, is_fresh=is_fresh)
         except OSError as fault:
             left = "some files were written; the next run of this command finishes the change"
             raise unwritable(str(self.root), fault, left=left) from fault

@@ -220,7 +220,7 @@ def opened_series(
     """
     with nullcontext() if only_reads else session.writing():
         pushed = pushed_targets(session.workspace, options.series) if options.to is None else ()
-        targets = pushed if options.to is None else (options.to,)
+        targets = [root for root, _ in pushed] if options.to is None else [options.to]
         if len(targets) != 1:
             with _opened(session, None, options) as opened:
                 yield _with_pushed(opened, at_any_place=at_any_place)
@@ -406,12 +406,7 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
 def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | None]:
     """Store files of the checkout as git would, and return their entries, keyed by path."""
     checkout = opened.need_checkout()
-    files = {
-        check_path(path, what="The path"): (
-            None if checkout.tree.is_folder(path) else found_file(checkout, path)
-        )
-        for path in paths
-    }
+    files = {check_path(path, what="The path"): found_file(checkout, path) for path in paths}
     now = checkout.clone.conversion.as_git(
         files,
         lambda: {path: opened.content(path, opened.state) for path in (*paths, *opened.state)},

@@ -132,12 +132,10 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
     moves += _reject_moves(opened, revision)
     record = _record(opened, revision, change.files)
     exchange = plan_shift(checkout, opened.applied, moves, record, head=opened.head)
-    return CheckoutStep(checkout, exchange, tuple(_edits(opened, revision, leaving)))
+    return CheckoutStep(checkout, exchange, tuple(_edits(opened, revision)))
 
 
-def _edits(
-    opened: OpenSeries, revision: Revision, leaving: Collection[str]
-) -> Iterator[CheckoutEdit]:
+def _edits(opened: OpenSeries, revision: Revision) -> Iterator[CheckoutEdit]:
     """Yield the edits that a refresh records or a forced pop discards.
 
     Also yields the files with obsolete rejects, most of which are deleted.
@@ -146,7 +144,7 @@ def _edits(
     if revision.discards:
         paths |= ground.between("", opened.state, revision.state).files.keys()
     checkout = opened.need_checkout()
-    found = {path: found_file(checkout, path, leaving) for path in sorted(paths)}
+    found = {path: found_file(checkout, path) for path in sorted(paths)}
     before = {path: opened.content(path, opened.state) for path in found}
     now = checkout.clone.conversion.as_git(found, lambda: before, opened.applied)
     written = checkout.clone.conversion.to_work_tree(before)

@@ -293,11 +293,11 @@ def _noted_workspace(clone: Clone) -> Path | None:
     return next((Path(name) for name in names if (Path(name) / LOCK).is_file()), None)
 
 
-def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]:
+def pushed_targets(workspace: Workspace, series: str | None) -> tuple[tuple[Path, Record], ...]:
     """Return the checkouts with pushed patches of this workspace, or of one series in it."""
     root = str(workspace.root)
     return tuple(
-        target
+        (target, record)
         for target, _, record in _noted_checkouts(workspace)
         if record.workspace == root and series in (None, record.series)
     )

@@ -408,3 +408,36 @@ def test_a_pushed_patch_that_is_reversed_by_hand_is_another_one(desk: Hands) -> 
     desk.patch("one", {"pkg/a.py": text(l10="one\n")})
     (desk.folder / "series").write_text("one.patch -R\n")
     assert "one.patch has changed since it was pushed" in desk.run("refresh", code=1).err
+
+
+def test_a_file_becomes_a_folder_and_a_folder_a_file(desk: Hands) -> None:
+    desk.patch("one", {"pkg/a.py": "one\n"})
+    desk.write({"pkg/a.py": None, "pkg/a.py/b": "two\n"})
+    assert "put the edit into a patch: patchmgr refresh" in desk.run("pop", code=1).err
+    desk.run("refresh", "pkg")
+    before = picture(desk.root)
+    desk.run("pop")
+    assert (desk.root / "pkg/a.py").is_file()
+    desk.run("undo")
+    assert picture(desk.root) == before
+    shutil.rmtree(desk.root / "pkg")
+    desk.write({"pkg": "file\n"})
+    desk.run("refresh", "pkg")
+    before = picture(desk.root)
+    desk.run("pop", "-a")
+    assert (desk.root / "pkg/a.py").is_file()
+    desk.run("undo")
+    assert picture(desk.root) == before
+
+
+@pytest.mark.parametrize("below", ["mine", ""], ids=["file", "no-file"])
+def test_a_folder_where_a_patch_has_a_file_is_in_the_way(desk: Hands, below: str) -> None:
+    desk.patch("one", {"new": "one\n"})
+    desk.run("pop")
+    (desk.root / "new").mkdir()
+    if below:
+        (desk.root / "new/mine").write_text("mine\n")
+    before = picture(desk.root)
+    for command in (("push",), ("undo",), ("apply", "w", "--to", str(desk.root))):
+        assert "is in the way in" in desk.run(*command, code=1).err
+        assert picture(desk.root) == before
