@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchmgr.engines.series.picking import beside, pick
-from patchmgr.errors import UsageError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_files import reordered, with_ended_lines, without, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SeriesFile
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revised, chain_of, restacked, revise
 from patchmgr.services.session import Session
+from patchmgr.services.targets import pushed_targets
 from patchmgr.workspace import Change
 
 
@@ -82,6 +83,7 @@ def move_to_series(session: Session, given: str, *, series: str | None, into: st
             )
         workspace.require_free(into, name)
         _check_groups(session, name, source, into)
+        _check_not_pushed(session, name, source, "" if is_down else into)
         line = with_ended_lines(SeriesFile(tuple(x for x in file.lines if x.name == name))).lines
         lines = with_ended_lines(other).lines
         folder = f"series/{source}/{name}"
@@ -97,6 +99,16 @@ def move_to_series(session: Session, given: str, *, series: str | None, into: st
         )
         workspace.make(change)
     return Moved(name, source, into, session.is_dry_run)
+
+
+def _check_not_pushed(session: Session, name: str, source: str, above: str) -> None:
+    """Raise PatchmgrError "pushed" if the patch, or a patch of the series above, is pushed."""
+    for root, record in pushed_targets(session.workspace, None):
+        pushed = {patch.name for patch in record.pushed or ()}
+        if (record.series == source and name in pushed) or (record.series == above and pushed):
+            message = f"{shown(name)} cannot be moved while {record.series} is pushed in {root}"
+            hint = f"patchmgr pop --all --to {root} --series {record.series}"
+            raise PatchmgrError("pushed", message, hint)
 
 
 def _beside(session: Session, into: str) -> str:

@@ -210,6 +210,18 @@ def test_a_patch_goes_to_the_series_below_and_back(stack: Stack) -> None:
     assert picture(stack.scene.root) == before
 
 
+def test_a_pushed_patch_stays_in_its_series_until_it_is_popped(stack: Stack) -> None:
+    stack.run("branch", "low", "--repo", stack.upstream.root)
+    stack.upstream.git("checkout", "--quiet", "patchmgr/low")
+    checkout = ("--to", stack.upstream.root, "--series", "high")
+    stack.run("push", "-a", *checkout)
+    refused = stack.run("move", "high-on-low", "--into", "low", code=1).err
+    assert "cannot be moved while high is pushed in" in refused
+    hint = refused.splitlines()[1].partition("patchmgr ")[2]
+    stack.run(*hint.split())
+    stack.run("move", "high-on-low", "--into", "low")
+
+
 def test_a_patch_goes_over_no_file_that_is_not_listed(stack: Stack) -> None:
     (stack.scene.root / "series/low/high-on-low.patch").write_text("left out by rebase --skip\n")
     before = picture(stack.scene.root)
