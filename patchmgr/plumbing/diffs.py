@@ -275,9 +275,18 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
     """Map the new path of each changed file to the numbers of added and removed lines.
 
-    The numbers are None for a binary file.
+    The numbers are None for a binary file. An empty file is never renamed, as in `renamed_paths`.
     """
-    arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, old, new]
+    arguments = [
+        "diff-tree",
+        "-r",
+        "-z",
+        "--numstat",
+        *_WITHOUT_TEXT,
+        "--no-rename-empty",
+        old,
+        new,
+    ]
     fields = iter(git_process.ask(git_dir, *arguments).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
     for field in fields:

@@ -103,3 +103,13 @@ def test_no_process_is_forked_while_a_thread_starts_another(
         monkeypatch.setattr(report, name, noted(name, getattr(report, name)))
     scene.call("report", "s")
     assert begun == ["in_processes", "Ahead"]
+
+
+def test_an_empty_file_that_moves_is_a_deleted_and_a_new_one(scene: Scene) -> None:
+    moved: Files = {"pkg/__init__.py": None, "src/__init__.py": ""}
+    fork(scene, moved, on={"pkg/__init__.py": ""})
+    assert "rename from pkg" in (scene.root / "series/s/fork-change-1.patch").read_text()
+    files = scene.call("report", "--json").json["series"][0]["files"]
+    assert [(file["path"], file["kind"]) for file in files] == [
+        ("pkg/__init__.py", "deleted"), ("src/__init__.py", "new"),
+    ]  # fmt: skip
