@@ -240,7 +240,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     alive = [] if known is None else weave.alive(known)
     is_same = known is not None and [weave.nodes[n].key for n in alive] == keys
     pairs = dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, keys)
-    alignment = aligned(sorted(pairs.items()), weave.nodes, keys)
+    alignment, matched = aligned(sorted(pairs.items()), weave.nodes, keys), set(pairs.values())
     fates: dict[Change, Fate] = {}
     places: dict[Run, range] = {}
     loose: set[HunkId] = set()
@@ -255,7 +255,8 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
         if state is None:
             touching = {change.by for change in run.changes}
             loose |= touching
-            wider |= touching if is_rewritten else set()
+            more = sum(bool(keys[n]) and n not in matched for n in place)
+            wider |= touching if more > missing else set()
         absent = Fate.TAKEN if news or ours is None else Fate.OPEN
         fates.update(_fates(weave, run, pairs, state, absent, is_rewritten=is_rewritten))
         fates.update(_without_replaced(run, fates))

@@ -85,3 +85,9 @@ def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fat
     weave = woven(states)
     weave.is_made = is_made
     assert without_sides(effect(weave, None).counts[0, 0]) == fate
+
+
+def test_lines_that_the_file_has_elsewhere_too_make_a_superset() -> None:
+    upstream = swapped(ADDED, "ours_is_new", "ours_is_new", "the_end")
+    found = effect(woven([AROUND, ADDED]), content(upstream))
+    assert (without_sides(found.counts[0, 0]), found.wider) == (Count(found=1), {(0, 0)})
