@@ -38,7 +38,7 @@ from patchmgr.plumbing.linked_worktree import (
     free_branch,
     is_free,
 )
-from patchmgr.plumbing.programs import run_in
+from patchmgr.plumbing.programs import run_in, whole_tree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import cache_folder
 from patchmgr.render.conflicts import marked_text
@@ -144,7 +144,11 @@ class RebaseCheckout:
         if last != outcome.onto.commit:
             repository.take(run.scratch.git_dir, last, outcome.onto.commit)
         stand = Stand(str(run.session.workspace.root), series=outcome.name, head=top, left=top)
-        self._open(repository, run, loaded, replace(stand, head=parent, left=parent))
+        # What this run made is not in the store, even if upstream has a file with that content.
+        if repository.git_dir == loaded.upstream.store:
+            whole = whole_tree(repository.git_dir, outcome.onto.commit)
+            loaded.upstream.try_fetch_objects(whole)
+        self._open(repository, replace(stand, head=parent, left=parent))
         failure = self._run_on(carried, commits, parent, stand)
         if failure is not None:
             return self._stopped(outcome, *failure)
@@ -162,13 +166,8 @@ class RebaseCheckout:
             return self._tree.clone
         return open_clone(Path(asked) if asked else loaded.upstream.store)
 
-    def _open(self, repository: Clone, run: RebaseRun, loaded: LoadedSeries, stand: Stand) -> None:
-        """Fetch the files to check out, and create the worktree if there is none."""
-        if repository.git_dir == loaded.upstream.store:
-            files = run.scratch.tree(stand.head)
-            entries = filter(None, map(files.entry, files.files()))
-            wanted = {entry.blob for entry in entries if entry.mode != GITLINK}
-            loaded.upstream.try_fetch_objects(wanted, run.scratch)
+    def _open(self, repository: Clone, stand: Stand) -> None:
+        """Create the worktree if there is none."""
         if self._tree is not None:
             return
         if self._asked.checkout:

@@ -458,3 +458,24 @@ def test_an_edit_of_the_series_below_is_no_part_of_the_old_one(scene: Scene) -> 
     (root / "clean").write_text(own("clean", l2="theirs\n", l49="beside\n"))
     go_on(scene, "--other-edits", "patch")
     assert end(scene) == {"upper: 1": "clean", "fork: 1": "a\nclean\nnew"}
+
+
+def test_a_file_that_upstream_has_elsewhere_is_checked_out_from_a_url(
+    scene: Scene, tmp_path: Path
+) -> None:
+    onto = {"pkg/__init__.py": "", "a": "1\n2\n3\n"}
+    begin_at = scene.upstream.commit(onto)
+    scene.upstream.git("checkout", "--quiet", "-b", "fork")
+    scene.upstream.commit({"new/__init__.py": ""}, "fork: 1")
+    scene.upstream.commit({"a": "1\nours\n3\n"}, "fork: 2")
+    box = tmp_path / "s.mbox"
+    box.write_bytes(scene.upstream.patches(f"{begin_at}..fork"))
+    scene.upstream.git("checkout", "--quiet", "main")
+    scene.upstream.commit({"a": "1\ntheirs\n3\n"}, "upstream")
+    scene.upstream.git("clone", "--quiet", "--bare", ".", str(tmp_path / "far"))
+    scene.call("upstream", "add", "far", "--git", tmp_path / "far")
+    scene.call("series", "new", "s", "--upstream", "far", "--base", begin_at)
+    scene.call("import", box, "--series", "s")
+    rebase(scene, code=3)
+    assert tree_of(scene).git("status", "--porcelain") == "UU a"
+    assert (tree_of(scene).root / "new/__init__.py").exists()
