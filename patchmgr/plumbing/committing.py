@@ -76,9 +76,12 @@ def _ask(
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
+        # A store has the contents of few upstream files.
+        lacks = "to use a clone that has all contents: --repo CLONE"
         raise PatchmgrError(
             "push",
             f"cannot {what} {shown(remote)}: {fault.message}",
+            *((lacks,) if "unable to read" in fault.message else ()),
             "no ref was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",
         ) from fault
 

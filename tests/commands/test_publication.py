@@ -193,3 +193,18 @@ def test_the_store_can_push_to_a_url(
     found = stage.run("branch", "s", *options).json
     assert remote.git("rev-parse", "x") == found["head"]
     assert remote.git("rev-list", "--count", f"{stage.base}..x") == "2"
+
+
+def test_a_store_that_lacks_contents_names_what_to_push_from(stage: Stage) -> None:
+    stage.upstream.git("checkout", "--quiet", "-B", "main", stage.base)
+    bases = [stage.upstream.commit({"old": f"{number}\n"}) for number in range(3)]
+    far, empty = stage.folder / "far", stage.folder / "empty"
+    stage.upstream.git("clone", "--quiet", "--bare", ".", str(far))
+    stage.run("upstream", "add", "far", "--git", far)
+    stage.run("series", "new", "t", "--upstream", "far", "--base", bases[-1])
+    stage.run("import", stage.root / "series/s", "--series", "t")
+    stage.upstream.git("init", "--quiet", "--bare", str(empty))
+    push = ("branch", "t", "--push", empty.as_uri())
+    refused = stage.run(*push, code=1).err
+    assert "hint: to use a clone that has all contents: --repo CLONE" in refused
+    stage.run(*push, "--repo", stage.upstream.root)
