@@ -66,39 +66,29 @@ def _nested(lines: Sequence[_Line], language: Language) -> Node:
             end += 1
         head = _simple(lines[at], language)
         body = _nested(lines[at + 1 : end], language) if end > at + 1 else None
-        _add(statements, head, body, language)
+        _add(statements, head, body)
         at = end
     return tree("block", statements)
 
 
-_CLAUSES = frozenset({"else", "elif", "except", "finally", "case"})
+_CLAUSES = frozenset({"else", "elif", "except", "finally", "case", "clause"})
+_BLOCKS = ("compound", "def", "class")
 
 
-def _add(statements: list[Node], head: Node, body: Node | None, language: Language) -> None:
+def _add(statements: list[Node], head: Node, body: Node | None) -> None:
     """Add a line with its block: as a clause of the statement before, or as a new statement."""
     last = statements[-1] if statements else None
     parts = (*head.parts, *(() if body is None else (body,)))
-    if language is not PYTHON:
-        if head.kind == "clause" and last is not None and last.kind in ("def", "class", "compound"):
-            clause = tree("clause", parts, lead=head.lead, key=head.key)
-            statements[-1] = tree(last.kind, (*last.parts, clause), key=last.key, lead=last.lead)
-        else:
-            statements.append(tree(head.kind, parts, key=head.key, lead=head.lead))
-    elif last is not None and last.kind == "decorated":
+    if last is not None and last.kind == "decorated":
         joined = tree(head.kind, (*last.parts, *parts), key=head.key)
         statements[-1] = replace(joined, lead=last.lead)
-    elif last is not None and head.kind in _CLAUSES and last.kind == "compound":
-        clause = tree("clause", parts, lead=head.lead, key=_clause_key(head))
-        statements[-1] = tree("compound", (*last.parts, clause), key=last.key, lead=last.lead)
-    elif head.kind == "compound":
-        first = tree("clause", parts)
-        statements.append(tree("compound", (first,), key=head.key, lead=head.lead))
+    elif last is not None and head.kind in _CLAUSES and last.kind in _BLOCKS:
+        key = head.kind if head.kind in ("else", "finally") else head.said
+        clause = tree("clause", parts, lead=head.lead, key=key)
+        statements[-1] = tree(last.kind, (*last.parts, clause), key=last.key, lead=last.lead)
     else:
-        statements.append(tree(head.kind, parts, key=head.key, lead=head.lead))
-
-
-def _clause_key(head: Node) -> str:
-    return head.kind if head.kind in ("else", "finally") else head.said
+        own = (tree("clause", parts),) if head.kind == "compound" else parts
+        statements.append(tree(head.kind, own, key=head.key, lead=head.lead))
 
 
 _COMPOUND = frozenset({"if", "for", "while", "with", "try", "match", *_CLAUSES})
@@ -147,7 +137,7 @@ def _what_block(words: Sequence[str], line: str, language: Language) -> tuple[st
     if words[0] in ("def", "class", "module"):
         return ("def" if words[0] == "def" else "class"), f"{words[0]} {''.join(words[1:4])}"
     if words[0] in _CLAUSES_TO_END:
-        return "clause", " ".join(words)
+        return "clause", ""
     return ("compound" if language.opened_by(line) else "line"), ""
 
 
