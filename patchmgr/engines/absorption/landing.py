@@ -318,7 +318,9 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 def _since(series: Series, patch: int) -> int | None:
     """Return the commit since which upstream has all that the target has of a patch, or None."""
     touching = series.touching(patch)
-    come = _all_there(series, series.hunks[patch] if touching else (), series.way.end)
+    # Any other hunk is as much there in the base as it is in the target.
+    touched = [hunk for hunk in series.hunks[patch] if touching and series.is_touched(hunk)]
+    come = _all_there(series, touched, series.way.end)
 
     def is_there(number: int) -> bool:
         return come <= _all_there(series, come, number)

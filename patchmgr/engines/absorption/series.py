@@ -201,6 +201,15 @@ class Series:
         paths = {self.path(hunk) for hunk in self.hunks[patch]}
         return sorted({number for path in paths for number in self._versions[path]} - {BASE})
 
+    def is_touched(self, hunk: HunkId) -> bool:
+        """Return whether upstream changed the file of a hunk, or the file that the hunk moves."""
+        change = self.steps[hunk][0].change
+        for path in self._versions.keys() & {change.path, change.old_path}:
+            versions = self._versions[path]
+            if len(versions) > 1 or self.way.target.get(path) != versions[BASE]:
+                return True
+        return False
+
     def effect_at(self, path: str, number: int) -> Effect:
         """Return, for each line that the series changes, whether upstream has it after a commit."""
         return self._effect(path, self.version(path, number))
