@@ -24,11 +24,13 @@ from patchmgr.cli.root import (
 from patchmgr.cli.targets import PackageName, Python, Site, location_of
 from patchmgr.errors import UsageError
 
-Linearize = Annotated[bool, option("--linearize", "For a fork with merges: one patch per commit.")]
-FirstParent = Annotated[
-    bool, option("--first-parent", "For a fork with merges: one patch per merged branch.")
+Linearize = Annotated[
+    bool, option("--linearize", "Import a fork with merges as one patch per commit.")
 ]
-Squash = Annotated[bool, option("--squash", "For a fork with merges: a single patch.")]
+FirstParent = Annotated[
+    bool, option("--first-parent", "Import a fork with merges as one patch per merged branch.")
+]
+Squash = Annotated[bool, option("--squash", "Import a fork with merges as a single patch.")]
 EveryPatch = Annotated[
     bool, flag("is_verbose", "--verbose -v", "List every patch, however many there are.")
 ]

@@ -171,7 +171,7 @@ def _in_commit(upstream: GitUpstream, commit: str, url: str) -> Iterator[Recorde
     sizes = upstream.reader.sizes(blobs)
     if sum(sizes.values()) > MOST_BYTES:
         raise PatchmgrError(
-            "bad-conflict", f"the recorded conflicts in {url} have more than {MOST_BYTES} bytes"
+            "bad-conflict", f"the recorded conflicts in {url} are larger than {MOST_BYTES} bytes"
         )
     for name, files in listed.items():
         if not FILE_MODES.issuperset(entry.mode for entry in files.values()):

@@ -176,7 +176,7 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
                 return changed
     raise PatchmgrError(
         "bad-settings",
-        f"series/{series}/series.toml: {shown(old)} cannot be renamed in its groups automatically",
+        f"series/{series}/series.toml: patchmgr cannot rename {shown(old)} in these groups",
         f"add {shown(new)} to each group that contains {shown(old)}, then run the command again",
     )
 

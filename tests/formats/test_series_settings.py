@@ -122,5 +122,5 @@ def test_a_new_name_of_a_patch_changes_its_groups_alone(raw: bytes, renamed: byt
     },
 )
 def test_a_patch_that_its_group_would_lose_is_not_renamed(raw: bytes) -> None:
-    with pytest.raises(PatchmgrError, match="cannot be renamed in its groups"):
+    with pytest.raises(PatchmgrError, match="cannot rename"):
         with_renamed(raw, "a.patch", "new.patch", series="s")

@@ -428,7 +428,7 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
 
 
 def _claims(file: FileHistory, number: int) -> Claims:
-    """Return the test that upstream's versions pass since the commit that explains a hunk.
+    """Return the test that upstream's versions pass from the commit that explains a hunk on.
 
     For an absorbed hunk, a version passes if it has the hunk. For any other hunk, a version passes
     if the hunk no longer applies to it.

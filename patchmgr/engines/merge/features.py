@@ -145,7 +145,7 @@ def _occurs(name: str, text: str) -> bool:
 
 
 def _shared(ours: Words, theirs: Words) -> str:
-    """Return, as a word, the share of the added words that both sides add."""
+    """Return the name of a range for the share of the added words that both sides add."""
     least = min(ours.total(), theirs.total())
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 
@@ -199,7 +199,7 @@ def _rank(how: str) -> int:
 
 
 def _share(needed: Words, words: Words) -> str:
-    """Return, as a word, the share of the needed words that `words` contains."""
+    """Return the name of a range for the share of the needed words that are in `words`."""
     if not needed:
         return "nothing"
     return bucket((needed & words).total() / needed.total(), _SHARES)

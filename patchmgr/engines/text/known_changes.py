@@ -1,4 +1,4 @@
-"""The changes between large texts, kept for reuse, and a quick test that a hunk surely applies."""
+"""Keep the changes between large texts, and test quickly whether a hunk is certain to apply."""
 
 from __future__ import annotations
 
