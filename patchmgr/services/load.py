@@ -244,8 +244,8 @@ class RebaseRun(SeriesRun, frozen=True):
         """Rebase a series onto a state, and write its commits into the temporary repository.
 
         If the series is based on another one, the lower series is rebased first, unless `parents`
-        contains it. For each series that has been rebased onto this target, `parents` has the commit
-        on which the next series of the stack begins. This series is added to `parents`.
+        contains it. For each series that has been rebased onto this target, `parents` has the
+        commit on which the next series of the stack begins. This series is added to `parents`.
         """
         scratch, record = self.scratch, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:
