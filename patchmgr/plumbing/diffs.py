@@ -277,17 +277,8 @@ def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] |
 
     The numbers are None for a binary file. An empty file is never renamed, as in `renamed_paths`.
     """
-    arguments = [
-        "diff-tree",
-        "-r",
-        "-z",
-        "--numstat",
-        *_WITHOUT_TEXT,
-        "--no-rename-empty",
-        old,
-        new,
-    ]
-    fields = iter(git_process.ask(git_dir, *arguments).split("\0"))
+    arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, "--no-rename-empty"]
+    fields = iter(git_process.ask(git_dir, *arguments, old, new).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
     for field in fields:
         if not field:
