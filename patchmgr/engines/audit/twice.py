@@ -91,10 +91,14 @@ def defined_twice(states: States) -> Iterator[Told]:
         words = ({*_DECLARED.findall(b"\n".join(side - base))} for side in (ours, theirs))
         if not set.intersection(*words):
             continue
-        before, *each, after = (_definitions(text, path) for text in texts)
+        after = _definitions(texts[3], path)
+        twice = {key: lines for key, lines in after.items() if len(lines) > 1}
+        if not twice:
+            continue
+        before, *each = (_definitions(text, path) for text in texts[:3])
         added = added_lines(states, path)
-        for key, lines in after.items():
-            if len(lines) > 1 and key not in before and all(len(e[key]) == 1 for e in each):
+        for key, lines in twice.items():
+            if key not in before and all(len(e[key]) == 1 for e in each):
                 line = next((n for n in lines if n in added), lines[-1])
                 said = f"`{key[0]}` is defined twice, once by each side."
                 finding = AuditFinding("defined-twice", False, path, line, key[0], said)
