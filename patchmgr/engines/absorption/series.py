@@ -254,7 +254,10 @@ class Series:
         now, theirs = state(entry), state(step.theirs)
         if now == theirs not in before:
             return Fate.FOUND
-        is_moved = is_kept and entry and step.theirs and entry.mode == step.theirs.mode
+        # A file that upstream moved as the patch does may have been edited since.
+        seen = {self.version(path, n) for n in self._versions[path] if n <= number}
+        is_same = is_kept and entry and step.theirs and entry.mode == step.theirs.mode
+        is_moved = is_same and step.theirs in seen - {self.way.start.get(path)}
         if now == theirs or is_moved or now in {x for by, x in sides if by > hunk[0]}:
             return Fate.REPLACED
         return Fate.OPEN if now == state(base) else Fate.TAKEN

@@ -487,6 +487,16 @@ FEWER = swap(BASE, ("stay_20", "stay_20 stay_20b"))
 OTHER_TWICE = swap(TWICE, ("stay_10", "other_10"))
 DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
 SERIES = {
+    "a-move-to-a-path-where-upstream-has-another-file": (
+        tale(
+            [{"c": b"ours_c1 ours_c2\n"}, patch_of("p", moved("a", "b", BASE, BASE)),
+             {"d": b"ours_d1 ours_d2\n"}],
+            ("Work", {"c": b"ours_c1 ours_c2\n", "d": b"ours_d1 ours_d2\n", "a": None,
+                      "b": b"another_one another_two\n"}),
+            base={"a": BASE, "c": b"c\n", "d": b"d\n"},
+        ),
+        ["landed c0 exact", "-", "landed c0 exact"],
+    ),
     "a-file-without-lines-that-came-with-another-patch": (
         tale([{"n": b""}, {"n": b"}\n"}], ("Work", {"n": b"}\n"}), base={}),
         ["landed c0 range", "landed c0 exact"],
