@@ -115,7 +115,7 @@ def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
     """Return the reverse of a patch; raise a "usage" error if it comes from a series file."""
     if isinstance(item, SeriesLine) or item.line is None:
         return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
-    raise UsageError(f"-R cannot be used with a series file, which lists {shown(item.label)}")
+    raise UsageError(f"-R cannot be used here: {shown(item.label)} is listed in a series file")
 
 
 def import_patches(session: Session, sources: Sources, *, series: str) -> Import:

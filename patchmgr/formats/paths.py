@@ -138,6 +138,6 @@ def _is_gitmodules(part: str) -> bool:
 
 
 def _undisguised(part: str) -> tuple[str, str]:
-    """Return the names that HFS+ and NTFS take a component for."""
+    """Return the names that a component of a path has on HFS+ and on NTFS."""
     on_hfs = part.translate(_HFS_IGNORED).lower()
     return on_hfs, part.partition(":")[0].rstrip(" .").lower()

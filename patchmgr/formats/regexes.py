@@ -14,12 +14,12 @@ class RegexError(ValueError):
     """A regular expression that is too long or that RE2 rejects."""
 
 
-def compile_regex(text: str) -> re.Pattern[str]:
-    """Compile a regular expression; raise RegexError if it is invalid."""
+def compile_regex(text: str, *, longest: int = LONGEST) -> re.Pattern[str]:
+    """Compile a regular expression; raise RegexError if it is invalid or too long."""
     import re2
 
-    if len(text) > LONGEST:
-        raise RegexError(f"the regular expression is longer than {LONGEST} characters")
+    if len(text) > longest:
+        raise RegexError(f"the regular expression is longer than {longest} characters")
     options = re2.Options()
     options.log_errors = False
     try:

@@ -54,7 +54,7 @@ def test_a_series_file_may_reverse_a_patch(empty: Stage) -> None:
     folder = put(empty, "q/series", "back -p1 -R # taken back\n").parent
     take(empty, folder)
     assert order(empty) == "back -p1 -R # taken back\n"
-    assert "-R cannot be used with a series file" in refuses(empty, "-R", folder, code=2)
+    assert "is listed in a series file" in refuses(empty, "-R", folder, code=2)
 
 
 @pytest.mark.parametrize("form", ["quilt", "mbox", "git", "gbp", "stgit", "diff"])

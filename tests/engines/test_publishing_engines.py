@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.report.review import heading_name
@@ -102,6 +103,12 @@ def test_a_solution_is_told_by_its_text(base: bytes, resolution: bytes, words: s
 )
 def test_globs_match_as_those_of_owners_do(glob: str, path: str, matches: bool) -> None:
     assert Globs([glob]).match(path) is matches
+
+
+@pytest.mark.parametrize("count", [4000, 29_000, 400_000])
+@pytest.mark.parametrize("sign", ["[", "*", "?", "**/"])
+def test_a_long_glob_is_a_glob(sign: str, count: int) -> None:
+    assert not Globs([sign * (count // len(sign)) + "/x"]).match("a/b/c.py")
 
 
 def test_subsystems_come_from_what_a_project_keeps() -> None:

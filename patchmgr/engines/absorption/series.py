@@ -238,7 +238,7 @@ class Series:
         return bool(is_left and path and self.version(path, number))
 
     def _fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
-        """Return the fate of a change without lines; the fate of a mode is that of its file."""
+        """Return the fate of a change that has no hunks. A new mode has the fate of its file."""
         step, path = self.steps[hunk][0], self.path(hunk)
         base = step.base if step.change.old_path == path else None
         is_kept = step.base and step.theirs and step.base.blob == step.theirs.blob

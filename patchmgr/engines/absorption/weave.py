@@ -184,7 +184,7 @@ class Weave:
         return {node.key for node in self.nodes}
 
     def state(self, run: Run, patch: int) -> list[Node]:
-        """Return the lines of a range that the file has after a patch (-1: in the base)."""
+        """Return the lines in a range, as they are after patch number `patch` (-1: in the base)."""
         return [node for node in self.nodes[run.start : run.end] if node.is_alive(patch)]
 
 

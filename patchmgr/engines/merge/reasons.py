@@ -309,8 +309,8 @@ def _loses(_: Conflict, made: Made) -> bool:
 def _is_one_side(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate is only one side's text, although it may need the other's.
 
-    Python code is checked for names that one side alone would lack. So if the changes cannot be
-    merged in just one way, one side's text needs a person only if it lacks an added import.
+    Python code is checked for names that one side alone would lack. So where there is more than one
+    way to merge, one side's text needs a person only if it lacks an import that a side added.
     """
     if made.rule not in _SIDES:
         return False

@@ -10,6 +10,7 @@ from msgspec import Struct
 from patchmgr.formats.regexes import compile_regex
 
 _ANY = "**"
+_LONGEST = 30_000  # characters of a glob; no path is as long
 _WILD = {"*": "[^/]*", "?": "[^/]"}
 
 
@@ -17,7 +18,11 @@ class Globs:
     """A list of globs. A glob matches a path if it matches the path or a folder around it."""
 
     def __init__(self, globs: Sequence[str]) -> None:
-        self._expressions = [compile_regex(_expression(glob)) for glob in globs]
+        self._expressions = [
+            compile_regex(_expression(glob), longest=5 * _LONGEST)
+            for glob in globs
+            if len(glob) <= _LONGEST
+        ]
 
     def match(self, path: str) -> bool:
         """Return whether any of the globs matches a path or a folder that contains the path."""

@@ -489,10 +489,20 @@ DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
 SERIES = {
     "a-move-to-a-path-where-upstream-has-another-file": (
         tale(
-            [{"c": b"ours_c1 ours_c2\n"}, patch_of("p", moved("a", "b", BASE, BASE)),
-             {"d": b"ours_d1 ours_d2\n"}],
-            ("Work", {"c": b"ours_c1 ours_c2\n", "d": b"ours_d1 ours_d2\n", "a": None,
-                      "b": b"another_one another_two\n"}),
+            [
+                {"c": b"ours_c1 ours_c2\n"},
+                patch_of("p", moved("a", "b", BASE, BASE)),
+                {"d": b"ours_d1 ours_d2\n"},
+            ],
+            (
+                "Work",
+                {
+                    "c": b"ours_c1 ours_c2\n",
+                    "d": b"ours_d1 ours_d2\n",
+                    "a": None,
+                    "b": b"another_one another_two\n",
+                },
+            ),
             base={"a": BASE, "c": b"c\n", "d": b"d\n"},
         ),
         ["landed c0 exact", "-", "landed c0 exact"],
