@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -453,6 +454,51 @@ def test_one_patch_is_judged(told: Tale, verdict: str) -> None:
 )  # fmt: skip
 def test_what_has_no_lines_of_text_is_judged(told: Tale, verdict: str) -> None:
     assert told.verdicts() == [verdict]
+
+
+WAS: Mapping[str, File] = {
+    "a": BASE, "bin": b"\0base", "l": link(b"here"), "m": submodule("1"), "e": b"", "g": MUCH,
+    "c": b"c\n", "d": b"d\n",
+}  # fmt: skip
+CONTENTS: Mapping[str, File | None] = {
+    "text": b"another_one another_two\n", "base": BASE, "first": FIRST, "binary": b"\0ours",
+    "other-binary": b"\0theirs", "link": link(b"there"), "other-link": link(b"else"),
+    "module": submodule("2"), "other-module": submodule("3"), "empty": b"", "none": None,
+    "executable": executable(BASE), "executable-text": executable(b"another_one another_two\n"),
+}  # fmt: skip
+
+
+@table(
+    ("patch", "path", "done"),
+    {
+        "rename": (patch_of("p", moved("a", "b", BASE, BASE)), "b", {"base"}),
+        "rename-and-edit": (patch_of("p", moved("a", "b", BASE, FIRST)), "b", {"first"}),
+        "binary": (patch_of("p", binary("bin", b"\0base", b"\0ours")), "bin", {"binary"}),
+        "mode": ({"a": executable(BASE)}, "a", {"executable", "executable-text"}),
+        "link": ({"l": link(b"there")}, "l", {"link"}),
+        "new-link": ({"n": link(b"there")}, "n", {"link"}),
+        "module": ({"m": submodule("2")}, "m", {"module"}),
+        "module-that-goes": ({"m": None}, "m", {"none"}),
+        "empty-file": ({"n": b""}, "n", {"empty"}),
+        "empty-file-that-goes": ({"e": None}, "e", {"none"}),
+        "file-that-goes": ({"g": None}, "g", {"none"}),
+    },
+)
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_what_has_no_lines_is_in_upstream_if_its_path_is_as_the_patch_has_it(
+    patch: Changes | Patch, path: str, done: Set[str], is_alone: bool
+) -> None:
+    first: Changes = {"c": b"ours_c1 ours_c2\n"}
+    last: Changes = {"d": b"ours_d1 ours_d2\n"}
+    series = [patch] if is_alone else [first, patch, last]
+    landed = set()
+    for name, content in CONTENTS.items():
+        if content is None and path not in WAS:
+            continue
+        gone: Changes = {"a": None} if path == "b" else {}
+        told = tale(series, ("Work", {**gone, **first, **last, path: content}), base=WAS)
+        landed |= {name} if told.verdicts()[len(series) // 2] != "-" else set()
+    assert landed == done
 
 
 @table(
