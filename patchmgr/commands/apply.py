@@ -41,6 +41,7 @@ from patchmgr.services.installed import (
     Location,
     find_installed,
     installed_package,
+    own_record,
     package_digest,
 )
 from patchmgr.services.load import LoadedSeries, rebase_run
@@ -322,7 +323,7 @@ def apply_to_package(
     _refuse_managed(environment, distribution, name, where)
     opened = settled(session, Installation(distribution))
     with _or_overlay(name, where), opened as target:
-        present = _present(target, name, where)
+        present = own_record(target, name, f"remove it with: patchmgr unapply {where.words()}")
         warns = _has_check(target, present) if warns_at_start is None else warns_at_start
         if present is not None and _is_package_up_to_date(target, present, digest, warns=warns):
             paths = (file.path for file in present.files)
@@ -409,16 +410,6 @@ def _refuse_managed(
     )
 
 
-def _present(target: Installation, name: str, where: Location) -> Record | None:
-    present = target.record()
-    if present is not None and present.series != name:
-        raise UsageError(
-            f"the series {present.series} is applied to {target.distribution.name}",
-            f"remove it with: patchmgr unapply {present.series} {where.words()}",
-        )
-    return present
-
-
 def _has_check(target: Installation, present: Record | None) -> bool:
     ours = {file.path for file in present.files} if present is not None else set[str]()
     return not ours.isdisjoint(start_check(target.distribution.name))
@@ -492,7 +483,7 @@ def unapply_from_package(
     environment, distribution = find_installed(session, record, where, takes_left=True)
     _refuse_managed(environment, distribution, name, where)
     with settled(session, Installation(distribution)) as target:
-        present = _present(target, name, where)
+        present = own_record(target, name, f"remove it with: patchmgr unapply {where.words()}")
         if present is None:
             raise UsageError(f"the series {name} is not applied to {distribution.name}")
         _refuse_edited(target, present)

@@ -23,7 +23,7 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import items_of
-from patchmgr.services.installed import Location, find_installed, path_map
+from patchmgr.services.installed import Location, find_installed, own_record, path_map
 from patchmgr.services.packages import RepositoryFiles, is_same_release
 from patchmgr.services.patch_sources import SourcePatch
 from patchmgr.services.series import whole_series
@@ -158,12 +158,7 @@ def read_edits(
             f"patchmgr rebase {record.name} --onto v{distribution.version.partition('+')[0]}",
         )
     with settled(session, Installation(distribution), only_reads=True) as target:
-        present = target.record()
-        if present is not None and present.series != record.name:
-            raise UsageError(
-                f"the series {present.series} is applied to {distribution.name}",
-                f"add the edits to that series: --series {present.series}",
-            )
+        present = own_record(target, record.name, "add the edits to that series: --series")
         edits = find_edits(session, record, target)
         if edits.unknown:
             places = ", ".join(edits.unknown)

@@ -115,6 +115,18 @@ def find_installed(
         return environment, left
 
 
+def own_record(target: Installation, name: str, hint: str) -> Record | None:
+    """Return the record of a series in a package, or None if none is applied there.
+
+    Raises PatchmgrError "usage" if another series is applied; the hint ends with its name.
+    """
+    present = target.record()
+    if present is not None and present.series != name:
+        what = f"the series {present.series} is applied to {target.distribution.name}"
+        raise UsageError(what, f"{hint} {present.series}")
+    return present
+
+
 def path_map(session: Session, name: str) -> PathMap:
     """Read `[paths]` in series.toml, which maps repository paths to installed paths."""
     path = f"series/{name}/series.toml"
