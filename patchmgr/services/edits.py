@@ -26,7 +26,7 @@ from patchmgr.services.carry import items_of
 from patchmgr.services.installed import Location, find_installed, own_record, path_map
 from patchmgr.services.packages import RepositoryFiles, is_same_release
 from patchmgr.services.patch_sources import SourcePatch
-from patchmgr.services.series import whole_series
+from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, require_pin
 from patchmgr.services.targets import settled
 
@@ -176,7 +176,9 @@ def _diff(session: Session, record: SeriesRecord, present: Record | None, edits:
     patches, series_file = whole_series(session, record)
     base = require_pin(upstream, record.pin).commit
     with Scratch([upstream.store]) as scratch:
-        before = Overlay(scratch.tree(base))
+        tree = scratch.tree(base)
+        upstream.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
+        before = Overlay(tree)
         for item in items_of(patches, series_file, present.selected) if present is not None else ():
             if item.refusal is None:
                 step_patch(before, item.patch, scratch)
