@@ -22,7 +22,7 @@ from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.renames import find_renames
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.services.carry import Carried, items_of
+from patchmgr.services.carry import RebasedSeries, items_of
 from patchmgr.services.load import Writing, load_series
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session
@@ -58,7 +58,7 @@ def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged
         renames = find_renames(scratch, base, onto, paths)
         judged, changes = rebase_series(items, UpstreamRange(base, onto, renames), tools)
         with Writing(scratch, target.commit, wants_diffs=True) as writing:
-            writing.start(Carried(judged, changes))
+            writing.start(RebasedSeries(judged, changes))
             writing.written()
     return judged
 

@@ -34,7 +34,7 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.work_tree import WorkFile
-from patchmgr.services.carry import Carried, CarryOptions, carry
+from patchmgr.services.carry import CarryOptions, RebasedSeries, carry
 from patchmgr.services.decisions import keep_findings
 from patchmgr.services.edits import find_edits
 from patchmgr.services.installed import (
@@ -207,7 +207,7 @@ def _write(
     scratch: Scratch,
     found: _Target,
     request: _Request,
-    carried: Carried,
+    carried: RebasedSeries,
     onto: StoredTree,
 ) -> Application:
     """Write the result unless a patch is in conflict; a dry run stops before the last step."""

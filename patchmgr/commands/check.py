@@ -31,7 +31,7 @@ from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.predicates import read_conditions
-from patchmgr.model.check import Checked, Gate, Problem, Standing, gate_of, skipped
+from patchmgr.model.check import Checked, GateResult, Problem, Standing, gate_of, skipped
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.settings import CheckCommand, SeriesSettings
@@ -54,7 +54,7 @@ def run_commands(
     commits: Sequence[str],
     commands: Sequence[CheckCommand],
     names: Sequence[str] | None,
-) -> list[Gate]:
+) -> list[GateResult]:
     """Run the commands of a series in a temporary checkout; return the result of each as a gate.
 
     If `names` is not empty, only the named commands are run; if it is None, no command is run.
@@ -65,7 +65,7 @@ def run_commands(
         raise UsageError(
             f"series.toml has no command {min(unknown)}", f"commands in series.toml: {known}"
         )
-    gates: dict[str, Gate] = {}
+    gates: dict[str, GateResult] = {}
     runs = []
     for command in commands:
         why = _why_not(command, names, at_pin.is_broken)
@@ -97,7 +97,7 @@ def _why_not(command: CheckCommand, names: Sequence[str] | None, is_broken: bool
 
 def _run_all(
     session: Session, at_pin: SeriesAtPin, commits: Sequence[str], commands: Sequence[CheckCommand]
-) -> list[Gate]:
+) -> list[GateResult]:
     loaded = at_pin.loaded
     states = (loaded.base.commit, *commits)
     loaded.upstream.try_fetch_objects(whole_tree(loaded.upstream.store, loaded.base.commit))
@@ -119,7 +119,7 @@ class Runner(Struct, frozen=True):
     states: Sequence[str]
     patches: Sequence[str]
 
-    def gate(self, command: CheckCommand) -> Gate:
+    def gate(self, command: CheckCommand) -> GateResult:
         """Return the result of a command on the head.
 
         If the command fails there, the result names the first patch with which it fails.
@@ -134,14 +134,14 @@ class Runner(Struct, frozen=True):
         last = len(self.states) - 1
         code, seconds = self._run(command, last, log)
         if code == 0:
-            return Gate(command.name, Standing.PASSED, 1, (), "", told_log, seconds)
+            return GateResult(command.name, Standing.PASSED, 1, (), "", told_log, seconds)
         how = f"took more than {command.timeout} s" if code == TIMED_OUT else f"exit {code}"
         first = self._first_bad(command, log)
         if first == 0:
             problem = Problem(command.name, f"{how}; the command also fails without the series")
         else:
             problem = Problem(command.name, how, self.patches[first - 1])
-        return Gate(command.name, Standing.FAILED, 1, (problem,), "", told_log, seconds)
+        return GateResult(command.name, Standing.FAILED, 1, (problem,), "", told_log, seconds)
 
     def _first_bad(self, command: CheckCommand, log: Path) -> int:
         """Return the index of the first state on which a command fails; 0 is the pin."""
@@ -212,7 +212,7 @@ def check(session: Session, name: str, commands: Sequence[str] | None) -> Checke
     return checked
 
 
-def text_gates(patches: Sequence[Patch], settings: SeriesSettings) -> list[Gate]:
+def text_gates(patches: Sequence[Patch], settings: SeriesSettings) -> list[GateResult]:
     """Return the results of the gates that need only the patch files."""
     gates = []
     for name, gate in TEXT_GATES:
@@ -234,7 +234,7 @@ class _Run(Struct, frozen=True):
     at_pin: SeriesAtPin
     settings: SeriesSettings
 
-    def gates(self) -> list[Gate]:
+    def gates(self) -> list[GateResult]:
         found = [self._links(), self._ensures(), *self._python(), self._audit(), self._claims()]
         wanted = [gate for gate in found if gate is not None]
         return [
@@ -242,7 +242,7 @@ class _Run(Struct, frozen=True):
             for gate in wanted
         ]
 
-    def _links(self) -> Gate | None:
+    def _links(self) -> GateResult | None:
         """Return the gate for the commits that patch headers cite.
 
         Returns None if no commit is cited, or if upstream has no history.
@@ -259,7 +259,7 @@ class _Run(Struct, frozen=True):
         )
         return gate_of("citations", len(cited), problems)
 
-    def _ensures(self) -> Gate:
+    def _ensures(self) -> GateResult:
         problems = tuple(
             Problem("ensures", str(outcome.reason), outcome.name)
             for outcome in self.at_pin.carried.outcomes
@@ -268,7 +268,7 @@ class _Run(Struct, frozen=True):
         asked = [p for p in self.at_pin.patches if any(f.lower() == "ensures" for f in p.fields)]
         return gate_of("ensures", len(asked), problems)
 
-    def _python(self) -> list[Gate]:
+    def _python(self) -> list[GateResult]:
         found = (self.files.file(self.at_pin.tree, path) for path in _METADATA)
         versions = self.settings.python or stated_versions([c for c in found if c is not None])
         modules = Modules(self.files.read, versions)
@@ -295,7 +295,7 @@ class _Run(Struct, frozen=True):
             gate_of("imports", gates.looked_up, names, note=note),
         ]
 
-    def _audit(self) -> Gate:
+    def _audit(self) -> GateResult:
         """Return the gate for certain audit findings that have not been accepted."""
         audited = audit_at_pin(self.session, self.at_pin)
         problems = tuple(
@@ -305,7 +305,7 @@ class _Run(Struct, frozen=True):
         )
         return gate_of("audit", len(self.at_pin.carried.changes), problems)
 
-    def _claims(self) -> Gate:
+    def _claims(self) -> GateResult:
         claims = self.settings.claims
         head, files = Overlay(self.at_pin.tree), self.files
         for path, entry in self.at_pin.carried.changes.items():

@@ -14,7 +14,7 @@ from patchmgr.engines.series.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded_conflict import MAX_SIDE
 from patchmgr.model.patch import Patch
-from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Region, Resolution
+from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, RegionSides, Resolution
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.outputs import read_named
@@ -112,7 +112,7 @@ def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded,
     with session.writing():
         memory = Memory(session.workspace)
         found = require(memory, name)
-        if found.kind is Kind.FILE:
+        if found.kind is RecordKind.FILE:
             pairs = [(found, content)]
         else:
             lessons = _lessons(memory, found, content, file)
@@ -167,7 +167,7 @@ def _whole_files(memory: Memory, path: str, names: Collection[str]) -> Iterator[
     """
     for name in memory.workspace.conflicts():
         found = None if name in names else _listed(memory, name).recorded
-        if found is None or found.kind is not Kind.FILE or found.path != path:
+        if found is None or found.kind is not RecordKind.FILE or found.path != path:
             continue
         if None not in (found.base, found.ours, found.theirs):
             yield name
@@ -234,9 +234,9 @@ def _lessons(memory: Memory, found: Recorded, content: bytes, file: Path) -> Seq
         if len(lessons) == len(wanted):
             return lessons
         reasons += [f"{one.id}: {one.reason}" for one in told if isinstance(one, Missed)]
-    if found.kind is Kind.REGION:
+    if found.kind is RecordKind.REGION:
         assert found.base is not None and found.ours is not None and found.theirs is not None
-        region = Region(found.base, found.ours, found.theirs)
+        region = RegionSides(found.base, found.ours, found.theirs)
         text = ended(content)
         refused = fits_region(region, text, whole=next(_originals(memory, found), None))
         if refused is None:

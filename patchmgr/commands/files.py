@@ -29,7 +29,7 @@ class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
     is_edited: bool
 
 
-class Files(Struct, frozen=True, rename={"rows": "files"}):
+class PatchFiles(Struct, frozen=True, rename={"rows": "files"}):
     """The files of one patch: first the files in its diff, then other edited files."""
 
     series: str
@@ -37,7 +37,7 @@ class Files(Struct, frozen=True, rename={"rows": "files"}):
     rows: tuple[Touched, ...]
 
 
-def files_of(session: Session, given: str | None, options: CheckoutOptions) -> Files:
+def files_of(session: Session, given: str | None, options: CheckoutOptions) -> PatchFiles:
     """Return the files of a patch (by default the top).
 
     For the top patch, files with edits that are not refreshed yet are included.
@@ -50,7 +50,7 @@ def files_of(session: Session, given: str | None, options: CheckoutOptions) -> F
         order = [path for path in _paths(patch) if path in signs]
         order += sorted(signs.keys() - set(order))
         rows = tuple(Touched(path, signs[path], path in edits) for path in order)
-        return Files(opened.name, name, rows)
+        return PatchFiles(opened.name, name, rows)
 
 
 def _paths(patch: Patch) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.forecast import Forecast, PullEffect, PullFacts, PullForecast, PullHead
 from patchmgr.model.outcome import SeriesOutcome, Verdict
-from patchmgr.model.plan import Assumption, Place, PlannedPatch
+from patchmgr.model.plan import Assumption, ConflictPlace, PlannedPatch
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.diffs import changed_lines, changed_paths
 from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_changes
@@ -262,7 +262,7 @@ def _touched(
     for outcome in outcomes:
         for patch in outcome.patches:
             places = dict.fromkeys(
-                Place(hunk.new_path, hunk.line, hunk.symbol)
+                ConflictPlace(hunk.new_path, hunk.line, hunk.symbol)
                 for hunk in patch.hunks
                 if hunk.symbol in symbols.get(hunk.new_path, ())
             )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.model.manual import Block, Kind, Topic
+from patchmgr.model.manual import BlockKind, PageBlock, Topic
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.outputs import write_output
 
@@ -85,13 +85,13 @@ def parse_topic(text: str) -> Topic:
     return Topic(match[1], match[2], text, tuple(_blocks(text)))
 
 
-def _blocks(text: str) -> Iterator[Block]:
+def _blocks(text: str) -> Iterator[PageBlock]:
     for part in re.split(r"\n{2,}", text.strip("\n")):
         lines = part.split("\n")
         if all(line.startswith("    ") for line in lines):
-            yield Block(Kind.CODE, "\n".join(line[4:] for line in lines))
+            yield PageBlock(BlockKind.CODE, "\n".join(line[4:] for line in lines))
         elif lines[0].startswith("- "):
             for item in re.split(r"\n(?=- )", part):
-                yield Block(Kind.ITEM, " ".join(item[2:].split()))
+                yield PageBlock(BlockKind.ITEM, " ".join(item[2:].split()))
         else:
-            yield Block(Kind.TEXT, " ".join(part.split()))
+            yield PageBlock(BlockKind.TEXT, " ".join(part.split()))

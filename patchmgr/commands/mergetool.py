@@ -9,7 +9,7 @@ from msgspec import Struct
 from patchmgr.commands.rebase import require_in_progress
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.errors import UsageError
-from patchmgr.model.recorded_conflict import Kind
+from patchmgr.model.recorded_conflict import RecordKind
 from patchmgr.plumbing.outputs import write_output
 from patchmgr.plumbing.programs import ToolFile, configured_settings, run_tool
 from patchmgr.services.memory import Memory
@@ -90,7 +90,7 @@ def _tool_file(workspace: Workspace, item: Waiting, before: bytes | None) -> Too
         sides = sides_of(marked)
         return ToolFile(item.path, *sides, before)
     known = Memory(workspace).get(item.conflict)
-    if known is None or known.kind is not Kind.FILE:
+    if known is None or known.kind is not RecordKind.FILE:
         hint = "resolve the file by hand, then run: patchmgr rebase --continue"
         raise UsageError(f"the sides of {item.file} are not recorded", hint)
     return ToolFile(item.path, known.base, known.ours, known.theirs, before)

@@ -22,7 +22,15 @@ from patchmgr.engines.report.sync_facts import (
 )
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.documents import SyncDocument
-from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
+from patchmgr.model.notes import (
+    Arrival,
+    Brought,
+    Carried,
+    Dropped,
+    GateLine,
+    ResolvedFile,
+    SyncNote,
+)
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.ports import Step
 from patchmgr.model.recorded_conflict import Recalled
@@ -230,7 +238,7 @@ class _Writer(Struct, frozen=True):
             warnings=warnings_of(self.syncs),
         )
 
-    def _solved(self) -> tuple[Solved, ...]:
+    def _solved(self) -> tuple[ResolvedFile, ...]:
         """Return how each conflict was resolved, with the edits that the patch makes now."""
         changes = {
             (patch.name, path): change
@@ -240,7 +248,7 @@ class _Writer(Struct, frozen=True):
         }
         with closing(StructureApart(answers=Answers())) as structure:
 
-            def told(one: Solved) -> Solved:
+            def told(one: ResolvedFile) -> ResolvedFile:
                 found = changes.get((one.patch, one.new_path)) or changes.get((one.patch, one.path))
                 edits = () if found is None else structure.edits_of_hunks(found)
                 return replace(one, edits=tuple(map(str, edits)))

@@ -21,7 +21,7 @@ from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Ve
 from patchmgr.model.plan import (
     Assumption,
     BreakingCommit,
-    Place,
+    ConflictPlace,
     Plan,
     PlannedPatch,
     PlanStep,
@@ -320,24 +320,24 @@ def _reason(patch: PatchOutcome) -> str | None:
     return patch.reason or "; ".join(reasons) or None
 
 
-def _places(patch: PatchOutcome) -> Iterator[Place]:
+def _places(patch: PatchOutcome) -> Iterator[ConflictPlace]:
     """Yield the position of each finding and each region in conflict, in upstream's new state."""
     for finding in patch.open_findings:
-        yield Place(finding.path, finding.line, finding.symbol)
+        yield ConflictPlace(finding.path, finding.line, finding.symbol)
     for conflict in patch.conflicts:
         yield from _regions(conflict)
 
 
-def _regions(conflict: FileConflict) -> Iterator[Place]:
+def _regions(conflict: FileConflict) -> Iterator[ConflictPlace]:
     if conflict.marked is None:
-        yield Place(conflict.new_path, 0, None)
+        yield ConflictPlace(conflict.new_path, 0, None)
         return
     found = split_marked(conflict.marked)
     ours = [region.region.ours for region in found.regions]
     index, line = SymbolIndex(conflict.new_path, found.with_each(tuple(ours))), 1
     for text, region in zip(found.texts, ours, strict=False):
         line += text.count(b"\n")
-        yield Place(conflict.new_path, line, index.at(line))
+        yield ConflictPlace(conflict.new_path, line, index.at(line))
         line += region.count(b"\n")
 
 

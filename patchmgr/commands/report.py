@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
-from patchmgr.engines.hardware_gates.sites import Texts
+from patchmgr.engines.hardware_gates.sites import PinAndHead
 from patchmgr.engines.hardware_gates.words import Words
 from patchmgr.engines.report.footprint import State, compared, footprint
 from patchmgr.engines.report.review import (
@@ -121,7 +121,9 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
     return Words.of((lists[name].read_bytes() for name in names), own)
 
 
-def judging(judge: Judge, texts: Sequence[Texts], answers: Answers) -> Callable[[], list[Sites]]:
+def judging(
+    judge: Judge, texts: Sequence[PinAndHead], answers: Answers
+) -> Callable[[], list[Sites]]:
     """Start to classify changed sites in the background; return a function that returns them.
 
     The function waits for the results, and returns the sites of each file in the order of `texts`.

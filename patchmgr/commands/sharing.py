@@ -27,7 +27,7 @@ from patchmgr.formats.recorded_conflict import (
 )
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
-from patchmgr.model.recorded_conflict import Kind, Recorded, Region, Source
+from patchmgr.model.recorded_conflict import Recorded, RecordKind, RegionSides, Source
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.clones import author_of
@@ -76,7 +76,7 @@ class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     is_dry_run: bool
 
 
-class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+class SharedConflicts(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The result of `conflicts push`; conflicts are given by their ids.
 
     The remote already had the resolutions in `known`, and has different resolutions for the
@@ -194,9 +194,9 @@ def _fault(one: Recorded) -> str | None:
     """Return why a resolution does not fit its conflict, or None if it does."""
     assert one.resolution is not None
     content = one.resolution.content
-    if one.kind is not Kind.REGION or content is None or recorded_fault(one) is not None:
+    if one.kind is not RecordKind.REGION or content is None or recorded_fault(one) is not None:
         return recorded_fault(one)
-    region = Region(one.base or b"", one.ours or b"", one.theirs or b"")
+    region = RegionSides(one.base or b"", one.ours or b"", one.theirs or b"")
     return fits_region(region, content, whole=None)
 
 
@@ -211,7 +211,7 @@ def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
     }
 
 
-def push(session: Session, where: str, *, branch: str | None) -> Pushed:
+def push(session: Session, where: str, *, branch: str | None) -> SharedConflicts:
     """Add this workspace's resolutions to a repository, as one commit on a branch.
 
     Resolutions that the repository already has are not replaced. Raises PatchmgrError "push" if
@@ -245,7 +245,9 @@ def push(session: Session, where: str, *, branch: str | None) -> Pushed:
                 hint = "nothing was pushed; if somebody else pushed just now, run the command again"
                 raise PatchmgrError(fault.kind, fault.message, hint) from fault
     place, is_dry_run = _PASSWORD.sub(r"\1", url), session.is_dry_run
-    return Pushed(place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run)
+    return SharedConflicts(
+        place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run
+    )
 
 
 def _own(session: Session) -> dict[str, dict[str, bytes]]:

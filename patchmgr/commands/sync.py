@@ -19,12 +19,12 @@ from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.plan import Plan, PlannedPatch
 from patchmgr.model.sync import (
     CarriedSeries,
-    Proposal,
     PullCheck,
     PullRequest,
     PushedBranch,
-    Standing,
+    PushStatus,
     Sync,
+    SyncPreview,
 )
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.plumbing.committing import fetch_ref
@@ -109,11 +109,11 @@ def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> Pu
 
 def _proposal(
     run: RebaseRun, stack: tuple[str, ...], upstream: OpenUpstream, end: Resolved
-) -> Proposal:
+) -> SyncPreview:
     """Return the clean steps up to the first breaking commit, and the conflicts after them."""
     session, here = run.session, planned(end)
     if session.workspace.series_record(stack[0]).pin.commit == end.commit:
-        return Proposal(Plan(stack, here, here, upstream.step, 0, (), (), ()))
+        return SyncPreview(Plan(stack, here, here, upstream.step, 0, (), (), ()))
     states = states_to(session, upstream, stack[0], end.ref)[0]
     planning = Planning(run, stack, states, upstream, len(states))
     steps, outcomes, after, files, at = [], [], session, planning.files, 0
@@ -130,7 +130,7 @@ def _proposal(
         orders += [shorter(each.order, {})[0] for one in left for each in orders_of(one)]
         outcomes.append(tuple(one.outcome for one in left))
     plan = planning.plan(steps)
-    return Proposal(plan, tuple(outcomes), carried, tuple(orders), files)
+    return SyncPreview(plan, tuple(outcomes), carried, tuple(orders), files)
 
 
 def _left(run: RebaseRun, stack: Sequence[str], target: Resolved) -> Iterator[RepeatedRebase]:
@@ -173,7 +173,7 @@ class _Publisher(Struct, frozen=True):
     run: RebaseRun
     repository: PatchRepository
     request: SyncRequest
-    proposal: Proposal
+    proposal: SyncPreview
     pulls: PullRequests | None
     fork: str | None
 
@@ -187,7 +187,7 @@ class _Publisher(Struct, frozen=True):
         try:
             for one in self._pushed(remote, date):
                 pushed.append(one)
-                warnings += [_held(one)] * (one.standing is Standing.HELD)
+                warnings += [_held(one)] * (one.standing is PushStatus.HELD)
             if self.pulls is not None:
                 pull = self._pull_request(self.pulls, pushed, warnings)
                 if pull is not None and pull.done == "refused":
@@ -197,7 +197,7 @@ class _Publisher(Struct, frozen=True):
                     checks = tuple(told.found())
                     warnings += [check_words(one) for one in checks if one.fault or one.left]
             pushed.append(self._push_badge(remote))
-            warnings += [_held(pushed[-1])] * (pushed[-1].standing is Standing.HELD)
+            warnings += [_held(pushed[-1])] * (pushed[-1].standing is PushStatus.HELD)
         except PatchmgrError as fault:
             if not pushed:
                 raise
@@ -244,7 +244,7 @@ class _Publisher(Struct, frozen=True):
             if self.repository.is_dry_run:
                 return PullRequest(done) if found is None else _done(done, found)
             written = self._written(pulls, found, warnings, closes=is_current)
-            if pushed and pushed[0].standing is not Standing.HELD:
+            if pushed and pushed[0].standing is not PushStatus.HELD:
                 title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
                 is_done = not self.proposal.plan.has_conflicts
                 pulls.check(pushed[0].commit, title, body, is_done=is_done)

@@ -18,7 +18,7 @@ from patchmgr.formats.paths import check_path, read_path, written_path
 from patchmgr.formats.shown import shown
 from patchmgr.formats.toml_text import converted, read_toml
 from patchmgr.model.operation import Commit
-from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Resolution, Source
+from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution, Source
 
 CONFLICTS = "conflicts"
 PULLED = f"{CONFLICTS}/pulled"
@@ -38,7 +38,7 @@ _Part = Annotated[str, Meta(pattern=r"^[0-9a-f]{12}\Z")]
 
 class _Meta(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     format: Literal[1]
-    kind: Kind
+    kind: RecordKind
     parts: Annotated[tuple[_Part, ...], Meta(max_length=MAX_PARTS)] = ()
     path: str = ""
     seen: str = ""
@@ -159,12 +159,12 @@ def _shape_fault(recorded: Recorded) -> str | None:
     """Return why the files do not fit the kind of the conflict, or None if they do."""
     sides = (recorded.base, recorded.ours, recorded.theirs)
     solved = recorded.resolution
-    if recorded.kind is Kind.GROUP:
+    if recorded.kind is RecordKind.GROUP:
         has_more = any(side is not None for side in sides) or solved is not None
         return "must have parts, and no sides" if has_more or not recorded.parts else None
     if recorded.parts:
         return "has parts, but is a single conflict"
-    if recorded.kind is Kind.FILE:
+    if recorded.kind is RecordKind.FILE:
         return "has none of base, ours and theirs" if sides == (None, None, None) else None
     if None in sides:
         return "lacks one of base, ours and theirs"

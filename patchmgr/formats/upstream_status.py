@@ -9,7 +9,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
-from patchmgr.model.upstream_status import Stance, Standing
+from patchmgr.model.upstream_status import Stance, UpstreamStanding
 
 STATUS = "Upstream-Status"
 MAINLINE = "Patch-mainline"
@@ -30,7 +30,7 @@ _MAINLINE = (
 _NO_MORE_THAN_YES = late_pattern(r"yes\b[,;\s]*", re.IGNORECASE)
 
 
-def standing_of(patch: Patch) -> Standing:
+def standing_of(patch: Patch) -> UpstreamStanding:
     """Return the status of a patch upstream.
 
     If several header fields state one, `_FIELDS` gives their order of precedence, so that "applied"
@@ -41,8 +41,8 @@ def standing_of(patch: Patch) -> Standing:
         found = read(text) if text is not None else None
         if found is not None:
             name = next(n for n in patch.fields if n.lower() == field.lower())
-            return Standing(*found, name)
-    return Standing()
+            return UpstreamStanding(*found, name)
+    return UpstreamStanding()
 
 
 _Found = tuple[Stance, str]

@@ -29,7 +29,7 @@ class Problem(Struct, frozen=True):
     line: int | None = None
 
 
-class Gate(Struct, frozen=True):
+class GateResult(Struct, frozen=True):
     """The result of one gate: the number of things it examined, and the problems it found.
 
     If the gate was skipped, `note` is the reason. `log` is the path, within the workspace, of the
@@ -54,7 +54,7 @@ class Checked(Struct, frozen=True):
     series: str
     head: str | None
     patches: tuple[str, ...]
-    gates: tuple[Gate, ...]
+    gates: tuple[GateResult, ...]
 
     @property
     def is_sound(self) -> bool:
@@ -62,12 +62,14 @@ class Checked(Struct, frozen=True):
         return all(gate.standing is not Standing.FAILED for gate in self.gates)
 
 
-def gate_of(name: str, looked_at: int, problems: tuple[Problem, ...], *, note: str = "") -> Gate:
+def gate_of(
+    name: str, looked_at: int, problems: tuple[Problem, ...], *, note: str = ""
+) -> GateResult:
     """Return the result of a gate that was run: failed if there are problems, otherwise passed."""
     standing = Standing.FAILED if problems else Standing.PASSED
-    return Gate(name, standing, looked_at, problems, note)
+    return GateResult(name, standing, looked_at, problems, note)
 
 
-def skipped(name: str, why: str) -> Gate:
+def skipped(name: str, why: str) -> GateResult:
     """Return the result of a gate that was skipped for the given reason."""
-    return Gate(name, Standing.SKIPPED, 0, (), why)
+    return GateResult(name, Standing.SKIPPED, 0, (), why)

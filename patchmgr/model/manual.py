@@ -7,7 +7,7 @@ from enum import Enum
 from msgspec import Struct
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """Whether a block of a page is a paragraph, a list item, or code."""
 
     TEXT = "text"
@@ -15,14 +15,14 @@ class Kind(Enum):
     CODE = "code"
 
 
-class Block(Struct, frozen=True):
+class PageBlock(Struct, frozen=True):
     """A paragraph or list item on a single line, or several lines of code."""
 
-    kind: Kind
+    kind: BlockKind
     text: str
 
 
-class Entry(Struct, frozen=True):
+class ParameterHelp(Struct, frozen=True):
     """An argument or option: its names, the placeholder for its value, and its description."""
 
     names: tuple[str, ...]
@@ -42,8 +42,8 @@ class CommandPage(Struct, frozen=True):
     summary: str
     text: tuple[str, ...]
     examples: tuple[str, ...]
-    arguments: tuple[Entry, ...]
-    options: tuple[Entry, ...]
+    arguments: tuple[ParameterHelp, ...]
+    options: tuple[ParameterHelp, ...]
     below: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -58,4 +58,4 @@ class Topic(Struct, frozen=True):
     name: str
     about: str
     text: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[PageBlock, ...]

@@ -28,7 +28,7 @@ class Arrival(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
-class Solved(Struct, frozen=True, rename={"is_open": "open"}):
+class ResolvedFile(Struct, frozen=True, rename={"is_open": "open"}):
     """A file of a patch that git's text merge could not merge, and how the conflict was resolved.
 
     `is_open` is true if the file is still in conflict. `collided` lists the upstream commits that
@@ -107,7 +107,7 @@ class SyncNote(Struct, frozen=True, rename=_KEYS):
     is_dry_run: bool
     is_complete: bool
     patches: tuple[Carried, ...]
-    solved: tuple[Solved, ...]
+    solved: tuple[ResolvedFile, ...]
     dropped: tuple[Dropped, ...]
     brought: tuple[Brought, ...]
     subsystems_by: str

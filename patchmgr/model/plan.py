@@ -12,7 +12,7 @@ from patchmgr.model.upstream import UpstreamState
 PLAN_FORMAT = 1
 
 
-class Place(Struct, frozen=True):
+class ConflictPlace(Struct, frozen=True):
     """A conflicting region: its line and symbol in upstream's file with earlier patches applied.
 
     `line` counts from 1, and is 0 if the file is not text.
@@ -33,7 +33,7 @@ class PlannedPatch(Struct, frozen=True):
     name: str
     verdict: Verdict
     reason: str | None = None
-    places: tuple[Place, ...] = ()
+    places: tuple[ConflictPlace, ...] = ()
 
 
 class BreakingCommit(Struct, frozen=True):

@@ -128,7 +128,7 @@ class State(Struct, frozen=True):
     version: str | None = None
 
 
-class States(Protocol):
+class StateFinder(Protocol):
     """Access to the states that predicates name."""
 
     def state(self, upstream: str, ref: str | None) -> State:

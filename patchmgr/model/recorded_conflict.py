@@ -7,7 +7,7 @@ from enum import Enum
 from msgspec import Struct
 
 
-class Region(Struct, frozen=True):
+class RegionSides(Struct, frozen=True):
     """The three sides of one conflicting region, each made of whole lines with their line feeds."""
 
     base: bytes
@@ -15,7 +15,7 @@ class Region(Struct, frozen=True):
     theirs: bytes
 
 
-class Kind(str, Enum):
+class RecordKind(str, Enum):
     """What is in conflict: lines of a text, a whole file, or several regions of one file."""
 
     REGION = "region"
@@ -61,7 +61,7 @@ class Recorded(Struct, frozen=True):
     """
 
     id: str
-    kind: Kind
+    kind: RecordKind
     base: bytes | None = None
     ours: bytes | None = None
     theirs: bytes | None = None

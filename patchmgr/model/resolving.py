@@ -50,7 +50,7 @@ Choices = Mapping[str, Choice]
 """Choices keyed by region id, so that the same conflict elsewhere gets the same resolution."""
 
 
-class Place(Struct, frozen=True):
+class InFile(Struct, frozen=True):
     """A region within its file: the text before the region, its resolution, and the text after it.
 
     `text` is None if nothing was chosen yet, or if the file is to be deleted.

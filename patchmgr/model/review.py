@@ -44,7 +44,7 @@ class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
     patches: tuple[str, ...] = ()
 
 
-class Part(Struct, frozen=True):
+class Subsystem(Struct, frozen=True):
     """A subsystem: the numbers of its changed files and lines, in total and in tests.
 
     `rebuilt` is the number of files that take effect only after a build.
@@ -118,7 +118,7 @@ class Review(Struct, frozen=True):
     """
 
     parts_by: str
-    parts: tuple[Part, ...]
+    parts: tuple[Subsystem, ...]
     parts_of_patches: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
     sites: tuple[ChangedSite, ...]
     hotspots: tuple[Hotspot, ...]

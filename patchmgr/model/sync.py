@@ -24,7 +24,7 @@ class CarriedSeries(Struct, frozen=True):
     compared: ComparedSeries
 
 
-class Proposal(Struct, frozen=True):
+class SyncPreview(Struct, frozen=True):
     """A plan, and the results of its steps up to the first one that causes a conflict.
 
     `outcomes` has one entry for each step without conflict. If the rebase to the end of the plan
@@ -45,7 +45,7 @@ class Proposal(Struct, frozen=True):
         return {one.name: str(one.head) for one in done[-1]} if done else {}
 
 
-class Standing(str, Enum):
+class PushStatus(str, Enum):
     """What happened to a branch: pushed, up to date, or held because others pushed to it."""
 
     PUSHED = "pushed"
@@ -62,7 +62,7 @@ class PushedBranch(Struct, frozen=True):
 
     name: str
     commit: str
-    standing: Standing
+    standing: PushStatus
     there: str | None
 
 
@@ -97,7 +97,7 @@ class PullCheck(Struct, frozen=True):
 class Sync(Struct, frozen=True):
     """The result of a sync; `warnings` are sentences for the user."""
 
-    proposal: Proposal
+    proposal: SyncPreview
     branches: tuple[PushedBranch, ...] = ()
     pull_request: PullRequest | None = None
     warnings: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ class Stance(str, Enum):
     INAPPROPRIATE = "Inappropriate"
 
 
-class Standing(Struct, frozen=True):
+class UpstreamStanding(Struct, frozen=True):
     """The upstream status of a patch.
 
     `detail` says where the patch was sent, which commit contains it, or why it has this status.

@@ -68,7 +68,7 @@ class UpstreamChange(Struct, frozen=True):
     diff: str = ""
 
 
-class Use(Struct, frozen=True):
+class SymbolUse(Struct, frozen=True):
     """A line in the new upstream state that uses a symbol in conflict."""
 
     path: str
@@ -120,7 +120,7 @@ class WorkOrder(Struct, frozen=True):
     symbols: tuple[SymbolSides, ...] = ()
     causes: tuple[UpstreamChange, ...] = ()
     later: tuple[UpstreamChange, ...] = ()
-    uses: tuple[Use, ...] | None = None
+    uses: tuple[SymbolUse, ...] | None = None
     earlier: tuple[Earlier, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     finding: AuditFinding | None = None

@@ -15,7 +15,7 @@ from patchmgr.render.machine import fields
 if TYPE_CHECKING:
     from patchmgr.commands.applied import Listing
     from patchmgr.commands.edit import Edited
-    from patchmgr.commands.files import Files
+    from patchmgr.commands.files import PatchFiles
     from patchmgr.commands.move import Moved
     from patchmgr.commands.push import Pushed
     from patchmgr.commands.refresh import Distributed, Refreshed
@@ -177,7 +177,7 @@ def guards_value(found: Guarded) -> list[dict[str, Any]]:
     ]
 
 
-def files_text(found: Files) -> Iterator[str]:
+def files_text(found: PatchFiles) -> Iterator[str]:
     """Yield one line per file of a patch, with `+`, `~` or `-` before its path."""
     for row in found.rows:
         edited = "  (edited)" if row.is_edited else ""

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from patchmgr.model.check import Checked, Gate, Problem, Standing
+from patchmgr.model.check import Checked, GateResult, Problem, Standing
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, finding_document, keys
 from patchmgr.render.rebase import painted
@@ -55,7 +55,7 @@ def _gates(checked: Checked) -> str:
     return f"{counted(len(checked.gates), 'gate')}: {', '.join(words) or 'none'}"
 
 
-def _about(gate: Gate) -> str:
+def _about(gate: GateResult) -> str:
     if gate.standing is Standing.SKIPPED:
         return clean(gate.note)
     words = []
@@ -106,7 +106,7 @@ def checked_value(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _gate(gate: Gate) -> dict[str, Any]:
+def _gate(gate: GateResult) -> dict[str, Any]:
     return fields(
         gate,
         "name",
@@ -151,10 +151,10 @@ def junit(results: Sequence[Checked]) -> str:
     return f"{raw.decode()}\n"
 
 
-_Case = tuple[Gate, str, "Sequence[Problem]", "str | None"]
+_Case = tuple[GateResult, str, "Sequence[Problem]", "str | None"]
 
 
-def _cases(checked: Checked, gate: Gate) -> Iterator[_Case]:
+def _cases(checked: Checked, gate: GateResult) -> Iterator[_Case]:
     """Yield the test cases of a gate: one for each patch, or one for the branch, or both."""
     if gate.standing is Standing.SKIPPED:
         yield gate, "branch", (), gate.note

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from patchmgr.render.escape import clean, counted
 
 if TYPE_CHECKING:
-    from patchmgr.commands.sharing import Pulled, Pushed
+    from patchmgr.commands.sharing import Pulled, SharedConflicts
     from patchmgr.model.recorded_conflict import Source
 
 from collections.abc import Iterator
@@ -151,7 +151,7 @@ def pulled_text(pulled: Pulled) -> Iterator[str]:
         yield "They are proposals: each is shown with its conflict, for you to accept."
 
 
-def pushed_text(pushed: Pushed) -> Iterator[str]:
+def pushed_text(pushed: SharedConflicts) -> Iterator[str]:
     """Yield the result of `conflicts push`: which resolutions were pushed, and which were not."""
     would = "Would push" if pushed.is_dry_run else "Pushed"
     count = counted(len(pushed.pushed), "resolution")

@@ -9,7 +9,7 @@ from datetime import date
 from textwrap import wrap
 from typing import Any
 
-from patchmgr.model.manual import Block, CommandPage, Entry, Kind, Topic
+from patchmgr.model.manual import BlockKind, CommandPage, PageBlock, ParameterHelp, Topic
 from patchmgr.render.view import table
 
 _ESCAPES = {
@@ -102,7 +102,7 @@ def _synopsis(page: CommandPage) -> list[str]:
     return [f".B {_escaped(' '.join(page.words))}", " ".join(parts) or r"\&"]
 
 
-def _entries(entries: Sequence[Entry]) -> list[str]:
+def _entries(entries: Sequence[ParameterHelp]) -> list[str]:
     lines: list[str] = []
     for entry in entries:
         names = ", ".join(rf"\fB{_escaped(name)}\fP" for name in entry.names)
@@ -126,17 +126,17 @@ def _paragraphs(texts: Sequence[str]) -> list[str]:
     return lines
 
 
-def _blocks(found: Sequence[Block]) -> list[str]:
+def _blocks(found: Sequence[PageBlock]) -> list[str]:
     lines: list[str] = []
     for number, block in enumerate(found):
         lines += _block(block, is_first=number == 0)
     return lines
 
 
-def _block(block: Block, *, is_first: bool) -> list[str]:
-    if block.kind is Kind.CODE:
+def _block(block: PageBlock, *, is_first: bool) -> list[str]:
+    if block.kind is BlockKind.CODE:
         return _code(block.text, is_first=is_first)
-    if block.kind is Kind.ITEM:
+    if block.kind is BlockKind.ITEM:
         return [r".IP \(bu 2", _inline(block.text)]
     return [*([] if is_first else [".PP"]), _inline(block.text)]
 
@@ -196,7 +196,7 @@ def page_of(command: Any, words: tuple[str, ...]) -> CommandPage:
     )
 
 
-def _entry(parameter: Any) -> Entry:
+def _entry(parameter: Any) -> ParameterHelp:
     is_argument = parameter.param_type_name == "argument"
     value = parameter.metavar or parameter.name.upper()
     if is_argument and not parameter.metavar and not parameter.required:
@@ -205,4 +205,4 @@ def _entry(parameter: Any) -> Entry:
         value = ""
     names = () if is_argument else (*parameter.opts, *parameter.secondary_opts)
     text = getattr(parameter, "help", None) or ""
-    return Entry(names, value, text, bool(parameter.required))
+    return ParameterHelp(names, value, text, bool(parameter.required))

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from patchmgr.model.notes import Arrival, Dropped, Solved, SyncNote
+from patchmgr.model.notes import Arrival, Dropped, ResolvedFile, SyncNote
 from patchmgr.model.upstream import Pin
 from patchmgr.render.escape import counted, measured_text, reliability_text
 from patchmgr.render.machine import pin_document
@@ -94,7 +94,7 @@ def _verdicts(note: SyncNote) -> str:
     return "\n".join([line, "", *lists]) if lists else line
 
 
-def _solved(one: Solved) -> str:
+def _solved(one: ResolvedFile) -> str:
     where = code(one.path)
     if one.new_path != one.path:
         where += f" → {code(one.new_path)}"

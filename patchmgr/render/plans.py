@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from patchmgr.model.forecast import Forecast, PullEffect, PullForecast
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
-from patchmgr.model.plan import Assumption, BreakingCommit, Place, Plan, PlannedPatch, PlanStep
+from patchmgr.model.plan import (
+    Assumption,
+    BreakingCommit,
+    ConflictPlace,
+    Plan,
+    PlannedPatch,
+    PlanStep,
+)
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.markdown_text import code, code_cell, table, text
 from patchmgr.render.rebase import (
@@ -104,7 +111,7 @@ def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
         yield from view.folded(line, f"{indent}  ")
 
 
-def _place(place: Place) -> str:
+def _place(place: ConflictPlace) -> str:
     line = f":{place.line}" if place.line else ""
     return f"{place.path}{line}" + (f" {place.symbol}" if place.symbol else "")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from patchmgr.model.decision import Decision
 from patchmgr.model.documents import RebaseDocument
 from patchmgr.model.outcome import How
-from patchmgr.model.recorded_conflict import Kind, Recalled, Recorded
+from patchmgr.model.recorded_conflict import Recalled, Recorded, RecordKind
 from patchmgr.render.escape import clean, counted, reliability_text
 from patchmgr.render.machine import candidates, fields, keys, series_document
 from patchmgr.render.rebase import content_lines, header_lines
@@ -35,7 +35,7 @@ _MOST_EDITS = 12  # edits to list for a side
 
 def state_of(recorded: Recorded) -> str:
     """Return "open", "solved" or "deleted" for a recorded conflict; for a group, "parts"."""
-    if recorded.kind is Kind.GROUP:
+    if recorded.kind is RecordKind.GROUP:
         return "parts"
     if recorded.resolution is None:
         return "open"
@@ -77,7 +77,7 @@ def _about(recorded: Recorded) -> str:
     words = [clean(recorded.path)]
     if recorded.seen:
         words.append(f"seen in {clean(recorded.seen)}")
-    if recorded.kind is Kind.GROUP:
+    if recorded.kind is RecordKind.GROUP:
         words.append(", ".join(recorded.parts))
     if recorded.resolution is not None:
         source = f" {clean(recorded.resolution.source)}" if recorded.resolution.source else ""
@@ -107,7 +107,7 @@ def _asking(patch: Patch) -> Iterator[str]:
 
 def _lines(recorded: Recorded, edits: SideEdits | None) -> Iterator[str]:
     yield f"{recorded.id}  {state_of(recorded)}  {_about(recorded)}"
-    if recorded.kind is Kind.GROUP:
+    if recorded.kind is RecordKind.GROUP:
         return
     if edits is not None:
         yield from _edit_lines("ours", edits.ours)

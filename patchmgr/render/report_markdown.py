@@ -14,7 +14,7 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Tally,
 )
-from patchmgr.model.review import ChangedSite, Hotspot, Part, Review, Risk
+from patchmgr.model.review import ChangedSite, Hotspot, Review, Risk, Subsystem
 from patchmgr.render.escape import counted
 from patchmgr.render.markdown_text import LIMIT, Page, code, code_cell, text
 from patchmgr.render.report_words import (
@@ -218,7 +218,7 @@ def _site(site: TouchedSymbol) -> str:
 MOST_IN_CHART = 10
 
 
-def _part_row(part: Part) -> Sequence[object]:
+def _part_row(part: Subsystem) -> Sequence[object]:
     is_python = part.languages == ("Python",)
     needs = "rebuild" if part.rebuilt else "Python only" if is_python else ""
     tests = f"+{part.test_added} -{part.test_removed}"

@@ -17,7 +17,7 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Touched,
 )
-from patchmgr.model.review import Moment, Part, Reach, Review
+from patchmgr.model.review import Moment, Reach, Review, Subsystem
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import document, fields, keys, pin_document
@@ -65,7 +65,7 @@ def review_value(review: Review) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Subsystem) -> dict[str, Any]:
     tests = {name: getattr(part, f"test_{name}") for name in _COUNTS}
     return fields(part, "name", *_COUNTS, "rebuilt", "languages", tests=tests)
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.model.outcome import SeriesOutcome, Verdict
-from patchmgr.model.resolving import Choice, OpenConflict, Place, Resolving, Taken
+from patchmgr.model.resolving import Choice, InFile, OpenConflict, Resolving, Taken
 from patchmgr.model.work_order import OrderedRegion, SideText, WorkOrder
 from patchmgr.render.escape import clean, counted, reliability_text
 from patchmgr.render.rebase import short_ref
@@ -128,7 +128,7 @@ def _without_indent(found: Sequence[Pane]) -> Iterator[Pane]:
         yield replace(pane, lines=tuple((is_new, line[wide:]) for is_new, line in pane.lines))
 
 
-def result_pane(region: OrderedRegion, choice: Choice | None, place: Place) -> Pane:
+def result_pane(region: OrderedRegion, choice: Choice | None, place: InFile) -> Pane:
     """Return a pane with a region as the choice resolves it, and a few lines around the region."""
     if choice is None:
         return Pane("result: nothing is chosen yet", ())

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from patchmgr.model.sync import Proposal, PullCheck, Standing, Sync
+from patchmgr.model.sync import PullCheck, PushStatus, Sync, SyncPreview
 from patchmgr.model.upstream import Pin, UpstreamState
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted
@@ -29,18 +29,18 @@ _AGAIN = (
 )
 
 
-def sync_state(proposal: Proposal) -> str:
+def sync_state(proposal: SyncPreview) -> str:
     """Return the result of a sync in one word: current, carried or conflicts."""
     plan = proposal.plan
     return "conflicts" if plan.has_conflicts else "carried" if plan.steps else "current"
 
 
-def sync_title(proposal: Proposal) -> str:
+def sync_title(proposal: SyncPreview) -> str:
     """Return the title of a sync's pull request: the series, and the state that it reached."""
     return f"{', '.join(map(clean, proposal.plan.series))}: {_words(proposal)}"
 
 
-def _words(proposal: Proposal) -> str:
+def _words(proposal: SyncPreview) -> str:
     onto, steps = _state(proposal.plan.onto), proposal.plan.steps
     if not proposal.plan.has_conflicts:
         return f"sync to {onto}" if steps else f"nothing to sync; it is on {onto}"
@@ -61,9 +61,9 @@ def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> Iterator[str]:
     yield from (f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders)
     would = "would be " if is_dry_run else ""
     words = {
-        Standing.PUSHED: f"{would}pushed",
-        Standing.SAME: "up to date",
-        Standing.HELD: "not pushed, because others have pushed to it",
+        PushStatus.PUSHED: f"{would}pushed",
+        PushStatus.SAME: "up to date",
+        PushStatus.HELD: "not pushed, because others have pushed to it",
     }
     yield from (f"  {clean(one.name)}  {words[one.standing]}" for one in found.branches)
     pull = found.pull_request
@@ -81,7 +81,9 @@ def _what(order: WorkOrder) -> str:
     return f"{order.new_path}: {order.reason}" if order.new_path else order.reason
 
 
-def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: int = LIMIT) -> str:
+def sync_markdown(
+    proposal: SyncPreview, warnings: Sequence[str] = (), *, limit: int = LIMIT
+) -> str:
     """Return the description of a sync's pull request, in at most `limit` characters of Markdown.
 
     Items that do not fit are left out and counted.
@@ -99,7 +101,7 @@ def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: in
     return page.whole()
 
 
-def _sums(proposal: Proposal) -> str:
+def _sums(proposal: SyncPreview) -> str:
     """Return the ledger of each rebase, and the footprint of each series before and after."""
     lines = [
         f"- {text(one.name)} to {text(short_ref(one.onto.ref))}: {ledger_line(one.ledger)}"
@@ -121,7 +123,7 @@ def _order(order: WorkOrder) -> str:
     return f"{told}\n\n<details>\n<summary>work order</summary>\n\n{body}\n\n</details>"
 
 
-def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
+def comment_markdown(proposal: SyncPreview, *, limit: int = LIMIT) -> str:
     """Return a comment with the changed patches and what changed in them, or "" without changes."""
     lines = list[str]()
     for one in proposal.carried:
@@ -181,7 +183,7 @@ def annotations_text(found: Sync) -> Iterator[str]:
 _COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
 
 
-def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
+def badge(proposal: SyncPreview, date: str) -> tuple[str, bytes]:
     """Return the state of a series after a sync, in words and as JSON for a shields.io badge."""
     words = _words(proposal)
     value = {

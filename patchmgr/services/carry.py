@@ -24,7 +24,7 @@ from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.conflicts.header_references import with_named
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.ledger.balance import balance
-from patchmgr.engines.ledger.claims import Claim, Claimed, Fate
+from patchmgr.engines.ledger.claims import Claimed, Fate, FileClaim
 from patchmgr.engines.moved.files import ChangedFiles, is_of
 from patchmgr.engines.rebase.blocking import Left, pass_on_causes
 from patchmgr.engines.rebase.conflicts import shown_content
@@ -60,7 +60,7 @@ from patchmgr.services.session import Session
 FEWEST_KEPT = 24  # upstream steps; over fewer steps, a new search costs less than the cache
 
 
-class Search(Struct, frozen=True):
+class AbsorptionSearch(Struct, frozen=True):
     """What is needed to find out which changes of the patches upstream already contains.
 
     `items` are the patches, `folded` holds their changes, and `way` describes upstream's commits
@@ -79,7 +79,7 @@ def search_of(
     onto: StoredTree,
     renames: Mapping[str, str],
     history: KnownHistory,
-) -> Search:
+) -> AbsorptionSearch:
     """Return what is needed to find out which changes of the patches upstream already contains.
 
     The search covers only patches that the diffs of later patches build on. A patch that a guard or
@@ -99,13 +99,13 @@ def search_of(
     def width(step: Step) -> int:
         return len(changed_paths(scratch.git_dir, history.before(step.commit), step.commit))
 
-    return Search(kept, folded, Way(start, target, renames, steps, width, history.inside))
+    return AbsorptionSearch(kept, folded, Way(start, target, renames, steps, width, history.inside))
 
 
 def with_absorbed(
     scratch: Scratch,
     items: Sequence[Item],
-    search: Search,
+    search: AbsorptionSearch,
     before: Answers,
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
@@ -164,7 +164,7 @@ class CarryOptions(Struct, frozen=True):
     edits: Mapping[str, Mapping[str, Edits]] = field(default_factory=dict)
 
 
-class Carried(Struct, frozen=True):
+class RebasedSeries(Struct, frozen=True):
     """The result of a rebase: its patches, and the files that differ from the target state.
 
     `changes` maps each path to the new entry of the file, or to None if the file is deleted. `left`
@@ -231,7 +231,7 @@ class CarryInput(Struct, frozen=True):
     decisions: tuple[Decision, ...] = ()
     memory: Memory | None = None
     formatters: Toolbox | None = None
-    on_carried: Callable[[Carried], None] = lambda carried: None
+    on_carried: Callable[[RebasedSeries], None] = lambda carried: None
     left: tuple[Left, ...] = ()
     repository: str | None = None
 
@@ -242,7 +242,7 @@ class CarryInput(Struct, frozen=True):
             self.memory.enter(f"{self.name}/{patch}")
 
 
-def carry(given: CarryInput) -> Carried:
+def carry(given: CarryInput) -> RebasedSeries:
     """Rebase a series; if a history is given, audit the result and explain the verdicts."""
     kept, confidence, progress = Answers(), given.options.confidence, given.session.progress
     if confidence is None:
@@ -305,7 +305,7 @@ class _Carry:
             edits=options.edits.get(given.name, {}),
         )
 
-    def carried(self) -> Carried:
+    def carried(self) -> RebasedSeries:
         """Rebase the patches, and return the result."""
         given, patches = self.given, [item.patch for item in self.items]
         scratch, base, onto, history = given.scratch, given.base, given.onto, given.history
@@ -330,18 +330,18 @@ class _Carry:
         )
         if auditor is not None:
             return self._audited(auditor, judged, changes)
-        given.on_carried(Carried(judged, changes))
-        return Carried(judged, changes, judged[-1].left if judged else given.left)
+        given.on_carried(RebasedSeries(judged, changes))
+        return RebasedSeries(judged, changes, judged[-1].left if judged else given.left)
 
     def _audited(
         self, auditor: Auditor, judged: Sequence[Judged], changes: Mapping[str, Entry | None]
-    ) -> Carried:
+    ) -> RebasedSeries:
         """Return the result with explained verdicts, findings of the audit, and the ledger."""
         given, scratch = self.given, self.given.scratch
         if not given.options.audits_conflicts and any(one.outcome.is_left for one in judged):
-            given.on_carried(Carried(tuple(judged), changes))
+            given.on_carried(RebasedSeries(tuple(judged), changes))
             judged, left = self._explained(auditor, judged)
-            return Carried(judged, changes, left)
+            return RebasedSeries(judged, changes, left)
         left = judged[-1].left if judged else given.left
         upstream = AuditedUpstream(
             given.base,
@@ -360,7 +360,7 @@ class _Carry:
         # Both checks run while commits are written and verdicts are explained.
         checked = auditor.begin(states)
         suspected = check_merged(states, suspect_all=self.structure.suspect_all)
-        given.on_carried(Carried(tuple(judged), changes))
+        given.on_carried(RebasedSeries(tuple(judged), changes))
         by_name = {item.patch.name: item.patch for item in self.items}
         judged, left = self._explained(auditor, judged)
         # The ledger checks `merged`: `states` has imports that were rewritten on purpose.
@@ -370,7 +370,7 @@ class _Carry:
         told += suspected(told)
         told = (*invalid_patches(self.items, given.views), *told, *ledger.faults)
         judged = with_findings(judged, told, by_name, given.options.accepted)
-        return Carried(judged, changes, tuple(left), ledger)
+        return RebasedSeries(judged, changes, tuple(left), ledger)
 
     def _explained(
         self, auditor: Auditor, judged: Sequence[Judged]
@@ -469,13 +469,13 @@ def claimed(item: Item, judged: Judged) -> Claimed:
     )
 
 
-def _claim(result: FileResult) -> Claim:
+def _claim(result: FileResult) -> FileClaim:
     change = result.step.change
     places = (place.path for place in result.places.values())
     homes = tuple(dict.fromkeys((result.home, *result.changes, *places)))
     if result.conflict is not None:
-        return Claim(change.path, homes, (Fate.CONFLICT,) * max(1, len(result.answers)))
-    return Claim(change.path, homes, tuple(_fate(*answer) for answer in result.answers))
+        return FileClaim(change.path, homes, (Fate.CONFLICT,) * max(1, len(result.answers)))
+    return FileClaim(change.path, homes, tuple(_fate(*answer) for answer in result.answers))
 
 
 def _fate(verdict: Verdict, how: How | None) -> Fate:

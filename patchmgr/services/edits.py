@@ -33,7 +33,7 @@ from patchmgr.services.targets import settled
 _COMPILED = ".pyc"
 
 
-class Edit(Struct, frozen=True):
+class EditedFile(Struct, frozen=True):
     """A file that somebody edited: its paths in the package and in the repository, and both texts.
 
     `original` is the file in the wheel, and `now` the edited one; None stands for no file.
@@ -48,7 +48,7 @@ class Edit(Struct, frozen=True):
 class Edits(Struct, frozen=True):
     """The edited files of a package; the originals of the files in `unknown` are not in the pin."""
 
-    known: tuple[Edit, ...]
+    known: tuple[EditedFile, ...]
     unknown: tuple[str, ...]
 
 
@@ -68,7 +68,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
         return Edits((), ())
     upstream = session.upstream_of(record)
     pin = require_pin(upstream, record.pin)
-    known: list[Edit] = []
+    known: list[EditedFile] = []
     unknown: list[str] = []
     with Scratch([upstream.store]) as scratch:
         tree = scratch.tree(pin.commit)
@@ -92,7 +92,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
             if path is None or not is_proven:
                 unknown.append(place)
             else:
-                known.append(Edit(place, path, original, now))
+                known.append(EditedFile(place, path, original, now))
     return Edits(tuple(known), tuple(unknown))
 
 

@@ -14,7 +14,7 @@ from patchmgr.engines.conflicts.memory import Missed, compare
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import TextMerge
-from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Resolution
+from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.forks import (
     Clash,
@@ -132,7 +132,7 @@ def _found(
         else:
             sides = (base, ours, theirs)
             name = conflict_id(*sides, None)
-            yield Recorded(name, Kind.FILE, *sides, path=clash.path, resolution=resolution)
+            yield Recorded(name, RecordKind.FILE, *sides, path=clash.path, resolution=resolution)
         return
     merge = text.merge(base or b"", ours, theirs)
     if isinstance(merge, Clean):

@@ -26,7 +26,7 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
-from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
+from patchmgr.services.carry import CarryInput, CarryOptions, RebasedSeries, carry, items_of
 from patchmgr.services.decisions import decisions_on, reasons_to_accept
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, require_one_pin, touched_paths
@@ -61,7 +61,7 @@ class Writing(Closing):
         self._has_conflicts = False
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
-    def start(self, carried: Carried) -> None:
+    def start(self, carried: RebasedSeries) -> None:
         """Start writing the commits; if a conflict remains, write one with the clean changes."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
@@ -161,7 +161,7 @@ class SeriesAtPin(Struct, frozen=True):
 
     loaded: LoadedSeries
     scratch: Scratch
-    carried: Carried
+    carried: RebasedSeries
     tree: StoredTree
     base: str
     below: tuple[str, ...]

@@ -24,11 +24,11 @@ from patchmgr.formats.recorded_conflict import (
 )
 from patchmgr.model.outcome import Reliability, SeriesOutcome, Suggestion
 from patchmgr.model.recorded_conflict import (
-    Kind,
     Origin,
     Recalled,
     Recorded,
-    Region,
+    RecordKind,
+    RegionSides,
     Resolution,
     Source,
 )
@@ -76,7 +76,7 @@ class Memory:
         """
         if base is None or ours is None or theirs is None:
             return None
-        found = self._find(region_id(base, ours, theirs), Kind.REGION, (base, ours, theirs))
+        found = self._find(region_id(base, ours, theirs), RecordKind.REGION, (base, ours, theirs))
         return None if found is None else found.content
 
     def find_file(
@@ -84,10 +84,10 @@ class Memory:
     ) -> Resolution | None:
         """Return the resolution of a file that conflicts as a whole, or None if none is known."""
         name = conflict_id(base, ours, theirs, None)
-        return self._find(name, Kind.FILE, (base, ours, theirs))
+        return self._find(name, RecordKind.FILE, (base, ours, theirs))
 
     def _find(
-        self, name: str, kind: Kind, sides: tuple[bytes | None, bytes | None, bytes | None]
+        self, name: str, kind: RecordKind, sides: tuple[bytes | None, bytes | None, bytes | None]
     ) -> Resolution | None:
         own = self.get(name)
         known = self._trusted(name) if own is None or own.resolution is None else [own]
@@ -143,7 +143,11 @@ class Memory:
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
             text = _made_of(one)
-            if text is not None and one.kind is Kind.REGION and one.is_about(base, ours, theirs):
+            if (
+                text is not None
+                and one.kind is RecordKind.REGION
+                and one.is_about(base, ours, theirs)
+            ):
                 sources.setdefault(text, []).append(source.place)
         if not sources:
             return (), ()
@@ -255,15 +259,15 @@ _DISPUTED = "it occurs more than once, and was resolved in different ways"
 
 
 def _is_same(known: Recorded, other: Recorded) -> bool:
-    if known.kind is Kind.GROUP:
+    if known.kind is RecordKind.GROUP:
         return known.parts == other.parts
     return known.is_about(other.base, other.ours, other.theirs)
 
 
-def of_region(region: Region, *, path: str, seen: str) -> Recorded:
+def of_region(region: RegionSides, *, path: str, seen: str) -> Recorded:
     """Return a record of an unresolved region."""
     sides = (region.base, region.ours, region.theirs)
-    return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
+    return Recorded(region_id(*sides), RecordKind.REGION, *sides, path=path, seen=seen)
 
 
 def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -> Recorded:
@@ -283,7 +287,11 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     if conflict.marked is None:
         sides = (conflict.base, conflict.ours, conflict.theirs)
         is_whole = conflict_id(*sides, None) == conflict.id
-        return (Recorded(conflict.id, Kind.FILE, *sides, path=path, seen=seen),) if is_whole else ()
+        return (
+            (Recorded(conflict.id, RecordKind.FILE, *sides, path=path, seen=seen),)
+            if is_whole
+            else ()
+        )
     found = split_marked(conflict.marked)
     if not found.is_sure:
         return ()
@@ -291,7 +299,7 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     parts = tuple(dict.fromkeys(region.id for region in regions))
     if conflict.id in parts or not 0 < len(parts) <= MAX_PARTS:
         return tuple(regions)
-    group = Recorded(conflict.id, Kind.GROUP, parts=parts, path=path, seen=seen)
+    group = Recorded(conflict.id, RecordKind.GROUP, parts=parts, path=path, seen=seen)
     return (*regions, group)
 
 
@@ -341,7 +349,7 @@ def _learn(memory: Memory, item: Waiting, content: bytes | None, additions: Addi
     marked = original(memory.workspace, item)
     if marked is None:
         known = memory.get(item.conflict)
-        if known is None or known.kind is not Kind.FILE:
+        if known is None or known.kind is not RecordKind.FILE:
             return []
         return _told(additions.add(replace(known, resolution=resolution)))
     if content is None:
@@ -355,7 +363,9 @@ def _learn(memory: Memory, item: Waiting, content: bytes | None, additions: Addi
     missed = [f"{one.id}: {one.reason}" for one in found if isinstance(one, Missed)]
     whole = None if _is_all(marked, found, content) else whole_sides(marked)
     if whole is not None and not has_marker(content):
-        known = Recorded(conflict_id(*whole, None), Kind.FILE, *whole, path=item.path, seen=seen)
+        known = Recorded(
+            conflict_id(*whole, None), RecordKind.FILE, *whole, path=item.path, seen=seen
+        )
         if additions.add(replace(known, resolution=resolution)) is None:
             return [*told, *(f"recorded for this file only: {reason}" for reason in missed)]
     return [*told, *(f"not recorded: {reason}" for reason in missed)]

@@ -27,7 +27,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.plumbing.work_tree import WorkFile
-from patchmgr.services.carry import Carried, CarryOptions, carry, items_of
+from patchmgr.services.carry import CarryOptions, RebasedSeries, carry, items_of
 from patchmgr.services.decisions import decisions_on
 from patchmgr.services.load import LoadedSeries, RebaseRun, rebase_run
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
@@ -362,7 +362,7 @@ class _Run:
             return found
         return self.layout.place_new(path)
 
-    def _carry(self, items: Sequence[Item]) -> Carried:
+    def _carry(self, items: Sequence[Item]) -> RebasedSeries:
         ends, record, session = self.ends, self.record, self.session
         bring = partial(ends.upstream.try_fetch_objects, seen=self.scratch)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
@@ -379,7 +379,7 @@ class _Run:
         )
 
     def _placed(
-        self, carried: Carried
+        self, carried: RebasedSeries
     ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
         """Return the changed files, keyed by path in the package, and the files that have no such
         path.
@@ -417,7 +417,7 @@ class _Run:
             entry = replace(entry, mode=found.mode)  # installers do not keep modes
         return Content(entry, self.scratch.read(entry.blob))
 
-    def _outcome(self, carried: Carried) -> SeriesOutcome:
+    def _outcome(self, carried: RebasedSeries) -> SeriesOutcome:
         record, ends = self.record, self.ends
         onto = Pin(f"v{self.package.version}", self.onto_commit, self.onto.id, self.package.name)
         count, back = ends.history.distance() if ends.history is not None else (0, 0)

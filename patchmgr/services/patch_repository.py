@@ -14,7 +14,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
-from patchmgr.model.sync import LastSync, PushedBranch, Standing
+from patchmgr.model.sync import LastSync, PushedBranch, PushStatus
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, find_clone
 from patchmgr.plumbing.committing import push_refs, remote_refs
@@ -75,11 +75,11 @@ class PatchRepository(Struct, frozen=True):
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
-        found = PushedBranch(branch, commit, Standing.PUSHED, there.get(name))
+        found = PushedBranch(branch, commit, PushStatus.PUSHED, there.get(name))
         if found.there == commit:
-            return replace(found, standing=Standing.SAME)
+            return replace(found, standing=PushStatus.SAME)
         if found.there not in (None, there.get(last)):
-            return replace(found, standing=Standing.HELD)
+            return replace(found, standing=PushStatus.HELD)
         if self.is_dry_run:
             return found
         moves = [RefMove(name, commit, found.there), RefMove(last, commit, there.get(last))]
@@ -89,7 +89,7 @@ class PatchRepository(Struct, frozen=True):
             now = remote_refs(git_dir, remote, (name,)).get(name)
             if now in (None, found.there):
                 raise
-            return replace(found, standing=Standing.HELD, there=now)
+            return replace(found, standing=PushStatus.HELD, there=now)
         return found
 
 

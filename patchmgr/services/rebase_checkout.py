@@ -47,8 +47,8 @@ from patchmgr.services.session import Session
 from patchmgr.services.work_area import (
     STATE,
     Added,
-    Edited,
     InProgress,
+    PersonsEdit,
     Waiting,
     content_problem,
     edit_file,
@@ -516,7 +516,7 @@ def _with_edits(
     for path, (before, after) in beside.items():
         key = (stand.series, owner, check_path(path, what="path"))
         first = edits[key].before if key in edits else before
-        edits[key] = Edited(*key, first, after)
+        edits[key] = PersonsEdit(*key, first, after)
     return replace(in_progress, edits=tuple(edits.values()))
 
 

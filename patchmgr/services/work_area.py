@@ -56,7 +56,7 @@ class Waiting(Struct, frozen=True, array_like=True):
     conflict: str = ""
 
 
-class Edited(Struct, frozen=True, array_like=True):
+class PersonsEdit(Struct, frozen=True, array_like=True):
     """A person's edit to a file without a conflict: the patch, and the file before and after."""
 
     series: str
@@ -102,7 +102,7 @@ class InProgress(Struct, frozen=True):
     command: str = ""
     ran: tuple[str, ...] = ()
     failed: str = ""
-    edits: tuple[Edited, ...] = ()
+    edits: tuple[PersonsEdit, ...] = ()
     added: tuple[Added, ...] = ()
     accepted: tuple[str, ...] = ()
     states: tuple[tuple[str, str], ...] = ()

@@ -33,8 +33,8 @@ from patchmgr.model.work_order import (
     Requirement,
     Solution,
     SymbolSides,
+    SymbolUse,
     UpstreamChange,
-    Use,
     WorkOrder,
 )
 from patchmgr.plumbing.diffs import diff_of_paths, lines_with
@@ -305,7 +305,7 @@ class _Order:
             for one in behind
         )
 
-    def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
+    def uses(self, symbols: Sequence[SymbolSides]) -> tuple[SymbolUse, ...] | None:
         """Return the lines of upstream's new state that use the symbols, but are not inside them.
 
         Returns None if files are missing from the store, so that the state cannot be searched.
@@ -320,7 +320,7 @@ class _Order:
         if found is None:
             return None
         inside = {line for one in symbols for line in (one.ours or "").split("\n")}
-        return tuple(Use(*row) for row in found if row[0] != own or row[2] not in inside)
+        return tuple(SymbolUse(*row) for row in found if row[0] != own or row[2] not in inside)
 
     def earlier(self, name: str) -> Iterator[Earlier]:
         """Yield earlier resolutions for the same patch or file, and decisions about the patch."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.commands.help import parse_topic
-from patchmgr.model.manual import Block, Kind
+from patchmgr.model.manual import BlockKind, PageBlock
 from tests.tables import table
 
 PAGE = """\
@@ -30,11 +30,11 @@ def test_a_page_is_read() -> None:
     assert (topic.name, topic.about) == ("some-topic", "what it is about")
     assert topic.text == PAGE.partition("\n\n")[2]
     assert list(topic.blocks) == [
-        Block(Kind.TEXT, "Text of two lines."),
-        Block(Kind.ITEM, "one goes on"),
-        Block(Kind.ITEM, "two"),
-        Block(Kind.CODE, "code `as` is\n  indented"),
-        Block(Kind.TEXT, "Last."),
+        PageBlock(BlockKind.TEXT, "Text of two lines."),
+        PageBlock(BlockKind.ITEM, "one goes on"),
+        PageBlock(BlockKind.ITEM, "two"),
+        PageBlock(BlockKind.CODE, "code `as` is\n  indented"),
+        PageBlock(BlockKind.TEXT, "Last."),
     ]
 
 

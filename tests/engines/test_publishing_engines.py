@@ -17,7 +17,7 @@ from patchmgr.engines.series.claims import claimed_bytes
 from patchmgr.engines.series.comparison import OwnCommit, compare_states
 from patchmgr.engines.text.origins import origins
 from patchmgr.model.comparison import Sameness
-from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Resolution
+from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution
 from patchmgr.services.syncs import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
 from tests.tables import table
 
@@ -64,7 +64,7 @@ def test_each_line_is_of_the_version_that_wrote_it_last() -> None:
     assert origins(versions) == ("2", None, "1", "2", None)
 
 
-CONFLICT = Recorded("x" * 8, Kind.REGION, b"", b"a\n", b"b\n")
+CONFLICT = Recorded("x" * 8, RecordKind.REGION, b"", b"a\n", b"b\n")
 
 
 @table(

@@ -15,14 +15,14 @@ from patchmgr.formats.recorded_conflict import (
     parse_recorded,
     write_recorded,
 )
-from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Resolution
+from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution
 from tests.tables import table
 
 ID = "0123456789ab"
 META = b'format = 1\nkind = "region"\npath = "a.py"\n'
 SIDES = {"base": b"b\n", "ours": b"o\n", "theirs": b"t\n"}
 SOLVED = META + b'origin = "resolve"\n'
-REGION = Recorded(ID, Kind.REGION, b"b\n", b"o\n", b"t\n", path="src/a.py", seen="s/p.patch")
+REGION = Recorded(ID, RecordKind.REGION, b"b\n", b"o\n", b"t\n", path="src/a.py", seen="s/p.patch")
 
 
 @table(
@@ -30,13 +30,15 @@ REGION = Recorded(ID, Kind.REGION, b"b\n", b"o\n", b"t\n", path="src/a.py", seen
     {
         "open": (REGION, b'format = 1\nkind = "region"\npath = "src/a.py"\nseen = "s/p.patch"\n'),
         "solved-by-nothing": (
-            Recorded(ID, Kind.REGION, b"", b"", b"", resolution=Resolution(b"", Origin.REBASE)),
+            Recorded(
+                ID, RecordKind.REGION, b"", b"", b"", resolution=Resolution(b"", Origin.REBASE)
+            ),
             b'format = 1\nkind = "region"\norigin = "rebase"\n',
         ),
         "deleted": (
             Recorded(
                 ID,
-                Kind.FILE,
+                RecordKind.FILE,
                 b"\0\xff",
                 None,
                 b"",
@@ -47,7 +49,7 @@ REGION = Recorded(ID, Kind.REGION, b"b\n", b"o\n", b"t\n", path="src/a.py", seen
             b'path = "b%FF%25"\nsource = "theirs"\n',
         ),
         "group": (
-            Recorded(ID, Kind.GROUP, parts=("a" * 12, "b" * 12)),
+            Recorded(ID, RecordKind.GROUP, parts=("a" * 12, "b" * 12)),
             b'format = 1\nkind = "group"\nparts = [\n    "aaaaaaaaaaaa",\n    "bbbbbbbbbbbb",\n]\n',
         ),
     },
@@ -71,7 +73,7 @@ def test_any_content_survives_a_round_trip(
     source = source.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
     resolution = Resolution(content, Origin.LEARN, source)
     base, ours, theirs = sides
-    recorded = Recorded(ID, Kind.FILE, base, ours, theirs, resolution=resolution)
+    recorded = Recorded(ID, RecordKind.FILE, base, ours, theirs, resolution=resolution)
     there = {name: raw for name, raw in write_recorded(recorded).items() if raw is not None}
     assert parse_recorded(ID, there) == recorded
 
@@ -149,7 +151,7 @@ def test_an_id_is_twelve_digits(name: str, expected: bool) -> None:
 
 def test_what_could_not_be_read_is_not_written() -> None:
     with pytest.raises(PatchmgrError, match="lacks one of base, ours and theirs"):
-        write_recorded(Recorded(ID, Kind.REGION, b"b\n", b"o\n", None))
+        write_recorded(Recorded(ID, RecordKind.REGION, b"b\n", b"o\n", None))
 
 
 def test_a_folder_with_another_name_is_no_conflict() -> None:

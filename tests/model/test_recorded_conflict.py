@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from patchmgr.model.recorded_conflict import Kind, Recorded
+from patchmgr.model.recorded_conflict import Recorded, RecordKind
 from tests.tables import table
 
-RECORDED = Recorded("0" * 12, Kind.FILE, b"b", b"o", None)
+RECORDED = Recorded("0" * 12, RecordKind.FILE, b"b", b"o", None)
 
 
 @table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from patchmgr.commands.help import parse_topic
-from patchmgr.model.manual import CommandPage, Entry
+from patchmgr.model.manual import CommandPage, ParameterHelp
 from patchmgr.render.manual import Manual
 from tests.tables import table
 
@@ -15,8 +15,8 @@ PAGE = CommandPage(
     "Do it.",
     ("More.",),
     ("patchmgr do --it 'x'",),
-    (Entry((), "[X]...", "The X.", False),),
-    (Entry(("-i", "--it"), "N", ".Dot", True), Entry(("--flag",), "", "", False)),
+    (ParameterHelp((), "[X]...", "The X.", False),),
+    (ParameterHelp(("-i", "--it"), "N", ".Dot", True), ParameterHelp(("--flag",), "", "", False)),
 )
 
 

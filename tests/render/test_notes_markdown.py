@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
+from patchmgr.model.notes import (
+    Arrival,
+    Brought,
+    Carried,
+    Dropped,
+    GateLine,
+    ResolvedFile,
+    SyncNote,
+)
 from patchmgr.model.outcome import Reliability
 from patchmgr.model.upstream import Pin
 from patchmgr.render.notes import note_markdown, note_value
@@ -57,21 +65,25 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
             replace(
                 NOTE,
                 solved=(
-                    Solved("a.patch", "a.py", "b.py", ("f", "g"), "both are in", False, (CAME,)),
+                    ResolvedFile(
+                        "a.patch", "a.py", "b.py", ("f", "g"), "both are in", False, (CAME,)
+                    ),
                 ),
             ),
             "- `a.py` → `b.py` in `f` `g` (`a.patch`): **both are in**; "
             "collided with #12 Fix it (`dddddddddddd`)",
         ),
         "solved without more": (
-            replace(NOTE, solved=(Solved("a.patch", "a.py", "a.py", (), "by hand", False),)),
+            replace(NOTE, solved=(ResolvedFile("a.patch", "a.py", "a.py", (), "by hand", False),)),
             "- `a.py` (`a.patch`): **by hand**\n",
         ),
         "what the patch does": (
             replace(
                 NOTE,
                 solved=(
-                    Solved("a.patch", "a.py", "a.py", (), "by hand", False, edits=("add `x|`",)),
+                    ResolvedFile(
+                        "a.patch", "a.py", "a.py", (), "by hand", False, edits=("add `x|`",)
+                    ),
                 ),
             ),
             "- `a.py` (`a.patch`): **by hand**; the patch: add \\`x\\|\\`\n",
@@ -100,7 +112,7 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
             replace(
                 NOTE,
                 solved=(
-                    Solved(
+                    ResolvedFile(
                         "a.patch",
                         "a.py",
                         "a.py",
@@ -154,7 +166,7 @@ def test_long_lists_are_folded_and_cut() -> None:
 
 def test_the_document_says_how_sure_it_is() -> None:
     known = Reliability("history", 9, 10)
-    solved = Solved("a.patch", "a.py", "a.py", (), "open", True, (), Reliability("likely"))
+    solved = ResolvedFile("a.patch", "a.py", "a.py", (), "open", True, (), Reliability("likely"))
     dropped = Dropped("b.patch", "Do b", True, ("history",), (CAME,), (known,))
     value = note_value(replace(NOTE, solved=(solved,), dropped=(dropped,)))
     assert value["dropped"][0]["reliability"] == ({"rule": "history", "right": 9, "of": 10},)

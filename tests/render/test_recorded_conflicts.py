@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from patchmgr.cli.root import text_of
 from patchmgr.commands.conflicts import Listed, SideEdits
-from patchmgr.model.recorded_conflict import Kind, Origin, Recalled, Recorded, Resolution
+from patchmgr.model.recorded_conflict import Origin, Recalled, Recorded, RecordKind, Resolution
 from patchmgr.render.recorded_conflicts import (
     LONGEST,
     conflict_text,
@@ -17,7 +17,7 @@ from patchmgr.render.view import View
 from patchmgr.services.learning import Learned, LearnedFile
 from tests.tables import table
 
-REGION = Recorded("a" * 12, Kind.REGION, b"b\n", b"o\n", b"t\n", path="f", seen="s/p.patch")
+REGION = Recorded("a" * 12, RecordKind.REGION, b"b\n", b"o\n", b"t\n", path="f", seen="s/p.patch")
 
 
 def solved(content: bytes | None, recorded: Recorded = REGION) -> Recorded:
@@ -59,7 +59,9 @@ def test_a_resolution_is_shown_as_a_diff(recorded: Recorded, expected: list[str]
 
 def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
     sides = (None, b"\0" * 9, b"x\n" * (LONGEST + 1))
-    lines = text_of(conflict_text([Recorded("a" * 12, Kind.FILE, *sides)], (), ())).splitlines()
+    lines = text_of(
+        conflict_text([Recorded("a" * 12, RecordKind.FILE, *sides)], (), ())
+    ).splitlines()
     assert lines[1:5] == [
         "<<<<<<< ours",
         "(9 bytes, binary)",
@@ -77,7 +79,7 @@ def test_the_edits_of_both_sides_are_told_and_no_more_than_a_dozen() -> None:
 
 
 def test_a_list_has_a_line_each() -> None:
-    group = Recorded("b" * 12, Kind.GROUP, parts=("a" * 12,), path="\u202ef")
+    group = Recorded("b" * 12, RecordKind.GROUP, parts=("a" * 12,), path="\u202ef")
     listed = [Listed(one.id, one) for one in (REGION, group)] + [Listed("c" * 12, None, "is \x07")]
     assert text_of(conflicts_text(listed, (), View())) == (
         "aaaaaaaaaaaa  open     f  seen in s/p.patch\n"

@@ -17,11 +17,11 @@ from patchmgr.model.review import (
     Gate,
     Hotspot,
     Moment,
-    Part,
     Reach,
     Review,
     Risk,
     RiskKind,
+    Subsystem,
 )
 from patchmgr.model.work_order import (
     OrderedCandidate,
@@ -41,8 +41,8 @@ from tests.tables import table
 HOSTILE = '</title><script>alert("x")</script>'
 REVIEW = Review(
     parts_by="folders",
-    parts=(Part("pkg", 2, 4, 1, 1, 1, 0, 0, ("Python",)),
-           Part(HOSTILE, 1, 1, 0, 0, 0, 0, 1, ("C",))),
+    parts=(Subsystem("pkg", 2, 4, 1, 1, 1, 0, 0, ("Python",)),
+           Subsystem(HOSTILE, 1, 1, 0, 0, 0, 0, 1, ("C",))),
     parts_of_patches=(("a.patch", (("pkg", 5),)), ("b.patch", ((HOSTILE, 1),))),
     sites=(
         ChangedSite("pkg/a.py", "A.f", 3, 3, False, HOSTILE, Reach.SHARED, (), "no gate"),

@@ -16,13 +16,13 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.cxx_includes import Reach, includes_in, read_code
+from patchmgr.engines.audit.cxx_includes import Includes, includes_in, read_code
 from patchmgr.engines.audit.places import added_lines, waiting_paths, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.cxx_declarations import (
     CxxFile,
     Declaration,
-    Use,
+    Mention,
     arguments_of_object,
     is_number,
     uses,
@@ -58,12 +58,12 @@ class CxxUse(Struct, frozen=True):
     declaration, and false if it was the other way round.
     """
 
-    was: Reach
-    now: Reach
+    was: Includes
+    now: Includes
     path: str
     before: str
     provider: str
-    use: Use
+    use: Mention
     lines: Collection[int]
     code: CxxFile
     commit_since: Callable[[str, Callable[[bytes | None], bool]], str | None]
@@ -387,7 +387,7 @@ def cxx_faults(states: States) -> Iterator[Told]:
         return
     roots = {path.partition("/")[0] for path in (*carried, *changed) if "/" in path}
     written, onto, merged = (
-        Reach(files, roots) for files in (states.written, states.onto, states.merged)
+        Includes(files, roots) for files in (states.written, states.onto, states.merged)
     )
     ours = {path: lines for path in carried if (lines := added_lines(states, path))}
     before = {path: written_path(states, path) for path in ours}
@@ -407,8 +407,8 @@ class _Side(Struct, frozen=True):
     """
 
     states: States
-    was: Reach
-    now: Reach
+    was: Includes
+    now: Includes
     users: Mapping[str, Mapping[int, str] | None]
     before: Mapping[str, str]
     providers: Sequence[str]

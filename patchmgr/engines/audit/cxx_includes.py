@@ -46,7 +46,7 @@ def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
             yield found[2].decode("utf-8", "surrogateescape"), found[1] == b'"'
 
 
-class Reach:
+class Includes:
     """The C++ files of one version of a project, and what they include. Each file is read once."""
 
     def __init__(self, files: Files, roots: Collection[str]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.interfaces import Changed, named_imports, new_lines
+from patchmgr.engines.audit.interfaces import ChangedModules, named_imports, new_lines
 from patchmgr.engines.audit.places import source_path, upstream_path
 from patchmgr.engines.audit.states import States, decoded
 from patchmgr.engines.languages.file_types import PYTHON
@@ -94,7 +94,7 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
     A name has moved if upstream moved its definition to exactly one other module, or if upstream's
     own files now import it from exactly one other module.
     """
-    changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
+    changed = ChangedModules(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
     for path in states.carriers if changed.places else ():
         if not path.endswith(PYTHON):

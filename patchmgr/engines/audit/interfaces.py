@@ -48,7 +48,7 @@ def check_interfaces(states: States) -> Iterator[Told]:
 
 def _ours(states: States) -> Iterator[Lines]:
     """Yield the lines of the series that may use names which upstream changed."""
-    changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
+    changed = ChangedModules(path for path in states.changed_upstream if path.endswith(PYTHON))
     carriers = [path for path in states.carriers if path.endswith(PYTHON) and changed.places]
     names = _altered(states, carriers) if carriers else None
     for path in carriers:
@@ -107,7 +107,7 @@ def _words(text: str, lines: Set[int]) -> set[str]:
 def _theirs(states: States) -> Iterator[Lines]:
     """Yield the new lines of upstream that may use names which the series changed."""
     lost = {path: names for path in _redefining(states) if (names := _lost(states, path))}
-    ours, every = Changed(lost), set().union(*lost.values())
+    ours, every = ChangedModules(lost), set().union(*lost.values())
     for path in sorted(states.changed_upstream) if every else ():
         content = states.merged.read(path) if path.endswith(PYTHON) else None
         if content is None or states.merged.blob(path) == states.written.blob(path):
@@ -165,7 +165,7 @@ def new_lines(text: str, other: bytes | None) -> frozenset[int]:
     return frozenset(n for n, line in enumerate(text.split("\n"), 1) if line not in known)
 
 
-class Changed:
+class ChangedModules:
     """Python modules that changed, and the packages that contain them and may re-export names."""
 
     def __init__(self, paths: Iterable[str]) -> None:

@@ -31,7 +31,7 @@ _KINDS = {
 }
 
 
-class Fault(Struct, frozen=True):
+class PyflakesFault(Struct, frozen=True):
     """A message of pyflakes, with the name at fault, the line number and the text of the line."""
 
     kind: str
@@ -97,7 +97,7 @@ def _joined(states: States, path: str, old: str) -> bytes | None:
     return None if content == UNKNOWN or b"\0" in (content or b"") else content
 
 
-def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
+def _finding(states: States, path: str, fault: PyflakesFault) -> AuditFinding:
     commit = None
     if fault.kind == "undefined-name":
         word = fault.name.encode()
@@ -112,7 +112,7 @@ def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(fault.sentence for fault in new_faults(texts[0], *texts[1:])))
 
 
-def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
+def new_faults(merged: bytes, *sides: bytes) -> tuple[PyflakesFault, ...]:
     """Return the pyflakes messages about merged source that neither side has.
 
     A side has a message if it has the same message about a line with the same text. If both sides
@@ -134,7 +134,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
 
 
 @lru_cache(maxsize=16)
-def faults_of(content: bytes) -> tuple[Fault, ...]:
+def faults_of(content: bytes) -> tuple[PyflakesFault, ...]:
     """Return the pyflakes messages in `_KINDS` about a file, or none if the file does not parse."""
     tree = parsed_python(content)
     if tree is None:
@@ -143,7 +143,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
     lines = content.decode("utf-8", "surrogateescape").split("\n")
     is_undefined = any(type(message).__name__ == "UndefinedName" for message in messages)
     unread = _unread_lines(tree) if is_undefined else ()
-    found: list[Fault] = []
+    found: list[PyflakesFault] = []
     for message in messages:
         kind = _KINDS.get(type(message).__name__)
         if kind is None or not 0 < message.lineno <= len(lines):
@@ -151,7 +151,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
         is_certain = type(message).__name__ == "UndefinedName" and message.lineno not in unread
         name = str(message.message_args[0])
         found.append(
-            Fault(kind, name, message.lineno, lines[message.lineno - 1].strip(), is_certain)
+            PyflakesFault(kind, name, message.lineno, lines[message.lineno - 1].strip(), is_certain)
         )
     return tuple(found)
 

@@ -74,7 +74,7 @@ class Entity(Struct, frozen=True):
 UNKNOWN = Entity("unknown")
 
 
-class Scope(Struct):
+class PythonScope(Struct):
     """A function or class around an expression, and the names that the function or class binds.
 
     `names` maps each name to the syntax node that binds it. The value is None if several nodes bind
@@ -85,7 +85,7 @@ class Scope(Struct):
     names: dict[str, ast.AST | None] = field(default_factory=dict)
 
 
-Scopes = tuple[Scope, ...]
+Scopes = tuple[PythonScope, ...]
 
 
 class PythonState:
@@ -434,7 +434,7 @@ def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
             bound: dict[str, ast.AST | None] = {arg.arg: arg for arg in args}
             names = (part for part in walk(method) if isinstance(part, ast.Name))
             bound.update({part.id: None for part in names if isinstance(part.ctx, ast.Store)})
-            return Scope(owner), Scope(method, bound)
+            return PythonScope(owner), PythonScope(method, bound)
     return ()
 
 

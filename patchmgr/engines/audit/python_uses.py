@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.audit.outline import head_lines, is_among
 from patchmgr.engines.audit.python_modules import Module
-from patchmgr.engines.audit.python_names import Entity, Reader, Scope, Scopes
+from patchmgr.engines.audit.python_names import Entity, PythonScope, Reader, Scopes
 from patchmgr.engines.structure.python_tree import (
     Definition,
     Function,
@@ -165,7 +165,10 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
         heads = [part for some in outside for part in some]
         heads += [] if isinstance(node, ast.ClassDef) else [node.args]
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        inner = (*scopes, Scope(node, {} if isinstance(node, ast.ClassDef) else _bound_in(node)))
+        inner = (
+            *scopes,
+            PythonScope(node, {} if isinstance(node, ast.ClassDef) else _bound_in(node)),
+        )
         parts = [Use(part, scopes, is_typing) for part in heads]
         parts += [Use(part, inner, is_typing) for part in body]
     else:
@@ -200,7 +203,7 @@ def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
             body = node.body if isinstance(node.body, list) else [node.body]
             is_bound = any(bound == name for bound, _ in _bindings(body))
             if not is_bound and not isinstance(asked, ast.Tuple):
-                return (Scope(node, {name: ast.arg(arg=name, annotation=asked)}),)
+                return (PythonScope(node, {name: ast.arg(arg=name, annotation=asked)}),)
     return ()
 
 

@@ -23,7 +23,7 @@ LARGEST_TREE = 1_000_000  # bytes of the largest Python file that is parsed into
 _KEPT = 64
 
 
-class Fault(Struct, frozen=True):
+class ParseFault(Struct, frozen=True):
     """Why a file does not parse, and the line number (from 1, or 0 if the line is not known)."""
 
     what: str
@@ -75,14 +75,14 @@ def _first_not_utf8(content: bytes) -> int | None:
     return None
 
 
-def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
+def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> ParseFault | None:
     """Return why merged content does not parse although its sides do, or else None."""
     fault = fault_of(path, merged)
     return None if fault is None or any(fault_of(path, side) for side in sides) else fault
 
 
 @lru_cache(_KEPT)
-def fault_of(path: str, content: bytes) -> Fault | None:
+def fault_of(path: str, content: bytes) -> ParseFault | None:
     """Return why a file does not parse, or None if it parses or cannot be checked.
 
     Files larger than LARGEST are not checked. C and C++ are only checked for matching brackets,
@@ -94,11 +94,11 @@ def fault_of(path: str, content: bytes) -> Fault | None:
     try:
         read(content)
     except UnclearSource:
-        return Fault("brackets, quotes or `#if`s do not match", 0)
+        return ParseFault("brackets, quotes or `#if`s do not match", 0)
     except (SyntaxError, json.JSONDecodeError) as error:
-        return Fault(error.msg, error.lineno or 0)
+        return ParseFault(error.msg, error.lineno or 0)
     except ValueError as error:  # such as a null byte
-        return Fault(str(error), 0)
+        return ParseFault(str(error), 0)
     except (RecursionError, MemoryError):  # nested too deeply to be parsed
         return None
     return None

@@ -34,7 +34,7 @@ _ASSIGNED = re.compile(rb"^([A-Za-z_]\w*)[ \t]*[=:]", re.MULTILINE)
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 
 
-class Given(Struct, frozen=True):
+class Defined(Struct, frozen=True):
     """A name that code defines in a scope.
 
     `by` is the call or the table that defines the name, or empty for a class member or a module's
@@ -127,17 +127,17 @@ def _definitions(content: bytes | None, path: str) -> dict[tuple[str, ...], list
     return found
 
 
-def _given(content: bytes | None) -> dict[Given, list[int]]:
+def _given(content: bytes | None) -> dict[Defined, list[int]]:
     """Map each name that a file defines to the line numbers (from 1) of its definitions."""
     tree = parsed_python(content)
-    found: dict[Given, list[int]] = {}
+    found: dict[Defined, list[int]] = {}
     if tree is not None:
         for key, line in (*_names_in(tree.body, ""), *_members(tree, "")):
             found.setdefault(key, []).append(line)
     return found
 
 
-def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Given, int]]:
+def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Defined, int]]:
     """Yield each name that a block defines, with its line number. Each branch is its own scope."""
     made: dict[str, ast.expr] = {}
     for statement in body:
@@ -175,7 +175,7 @@ def _head(statement: ast.stmt) -> str:
 
 def _by_calls(
     node: ast.AST, scope: str, made: Mapping[str, ast.expr]
-) -> Iterator[tuple[Given, int]]:
+) -> Iterator[tuple[Defined, int]]:
     """Yield the names that calls such as `add_argument` define, with line numbers.
 
     The argument groups of a parser belong to the parser's scope. A variable that is assigned again
@@ -197,39 +197,39 @@ def _by_calls(
             place = f"{scope} {ast.unparse(made[owner.id])}"
         by = f"{ast.unparse(owner)}.{_last(func)}" if owner is not func else ast.unparse(func)
         for name in _texts(call):
-            yield Given(place, by, name), call.lineno
+            yield Defined(place, by, name), call.lineno
 
 
-def _by_decorators(node: Definition, scope: str, inner: str) -> Iterator[tuple[Given, int]]:
+def _by_decorators(node: Definition, scope: str, inner: str) -> Iterator[tuple[Defined, int]]:
     for decorator in node.decorator_list:
         if not isinstance(decorator, ast.Call):
             continue
         last, by = _last(decorator.func), ast.unparse(decorator.func)
         names = list(_texts(decorator))
         if last in _NAMES:  # each decorated function is a command with its own options
-            yield from ((Given(inner, by, name), decorator.lineno) for name in names)
+            yield from ((Defined(inner, by, name), decorator.lineno) for name in names)
         elif (last in _ROUTES or "regist" in by.lower()) and not by.startswith("mock"):
-            yield from ((Given(scope, by, name), decorator.lineno) for name in names[:1])
+            yield from ((Defined(scope, by, name), decorator.lineno) for name in names[:1])
 
 
-def _by_key(statement: ast.stmt, scope: str) -> Iterator[tuple[Given, int]]:
+def _by_key(statement: ast.stmt, scope: str) -> Iterator[tuple[Defined, int]]:
     """Yield the table keys that a top-level statement sets, or the name that it registers."""
     if scope or not isinstance(statement, ast.Assign):
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not scope and isinstance(call, ast.Call) and "regist" in _last(call.func).lower():
             for name in list(_texts(call))[:1]:
-                yield Given(scope, ast.unparse(call.func), name), call.lineno
+                yield Defined(scope, ast.unparse(call.func), name), call.lineno
         return
     for target in statement.targets:
         if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
-            yield Given("", ast.unparse(target.value), repr(target.slice.value)), target.lineno
+            yield Defined("", ast.unparse(target.value), repr(target.slice.value)), target.lineno
 
 
-def _members(node: ast.ClassDef | ast.Module, scope: str) -> Iterator[tuple[Given, int]]:
+def _members(node: ast.ClassDef | ast.Module, scope: str) -> Iterator[tuple[Defined, int]]:
     for statement in node.body:
         match targets_of(statement) if isinstance(statement, Assigned) else ():
             case [ast.Name(id=name)]:
-                yield Given(scope, "", name), statement.lineno
+                yield Defined(scope, "", name), statement.lineno
 
 
 def _last(node: ast.expr) -> str:

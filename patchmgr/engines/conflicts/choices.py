@@ -6,8 +6,8 @@ from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.conflicts.work_order import in_place
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.outcome import FileConflict
-from patchmgr.model.recorded_conflict import Region
-from patchmgr.model.resolving import Choice, Choices, Place, Taken
+from patchmgr.model.recorded_conflict import RegionSides
+from patchmgr.model.resolving import Choice, Choices, InFile, Taken
 
 _SIDES = {
     Taken.OURS: ("ours",),
@@ -64,20 +64,20 @@ def _parts(file: FileConflict, choices: Choices) -> list[bytes]:
     return found
 
 
-def _id(region: Region) -> str:
+def _id(region: RegionSides) -> str:
     return region_id(region.base, region.ours, region.theirs)
 
 
-def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
+def place_of(file: FileConflict, number: int, choices: Choices) -> InFile:
     """Return the text before a region, the text chosen for it (or None), and the text after it."""
     if file.marked is None:
         choice = choices.get(conflict_id(file.base, file.ours, file.theirs, None))
-        return Place(b"", None if choice is None else text_of(file, 0, choice), b"")
+        return InFile(b"", None if choice is None else text_of(file, 0, choice), b"")
     split, parts = split_marked(file.marked), _parts(file, choices)
     before = [text + part for text, part in zip(split.texts, parts, strict=False)]
     behind = [part + text for part, text in zip(parts, split.texts[1:], strict=True)]
     has_choice = _id(split.regions[number].region) in choices
-    return Place(
+    return InFile(
         b"".join(before[:number]) + split.texts[number],
         parts[number] if has_choice else None,
         split.texts[number + 1] + b"".join(behind[number + 1 :]),

@@ -11,7 +11,7 @@ from msgspec import Struct
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.marked import MarkedText, has_marker, sides_of, split_marked
-from patchmgr.model.recorded_conflict import Kind, Recorded, Region, Resolution
+from patchmgr.model.recorded_conflict import Recorded, RecordKind, RegionSides, Resolution
 
 Span = tuple[int, int]
 """The start and the end (exclusive) of a part of a text, in bytes."""
@@ -92,7 +92,7 @@ class Lesson(Struct, frozen=True):
     """A region of a conflict, and the whole lines that replace it in a resolved text."""
 
     id: str
-    region: Region
+    region: RegionSides
     resolution: bytes
 
 
@@ -100,7 +100,7 @@ class Missed(Struct, frozen=True):
     """A region whose resolution cannot be read from a resolved file, and the reason."""
 
     id: str
-    region: Region
+    region: RegionSides
     reason: str
 
 
@@ -282,7 +282,7 @@ def refusal(resolution: bytes) -> str | None:
     return "has a binary resolution" if b"\0" in resolution else None
 
 
-def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | None:
+def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str | None:
     """Return why a text is unlikely to resolve a region of a conflict, or None if it may.
 
     `whole` is the text with markers that contains the region, or None if it is not known. A
@@ -312,10 +312,10 @@ def recorded_fault(recorded: Recorded) -> str | None:
 
     The id must match the sides, and the resolution of a region must consist of whole lines of text.
     """
-    if recorded.kind is Kind.GROUP:
+    if recorded.kind is RecordKind.GROUP:
         return None
     base, ours, theirs = recorded.base, recorded.ours, recorded.theirs
-    if recorded.kind is Kind.FILE:
+    if recorded.kind is RecordKind.FILE:
         name = conflict_id(base, ours, theirs, None)
         return None if name == recorded.id else "has an id that does not match its sides"
     assert base is not None and ours is not None and theirs is not None

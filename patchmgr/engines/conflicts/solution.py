@@ -15,7 +15,7 @@ from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.outcome import ConflictKind, FileConflict
 from patchmgr.model.patch import Author, FilePatch, Hunk, Patch
-from patchmgr.model.recorded_conflict import Region
+from patchmgr.model.recorded_conflict import RegionSides
 from patchmgr.model.work_order import Failure
 
 _WORD = re.compile(rb"[A-Za-z_]\w+")
@@ -79,7 +79,7 @@ def _sides(conflict: FileConflict) -> list[bytes]:
     return [side for side in sides if side is not None]
 
 
-def _known(region: Region, find: Find) -> bytes:
+def _known(region: RegionSides, find: Find) -> bytes:
     found = find(region.base, region.ours, region.theirs)
     return region.ours if found is None else found
 

@@ -39,7 +39,7 @@ _THROUGH = (
 _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "supports_", "support_")
 
 
-class Conditions(Struct, frozen=True):
+class GateFinder(Struct, frozen=True):
     """Finds the gates that the conditions in one function test.
 
     `facts` maps local names to the expressions assigned to them. It is empty for C++, where a

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.hardware_gates.conditions import Conditions, Guards
-from patchmgr.engines.hardware_gates.sites import Side, Statement, Texts
+from patchmgr.engines.hardware_gates.conditions import GateFinder, Guards
+from patchmgr.engines.hardware_gates.sites import PinAndHead, Side, Statement
 from patchmgr.engines.languages.cxx_structure import cxx_symbols
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, match_brackets
 from patchmgr.engines.merge.languages import cxx_tokens
@@ -117,12 +117,12 @@ _SUFFIX = re.compile(r"(\d)[uUlL]+$")
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
-def cxx_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
+def cxx_sides(texts: PinAndHead, conditions: GateFinder) -> tuple[Side, Side]:
     """Return the old and the new version of a C++ file, as statements with their gates."""
     return _side(texts.old, conditions), _side(texts.new, conditions)
 
 
-def _side(content: bytes, conditions: Conditions) -> Side:
+def _side(content: bytes, conditions: GateFinder) -> Side:
     lines = content.decode("utf-8", "replace").split("\n")
     symbols = cxx_symbols(content)
 
@@ -140,7 +140,7 @@ def _side(content: bytes, conditions: Conditions) -> Side:
     known = frozenset(symbols) | {None}
     try:
         words = words_of(content.decode("utf-8", "replace"))
-        reader = Reader(words, conditions)
+        reader = GateRemover(words, conditions)
         kept = reader.block(0, len(words), ())
     except (UnclearSource, RecursionError):
         return Side(lines, unit, names, symbols=known, is_read=False)
@@ -180,13 +180,13 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
     return [Statement(text, own[0].line, own[-1].last, own[-1].last) for own, text in texts]
 
 
-class Reader:
+class GateRemover:
     """Removes the C++ code that runs only with a gate on, and records the gates of each line.
 
     A branch is removed only if its condition is certainly false and has no side effect.
     """
 
-    def __init__(self, words: Sequence[Word], conditions: Conditions) -> None:
+    def __init__(self, words: Sequence[Word], conditions: GateFinder) -> None:
         """Raises UnclearSource if there are too many words, or brackets or `#if`s do not match."""
         if len(words) > _LONGEST:
             raise UnclearSource

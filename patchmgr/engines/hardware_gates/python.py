@@ -11,8 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.dataflow import dotted
-from patchmgr.engines.hardware_gates.conditions import Conditions, Facts, Guards, is_boolean
-from patchmgr.engines.hardware_gates.sites import Side, Statement, Texts
+from patchmgr.engines.hardware_gates.conditions import Facts, GateFinder, Guards, is_boolean
+from patchmgr.engines.hardware_gates.sites import PinAndHead, Side, Statement
 from patchmgr.engines.structure.python_tree import (
     BLOCKS,
     Assigned,
@@ -31,7 +31,7 @@ _SHORT = 4  # most statements of a function that only tests gates; a longer one 
 _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
-class Unit(Struct, frozen=True):
+class PythonUnit(Struct, frozen=True):
     """A function, class or module, with its own statements but not those of inner definitions."""
 
     node: Definition | None
@@ -43,7 +43,7 @@ class Unit(Struct, frozen=True):
         return _arguments(self.node) if isinstance(self.node, Function) else frozenset()
 
 
-def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
+def python_sides(texts: PinAndHead, conditions: GateFinder) -> tuple[Side, Side]:
     """Return the old and the new version of a Python file, as statements with their gates.
 
     Only functions, classes and modules with changed lines are included. If either version does not
@@ -66,16 +66,16 @@ def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
 class _File:
     """One version of a file, split into functions, classes and the rest of the module."""
 
-    def __init__(self, content: bytes, conditions: Conditions) -> None:
+    def __init__(self, content: bytes, conditions: GateFinder) -> None:
         self.lines = [line.decode("utf-8", "replace") for line in content.splitlines()]
         self._owners: list[str | None] = [None] * (len(self.lines) + 2)
-        self.units: dict[str | None, Unit] = {}
+        self.units: dict[str | None, PythonUnit] = {}
         self._wholes: dict[str, tuple[int, int, int]] = {}
         self._conditions = conditions
         self.is_read = True
         try:
             body = ast.parse(content).body
-            self.units[None] = Unit(None, _own(body))
+            self.units[None] = PythonUnit(None, _own(body))
             self._cut(body, "", ())
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.is_read = False
@@ -88,7 +88,7 @@ class _File:
                 while key in self.units:
                     key += " again"
                 own = node.body if isinstance(node, Function) else _own(node.body)
-                self.units[key] = Unit(node, own, guards)
+                self.units[key] = PythonUnit(node, own, guards)
                 first, last = first_line(node), node.end_lineno or node.lineno
                 self._wholes[key] = first, last, node.lineno
                 self._owners[first : last + 1] = [key] * (last + 1 - first)
@@ -162,7 +162,7 @@ class _File:
 class _Held:
     """Finds the gates behind a file's variables, attributes of `self` and short functions."""
 
-    def __init__(self, units: Mapping[str | None, Unit], conditions: Conditions) -> None:
+    def __init__(self, units: Mapping[str | None, PythonUnit], conditions: GateFinder) -> None:
         self._units = units
         self.conditions = conditions
         self._known: dict[tuple[int, str], list[Gate]] = {}
@@ -225,7 +225,7 @@ class _Held:
 class _Asking:
     """Finds the gates of the statements in one unit. `changed` are the changed lines."""
 
-    def __init__(self, held: _Held, unit: Unit, changed: Container[int]) -> None:
+    def __init__(self, held: _Held, unit: PythonUnit, changed: Container[int]) -> None:
         self._held, self._changed = held, changed
         arguments = unit.arguments()
         self._facts = _held_names(unit.body, arguments)
@@ -312,7 +312,7 @@ def _own(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     return [node for node in body if not isinstance(node, Definition)]
 
 
-def _with_head(unit: Unit) -> list[ast.stmt]:
+def _with_head(unit: PythonUnit) -> list[ast.stmt]:
     """Return the statements of a unit, preceded by its definition with an empty body."""
     if unit.node is None:
         return list(unit.body)
@@ -407,7 +407,7 @@ def _target(node: ast.AST) -> tuple[str, ast.expr] | None:
     return None
 
 
-def _off(unit: Unit, conditions: Conditions) -> list[ast.stmt]:
+def _off(unit: PythonUnit, conditions: GateFinder) -> list[ast.stmt]:
     """Return the definition of a unit and the statements that run with all gates off.
 
     The statements are modified.
@@ -420,7 +420,7 @@ def _off(unit: Unit, conditions: Conditions) -> list[ast.stmt]:
 
 def left(
     body: list[ast.stmt],
-    conditions: Conditions,
+    conditions: GateFinder,
     arguments: frozenset[str],
     *,
     is_function: bool = True,
@@ -474,7 +474,7 @@ class _Off(_Simplifier):
     A condition that tests no gate may have any value. Conditions that may have a side effect stay.
     """
 
-    def __init__(self, conditions: Conditions) -> None:
+    def __init__(self, conditions: GateFinder) -> None:
         self.conditions = conditions
 
     def visit_If(self, node: ast.If | ast.IfExp) -> Any:

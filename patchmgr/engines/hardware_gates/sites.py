@@ -26,7 +26,7 @@ Lines = tuple[int, int, int, int]
 """A hunk without context: first line and number of lines in the old text, and in the new text."""
 
 
-class Texts(Struct, frozen=True):
+class PinAndHead(Struct, frozen=True):
     """The content of a file at the pin and at the head of a series.
 
     `hunks` holds the lines that git reports as changed. If it is None, the two texts are compared.
@@ -110,7 +110,7 @@ def keys(pieces: Iterable[Statement], lines: Sequence[int]) -> list[str]:
     return [piece.key for piece in pieces if piece.first in own]
 
 
-def compared(texts: Texts, old: Side, new: Side) -> tuple[ChangedSite, ...]:
+def compared(texts: PinAndHead, old: Side, new: Side) -> tuple[ChangedSite, ...]:
     """Return the sites at which two versions of a file differ, in the order of their lines."""
     changes = texts.changes()
     if not (old.is_read and new.is_read):

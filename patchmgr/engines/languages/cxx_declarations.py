@@ -14,14 +14,14 @@ from patchmgr.engines.languages.cxx_structure import (
     ANGLES,
     BUILT_IN,
     SPECIFIERS,
+    Bracketed,
     Function,
-    Group,
+    Head,
     Item,
     Scan,
+    ScanState,
     Scope,
     ScopeKind,
-    State,
-    Statement,
     function_of,
     grouped,
     is_name,
@@ -109,7 +109,7 @@ class Declaration(Struct, frozen=True):
         return most >= needed and (self.is_open or least <= len(self.parameters))
 
 
-class Use(Struct, frozen=True):
+class Mention(Struct, frozen=True):
     """A use of a C++ name, with the token before it and, for a call, the number of arguments.
 
     `at` is the index of the name's token. `owner` is the name before `::`. `is_local` says whether
@@ -208,7 +208,7 @@ class _Declarations(Scan):
         )
         return (*declared, *_macros(text))
 
-    def open(self, scope: Scope, statement: Statement) -> None:
+    def open(self, scope: Scope, statement: Head) -> None:
         """Add what the statement before a brace declares."""
         texts, line = statement.texts, scope.line + 1
         names = scope.owners[len(self.scope.owners) :]
@@ -270,13 +270,11 @@ class _Declarations(Scan):
         function = function_of(statement.texts, self.scope.owners)
         self._function(statement, function, is_definition=True)
 
-    def doubt(self, line: int, first: State) -> None:
+    def doubt(self, line: int, first: ScanState) -> None:
         """Continue in the state at the end of the first branch, as `match_brackets` does."""
         self.restore(first)
 
-    def _function(
-        self, statement: Statement, function: Function | None, *, is_definition: bool
-    ) -> None:
+    def _function(self, statement: Head, function: Function | None, *, is_definition: bool) -> None:
         """Add a function, unless it is an operator, a destructor or a specialization."""
         if function is None or "operator" in statement.texts:
             return
@@ -288,7 +286,7 @@ class _Declarations(Scan):
         if tail[-2:] == ["=", "0"]:
             self._pure.setdefault(self.scope.owners, []).append(name)
         group = statement.items[function.parameters]
-        assert isinstance(group, Group)
+        assert isinstance(group, Bracketed)
         self._note(
             (name,),
             "function",
@@ -381,7 +379,7 @@ def _declarators(texts: Sequence[str]) -> list[str]:
     return found
 
 
-def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
+def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Mention]:
     """Yield the uses of the given names in a C++ file. Declarations count as uses, too."""
     for number, token in enumerate(file.tokens):
         if token.text not in names:
@@ -394,7 +392,7 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
             items = grouped(file.tokens[open_ + 1 : end])
             most = sum(item.text == "," for item in items) + bool(items)
             least = most if most < 2 else sum(1 for _ in _parts(items))
-        yield Use(
+        yield Mention(
             token.text,
             token.line + 1,
             before,
@@ -408,7 +406,7 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
         )
 
 
-def arguments_of_object(file: CxxFile, use: Use) -> int | None:
+def arguments_of_object(file: CxxFile, use: Mention) -> int | None:
     """Return the number of arguments with which a use of a C++ type constructs an object.
 
     Returns None if the use constructs no object, or if the object may be a copy of another one.

@@ -87,7 +87,7 @@ class Scope(Struct, frozen=True):
     function: Function | None = None
 
 
-class Group(Struct, frozen=True, gc=False):
+class Bracketed(Struct, frozen=True, gc=False):
     """A pair of brackets in a declaration, `()`, `[]` or `{}`, and the tokens between them."""
 
     text: str
@@ -95,10 +95,10 @@ class Group(Struct, frozen=True, gc=False):
     inner: Sequence[Token]
 
 
-Item = Token | Group
+Item = Token | Bracketed
 
 
-class Statement(Struct, frozen=True):
+class Head(Struct, frozen=True):
     """What comes before a brace or a semicolon, without template heads and attributes.
 
     `texts` are the texts of the items. `template` holds what is between the angle brackets of the
@@ -111,7 +111,7 @@ class Statement(Struct, frozen=True):
     line: int
 
 
-class State(Struct, frozen=True):
+class ScanState(Struct, frozen=True):
     """The state of a scan: open scopes, open braces in a body, and the declaration read so far."""
 
     scopes: tuple[Scope, ...] = ()
@@ -144,7 +144,7 @@ class Scan:
 
     def __init__(self) -> None:
         # For each open `#if`: the state before it, those at the ends of its branches, its line.
-        self.branches: list[tuple[State, list[State], int]] = []
+        self.branches: list[tuple[ScanState, list[ScanState], int]] = []
         self._scopes: tuple[Scope, ...] = ()
         self._is_passed_over = False
         self._inner = 0
@@ -155,7 +155,7 @@ class Scan:
     def leave(self, line: int) -> None:
         """Called before the innermost scope changes; `line` is the last line in the old one."""
 
-    def open(self, scope: Scope, statement: Statement) -> None:
+    def open(self, scope: Scope, statement: Head) -> None:
         """Called when a scope opens; `statement` is what comes before its brace."""
 
     def declare(self, pending: Sequence[Token]) -> None:
@@ -164,7 +164,7 @@ class Scan:
     def cut(self, pending: Sequence[Token]) -> None:
         """Called if a branch of an `#if` ends within a declaration."""
 
-    def doubt(self, line: int, first: State) -> None:
+    def doubt(self, line: int, first: ScanState) -> None:
         """Called if the branches of an `#if` end in different scopes.
 
         `line` is the line of the `#if`, and `first` is the state at the end of its first branch.
@@ -255,7 +255,7 @@ class Scan:
         self._pending.clear()
         self._enter((*self._scopes, scope))
 
-    def _opened(self, statement: Statement, line: int) -> Scope:
+    def _opened(self, statement: Head, line: int) -> Scope:
         """Return the scope that a brace opens after a statement."""
         texts, outer = statement.texts, self.scope
         if "namespace" in texts or texts[-2:] == ["extern", '""']:
@@ -331,10 +331,10 @@ class Scan:
             if any(end.shape() != now for end in ends or [start]):
                 self.doubt(line, ends[0] if ends else self._state())
 
-    def _state(self) -> State:
-        return State(self._scopes, self._inner, tuple(self._brackets), tuple(self._pending))
+    def _state(self) -> ScanState:
+        return ScanState(self._scopes, self._inner, tuple(self._brackets), tuple(self._pending))
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: ScanState) -> None:
         """Continue in a state that was saved at another position of the text."""
         self._enter(state.scopes, state.inner)
         self._brackets[:], self._pending[:] = state.brackets, state.pending
@@ -372,7 +372,7 @@ class _Symbols(Scan):
     def leave(self, line: int) -> None:
         self._symbols += [self.scope.name] * (line + 1 - len(self._symbols))
 
-    def open(self, scope: Scope, statement: Statement) -> None:
+    def open(self, scope: Scope, statement: Head) -> None:
         """Assign the lines of a header to its symbol, unless two symbols share a line."""
         outer = self.scope
         opened = outer.line if self._scopes else -1
@@ -383,11 +383,11 @@ class _Symbols(Scan):
             is_shared = is_taken or (outer.name is not None and line <= opened)
             self._symbols[line] = outer.name if is_shared else scope.name
 
-    def doubt(self, line: int, first: State) -> None:
+    def doubt(self, line: int, first: ScanState) -> None:
         self._doubtful.append(line)
 
 
-def statement_of(pending: Sequence[Token]) -> Statement:
+def statement_of(pending: Sequence[Token]) -> Head:
     """Return the items of a statement, given its tokens."""
     items, template = grouped(pending), None
     texts = [item.text for item in items]
@@ -399,7 +399,7 @@ def statement_of(pending: Sequence[Token]) -> Statement:
             template = items[2 : end - 1]
         items = _without_templates(items)
         texts = [item.text for item in items]
-    return Statement(items, texts, template, pending[0].line if pending else 0)
+    return Head(items, texts, template, pending[0].line if pending else 0)
 
 
 def grouped(found: Iterable[Token]) -> list[Item]:
@@ -411,7 +411,7 @@ def grouped(found: Iterable[Token]) -> list[Item]:
             depth += 1
             if depth == 1:
                 inner = []
-                items.append(Group(token.text + PAIRS[token.text], token.line, inner))
+                items.append(Bracketed(token.text + PAIRS[token.text], token.line, inner))
                 continue
         elif token.text in _CLOSERS:
             depth = max(0, depth - 1)
@@ -426,7 +426,7 @@ def grouped(found: Iterable[Token]) -> list[Item]:
 
 def texts_in(item: Item) -> list[str]:
     """Return the texts of all tokens of an item."""
-    if isinstance(item, Group):
+    if isinstance(item, Bracketed):
         return [item.text[0], *(token.text for token in item.inner), item.text[1]]
     return [item.text]
 
@@ -460,7 +460,7 @@ def _angles_end(items: Sequence[Item], start: int) -> int | None:
     return None
 
 
-def _first_line(statement: Statement) -> int:
+def _first_line(statement: Head) -> int:
     """Return the line where a declaration starts, after macro calls on lines of their own."""
     first, items = statement.line, statement.items
     while len(items) > 2 and _is_macro(items[0].text) and items[1].text == "()":

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from patchmgr.engines.ledger.claims import CARRIED, Cited, Claimed, Fate, State
-from patchmgr.engines.ledger.diffs import Diff, Hunk
+from patchmgr.engines.ledger.claims import CARRIED, Cited, Claimed, Fate, TreeFiles
+from patchmgr.engines.ledger.diffs import Diff, RawHunk
 from patchmgr.engines.ledger.texts import (
     END,
     JOINTS,
@@ -45,7 +45,7 @@ class Part(Struct, frozen=True):
     diff: Diff
     fates: tuple[Fate, ...]
 
-    def hunks(self) -> Iterator[tuple[Hunk, Fate]]:
+    def hunks(self) -> Iterator[tuple[RawHunk, Fate]]:
         """Yield each hunk of the change, and what became of the hunk according to the rebase."""
         for number, hunk in enumerate(self.diff.hunks):
             yield hunk, self.fates[min(number, len(self.fates) - 1)]
@@ -67,7 +67,7 @@ class Part(Struct, frozen=True):
         return any(fate in CARRIED for fate in self.fates)
 
 
-class Group(Struct):
+class FileGroup(Struct):
     """Files between which patches or upstream move lines, and what the patches change in them."""
 
     paths: dict[str, None] = field(default_factory=dict)
@@ -119,7 +119,9 @@ def _joints(counts: Counter[Any]) -> Counter[Any]:
 class Account:
     """Compares what patches add to, and remove from, a group of files with the result."""
 
-    def __init__(self, group: Group, base: State, onto: State, result: State, cited: Cited) -> None:
+    def __init__(
+        self, group: FileGroup, base: TreeFiles, onto: TreeFiles, result: TreeFiles, cited: Cited
+    ) -> None:
         self.parts, self.paths, self.cited = group.parts, group.paths, cited
         self.base, self.onto, self.result = base, onto, result
         self.added, self.removed = Counter[Fate](), Counter[Fate]()
@@ -195,7 +197,7 @@ class Account:
                     return True
         return False
 
-    def hunks(self) -> list[tuple[Hunk, Fate]]:
+    def hunks(self) -> list[tuple[RawHunk, Fate]]:
         """Return all hunks in the patches' changes to these files, each with what became of it."""
         return [each for part in self.parts for each in part.hunks()]
 

@@ -39,7 +39,7 @@ from msgspec import Struct
 from patchmgr.engines.ledger.account import (
     Account,
     Deltas,
-    Group,
+    FileGroup,
     Part,
     Told,
     fault,
@@ -47,8 +47,8 @@ from patchmgr.engines.ledger.account import (
     number_of,
     quoted,
 )
-from patchmgr.engines.ledger.claims import CARRIED, Cited, Claim, Claimed, Fate, State
-from patchmgr.engines.ledger.diffs import Diff, Hunk, read_diffs
+from patchmgr.engines.ledger.claims import CARRIED, Cited, Claimed, Fate, FileClaim, TreeFiles
+from patchmgr.engines.ledger.diffs import Diff, RawHunk, read_diffs
 from patchmgr.engines.ledger.texts import (
     IMPORT,
     REMARK,
@@ -72,7 +72,7 @@ _STRIPS = (1, 0, 2, 3)
 
 
 def balance(
-    patches: Sequence[Claimed], base: State, onto: State, result: State, *, cited: Cited
+    patches: Sequence[Claimed], base: TreeFiles, onto: TreeFiles, result: TreeFiles, *, cited: Cited
 ) -> Ledger:
     """Return the ledger: what became of each line of the patches, and a finding for each error."""
     added, removed = Counter[Fate](), Counter[Fate]()
@@ -101,14 +101,14 @@ def _sums(count: Mapping[Fate, int]) -> Sums:
     return Sums(carried, count[Fate.UPSTREAM], count[Fate.CONFLICT], count[Fate.GIVEN_UP])
 
 
-def _groups(patches: Sequence[Claimed]) -> list[Group]:
-    by_path: dict[str, Group] = {}
+def _groups(patches: Sequence[Claimed]) -> list[FileGroup]:
+    by_path: dict[str, FileGroup] = {}
     for patch in patches:
         claims = list(patch.claims)
         for diff in _read(patch):
             claim = next((c for c in claims if c.path == diff.path), None)
             if claim is None:
-                claim = Claim(diff.path, (), (patch.rest,))
+                claim = FileClaim(diff.path, (), (patch.rest,))
             else:
                 claims.remove(claim)
             paths = dict.fromkeys(p for p in (diff.old, diff.new, *claim.homes) if p)
@@ -131,10 +131,10 @@ def _read(patch: Claimed) -> list[Diff]:
     return read_diffs(patch.diff, is_reversed=patch.is_reversed)
 
 
-def _joined(by_path: dict[str, Group], paths: Iterable[str]) -> Group:
+def _joined(by_path: dict[str, FileGroup], paths: Iterable[str]) -> FileGroup:
     paths = tuple(paths)
     found = list({id(by_path[p]): by_path[p] for p in paths if p in by_path}.values())
-    group = found[0] if found else Group()
+    group = found[0] if found else FileGroup()
     for other in found[1:]:
         group.parts += other.parts
         group.paths |= other.paths
@@ -230,7 +230,7 @@ def _beyond_cited(
 
 
 def _within_longer(
-    account: Account, part: Part, hunks: Sequence[Hunk], lacks: set[bytes]
+    account: Account, part: Part, hunks: Sequence[RawHunk], lacks: set[bytes]
 ) -> set[bytes]:
     """Return the lines of `lacks` whose words all occur in a single new line of upstream.
 
@@ -265,7 +265,7 @@ def _distinctive(lines: Iterable[bytes]) -> Counter[bytes]:
     return Counter(line for line in found if len(line) > 2)
 
 
-def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple[bytes, ...]:
+def _as_written(hunks: Iterable[RawHunk], kind: bytes, wanted: set[bytes]) -> tuple[bytes, ...]:
     """Return the full text of each added (or removed) line whose `squeezed` form is in `wanted`."""
     lines = {squeezed(line): line for hunk in hunks for line in hunk.only(kind)} if wanted else {}
     return tuple(line for key, line in lines.items() if key in wanted)
@@ -363,7 +363,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[Lines], Counter[Any]]) ->
 def faults_by_words(account: Account) -> Iterator[Told]:
     """Yield faults, found by counting words, in files that were not merged as plain text."""
 
-    def texts(state: State) -> _Texts:
+    def texts(state: TreeFiles) -> _Texts:
         return {path: _Text(lines_of(state.read(path))) for path in account.paths}
 
     base, ours, made = map(texts, (account.base, account.onto, account.result))

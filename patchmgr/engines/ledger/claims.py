@@ -27,7 +27,7 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 """The fates of hunks that the result should contain, at least in part."""
 
 
-class Claim(Struct, frozen=True):
+class FileClaim(Struct, frozen=True):
     """What the rebase claims about one file of a patch: its new paths, and the fate of each hunk.
 
     `path` is the path in the patch. A file without hunks has one fate.
@@ -50,7 +50,7 @@ class Claimed(Struct, frozen=True):
 
     name: str
     diff: bytes
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[FileClaim, ...] = ()
     rest: Fate = Fate.TEXT
     cited: tuple[str, ...] = ()
     on_base: bool = True
@@ -59,7 +59,7 @@ class Claimed(Struct, frozen=True):
     edited: tuple[str, ...] = ()
 
 
-class State(Protocol):
+class TreeFiles(Protocol):
     """All files of one tree: that of the base, the target of the rebase, or the rebased series."""
 
     def blob(self, path: str) -> str | None:

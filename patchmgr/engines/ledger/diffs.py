@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 
-class Hunk(Struct, frozen=True):
+class RawHunk(Struct, frozen=True):
     """A hunk: its lines, and the index (from 0) of its first line in the old file."""
 
     start: int
@@ -45,7 +45,7 @@ class Diff(Struct):
     new: str | None
     is_copy: bool = False
     new_id: str = ""
-    hunks: list[Hunk] = field(default_factory=list)
+    hunks: list[RawHunk] = field(default_factory=list)
 
     @property
     def path(self) -> str:
@@ -129,13 +129,13 @@ def _read_hunk(lines: Sequence[bytes], here: int, match: re.Match[bytes], diff: 
         new -= kind != b"-"
         found.append(line.removesuffix(b"\r"))
     start = int(match[1]) - (match[2] != b"0")
-    diff.hunks.append(Hunk(start, tuple(found)))
+    diff.hunks.append(RawHunk(start, tuple(found)))
     return here
 
 
 def _reverse(diff: Diff) -> Diff:
     hunks = [
-        Hunk(h.start, tuple(_OPPOSITE.get(li[:1], b" ") + li[1:] for li in h.lines))
+        RawHunk(h.start, tuple(_OPPOSITE.get(li[:1], b" ") + li[1:] for li in h.lines))
         for h in diff.hunks
     ]
     return Diff(diff.new, diff.old, diff.is_copy, "", hunks)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.moved.parts import Part
-from patchmgr.engines.moved.rung import Place, Relocation, relocate
+from patchmgr.engines.moved.parts import FilePart
+from patchmgr.engines.moved.rung import HunkPlace, Relocation, relocate
 from patchmgr.engines.moved.search import Elsewhere
 from patchmgr.engines.rebase.ladder import CARRIED_MOVED, CONFLICT, Answer, Collided, Merged, Sides
 from patchmgr.engines.series.placement import PatchedFile
@@ -30,11 +30,11 @@ class Followed(Struct, frozen=True):
 
     changes: Mapping[str, Entry]
     answers: tuple[Answer, ...]
-    places: Mapping[int, Place] = field(default_factory=dict)
+    places: Mapping[int, HunkPlace] = field(default_factory=dict)
     collision: tuple[str, Sides, Collided] | None = None
 
 
-class NewSide(Struct, frozen=True):
+class MovedInput(Struct, frozen=True):
     """The input for merging moved hunks: upstream's files with the patches applied so far.
 
     `elsewhere` holds the files that upstream changed, and `entry_of` returns the file at a path.
@@ -50,7 +50,7 @@ class NewSide(Struct, frozen=True):
 
 
 def follow_hunks(
-    path: str, sides: Sides, collided: Collided, *, home: str, side: NewSide
+    path: str, sides: Sides, collided: Collided, *, home: str, side: MovedInput
 ) -> Followed | Collided:
     """Merge a file in conflict, with its hunks applied where upstream moved their lines.
 
@@ -71,7 +71,7 @@ def follow_hunks(
 
 
 def _relocation(
-    path: str, sides: Sides, collided: Collided, home: str, side: NewSide
+    path: str, sides: Sides, collided: Collided, home: str, side: MovedInput
 ) -> Relocation | None:
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if base is None or theirs is None or not sides.hunks or base.mode != theirs.mode:
@@ -88,7 +88,7 @@ def _relocation(
 
 
 def _merged(
-    found: Relocation, sides: Sides, collided: Collided, home: str, side: NewSide
+    found: Relocation, sides: Sides, collided: Collided, home: str, side: MovedInput
 ) -> Followed | Collided:
     answers: dict[int, Answer] = {}
     changes: dict[str, Entry] = {}
@@ -118,7 +118,7 @@ def _merged(
     return Followed(changes, ordered, found.places, collision)
 
 
-def _sides(part: Part, side: NewSide, *, is_moved: bool) -> Sides:
+def _sides(part: FilePart, side: MovedInput, *, is_moved: bool) -> Sides:
     ours = side.entry_of(part.path)
     assert ours is not None
     base, theirs = (Entry(ours.mode, side.blobs.add(text)) for text in (part.base, part.theirs))

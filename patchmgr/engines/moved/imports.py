@@ -37,7 +37,7 @@ class Unsure(Exception):
     """Raised when it is not certain which imports some lines need. The message gives the reason."""
 
 
-class Source(Struct, frozen=True):
+class ImportedName(Struct, frozen=True):
     """The import statement that binds a name. `module` is None for `import name`.
 
     `is_for_types` says whether only type checkers run the import.
@@ -195,7 +195,7 @@ def _undefined_names(content: bytes) -> frozenset[str]:
     return frozenset(str(m.message_args[0]) for m in undefined)
 
 
-def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
+def with_import(base: str, source: ImportedName, home: str, content: bytes, *, name: str) -> bytes:
     """Add an import that the file `base` has to the file `home`, and return the new content.
 
     The name is added to an import from the same module, or the import gets a line of its own in
@@ -229,7 +229,7 @@ def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
     raise Unsure(f"the patch uses {name}, which is imported for type checkers only")
 
 
-def _first_import(content: bytes, source: Source) -> bytes:
+def _first_import(content: bytes, source: ImportedName) -> bytes:
     """Return a file with its first import added on the line that libcst chooses."""
     import libcst.codemod.visitors
 
@@ -249,7 +249,7 @@ def _first_import(content: bytes, source: Source) -> bytes:
         raise Unsure("the file does not parse") from fault
 
 
-def _joined(content: bytes, source: Source) -> bytes | None:
+def _joined(content: bytes, source: ImportedName) -> bytes | None:
     """Return the file with the name added to the only import from the same module, or None."""
     try:
         text = content.decode()
@@ -304,9 +304,9 @@ def _parsed(content: bytes) -> ast.Module:
     return tree
 
 
-def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
+def _bindings(tree: ast.Module) -> Mapping[str, ImportedName | None]:
     """Map each name that a module binds to its import, or to None if it is not imported."""
-    found: dict[str, Source | None] = {}
+    found: dict[str, ImportedName | None] = {}
     typing = {
         inner
         for node in tree.body
@@ -326,12 +326,12 @@ def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
     return found
 
 
-def _source(node: Import, alias: ast.alias, *, is_for_types: bool) -> Source:
+def _source(node: Import, alias: ast.alias, *, is_for_types: bool) -> ImportedName:
     named = alias.name if alias.asname is None else f"{alias.name} as {alias.asname}"
     if isinstance(node, ast.Import):
-        return Source(f"import {named}", None, is_for_types)
+        return ImportedName(f"import {named}", None, is_for_types)
     module = module_of(node)
-    return Source(f"from {module} import {named}", module, is_for_types)
+    return ImportedName(f"from {module} import {named}", module, is_for_types)
 
 
 def _is_for_types(node: ast.If) -> bool:

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.moved.imports import needed_imports
-from patchmgr.engines.moved.runs import Change, apply_runs, hunks_of
+from patchmgr.engines.moved.runs import HunkRun, apply_runs, hunks_of
 from patchmgr.engines.moved.search import Home
 from patchmgr.engines.moved.units import Outline, Unit, indent_of, reindented
 from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.engines.text.differences import Run
 
 
-class Part(PatchedFile, frozen=True):
+class FilePart(PatchedFile, frozen=True):
     """The three sides of the merge of one file that gets some hunks of a patch.
 
     `numbers` holds, for each hunk of the merge, the number of the patch's hunk it comes from.
@@ -38,7 +38,7 @@ class Guest(Struct, frozen=True):
     `change` adds the new symbols. They go to the file to which upstream moved the neighbour.
     """
 
-    change: Change
+    change: HunkRun
     neighbour: Unit
     is_before: bool
 
@@ -51,7 +51,7 @@ class Removal(Struct, frozen=True):
     """
 
     moves: tuple[tuple[Unit, Home], ...]
-    changes: tuple[tuple[Change, Unit], ...]
+    changes: tuple[tuple[HunkRun, Unit], ...]
     guests: tuple[Guest, ...] = ()
 
     @property
@@ -59,7 +59,7 @@ class Removal(Struct, frozen=True):
         """The file to which upstream moved the symbols."""
         return self.moves[0][1].outline
 
-    def every(self) -> list[Change]:
+    def every(self) -> list[HunkRun]:
         """Return all changes of the patch that go to the other file."""
         return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
 
@@ -73,7 +73,7 @@ class Removal(Struct, frozen=True):
         return [line for change in self.every() for line in change.run.added]
 
 
-def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
+def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> FilePart:
     """Return the three sides of a merge that applies changes to moved symbols in their new file.
 
     The new positions must not overlap. Raises Unsure if an import is needed that cannot be added.
@@ -166,8 +166,8 @@ def part_within(
     base: Outline,
     own: Outline,
     moves: Sequence[tuple[Unit, Unit]],
-    changes: Sequence[Change],
-) -> Part | None:
+    changes: Sequence[HunkRun],
+) -> FilePart | None:
     """Return the three sides of a merge of a file in which upstream reordered symbols.
 
     `moves` pairs each moved symbol with the same symbol in upstream's file. Returns None if the
@@ -188,7 +188,7 @@ def part_within(
     return _part(own.path, lines, own.content, runs)
 
 
-def _at(change: Change, place: Mapping[int, int]) -> int:
+def _at(change: HunkRun, place: Mapping[int, int]) -> int:
     """Return the line where a change starts after the symbols were reordered."""
     start, unit = change.start, change.unit
     if start in place and not (unit is not None and start == unit.end and start):
@@ -255,7 +255,9 @@ def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
     return found if len(found) == 1 and len(same(own)) == 1 else []
 
 
-def _part(path: str, lines: Sequence[bytes], ours: bytes, runs: Sequence[tuple[int, Run]]) -> Part:
+def _part(
+    path: str, lines: Sequence[bytes], ours: bytes, runs: Sequence[tuple[int, Run]]
+) -> FilePart:
     hunks, positions, numbers = hunks_of(lines, runs)
     theirs = apply_runs(lines, runs)
-    return Part(path, b"".join(lines), theirs, hunks, positions, ours, numbers)
+    return FilePart(path, b"".join(lines), theirs, hunks, positions, ours, numbers)

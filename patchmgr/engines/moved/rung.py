@@ -22,14 +22,14 @@ from patchmgr.engines.moved.imports import (
     missing_attribute,
     words_of,
 )
-from patchmgr.engines.moved.parts import Guest, Part, Removal, part_elsewhere, part_within
-from patchmgr.engines.moved.runs import Change, changes_of
+from patchmgr.engines.moved.parts import FilePart, Guest, Removal, part_elsewhere, part_within
+from patchmgr.engines.moved.runs import HunkRun, changes_of
 from patchmgr.engines.moved.search import Elsewhere, Home, Lost, Search
 from patchmgr.engines.moved.units import Outline, Unit, indent_of, joined, leaf_of
 from patchmgr.engines.series.placement import PatchedFile
 
 
-class Place(Struct, frozen=True):
+class HunkPlace(Struct, frozen=True):
     """The new position of a hunk: path, symbol, and the line (from 1) where the symbol starts."""
 
     path: str
@@ -46,8 +46,8 @@ class Relocation(Struct, frozen=True):
     position to the reason; such hunks are merged in their own file if that still exists.
     """
 
-    parts: tuple[Part, ...]
-    places: Mapping[int, Place] = field(default_factory=dict)
+    parts: tuple[FilePart, ...]
+    places: Mapping[int, HunkPlace] = field(default_factory=dict)
     astray: Mapping[int, Lost] = field(default_factory=dict)
 
 
@@ -86,17 +86,17 @@ class _Work:
         base: Outline,
         theirs: Outline,
         own: Outline | None,
-        changes: Sequence[Change],
+        changes: Sequence[HunkRun],
         search: Search,
     ) -> None:
         self._base, self._theirs, self._own = base, theirs, own
         self._changes, self._search = changes, search
         self._moves: dict[Unit, Home] = {}
-        self._units: dict[Change, Unit] = {}
-        self._guests: dict[Change, Guest] = {}
-        self._imports: list[Change] = []
-        self._parts: list[Part] = []
-        self._places: dict[int, Place] = {}
+        self._units: dict[HunkRun, Unit] = {}
+        self._guests: dict[HunkRun, Guest] = {}
+        self._imports: list[HunkRun] = []
+        self._parts: list[FilePart] = []
+        self._places: dict[int, HunkPlace] = {}
         self._astray: dict[int, Lost] = {}
 
     def find(self, collided: Collection[int]) -> None:
@@ -112,7 +112,7 @@ class _Work:
             if unit is not None and not change.brings:
                 self._units[change] = unit
 
-    def _find(self, change: Change) -> None:
+    def _find(self, change: HunkRun) -> None:
         if self._is_import(change):
             self._imports.append(change)
         elif change.brings:
@@ -120,7 +120,7 @@ class _Work:
         else:
             self._follow_unit(change)
 
-    def _is_import(self, change: Change) -> bool:
+    def _is_import(self, change: HunkRun) -> bool:
         run = change.run
         lines = [line for line in (*run.removed, *run.added) if line.strip()]
         if all(is_import_line(line, self._base.language) for line in lines):
@@ -132,7 +132,7 @@ class _Work:
         inside = range(run.start, run.end) if run.removed else (run.start - 1, run.start)
         return all(line in known for line in inside)
 
-    def _follow_unit(self, change: Change) -> None:
+    def _follow_unit(self, change: HunkRun) -> None:
         if change.unit is None:
             self._lose_if_gone(change)
             return
@@ -165,7 +165,7 @@ class _Work:
         ]
         return around[0] if around else None
 
-    def _follow_neighbours(self, change: Change) -> None:
+    def _follow_neighbours(self, change: HunkRun) -> None:
         """Move new symbols to another file if the symbols beside them moved to that file."""
         before, behind = self._beside(change)
         homes = [self._search.home(unit) for unit in (*before, *behind)]
@@ -183,12 +183,12 @@ class _Work:
             self._moves.setdefault(neighbour, found[-1] if behind else found[0])
             self._guests[change] = Guest(change, neighbour, is_before=bool(behind))
 
-    def _lose_if_gone(self, change: Change) -> None:
+    def _lose_if_gone(self, change: HunkRun) -> None:
         """Record the position of a change as uncertain if upstream deleted the file."""
         if self._own is None:
             self._lose(change, Lost("upstream deleted the file"))
 
-    def _beside(self, change: Change) -> tuple[list[Unit], list[Unit]]:
+    def _beside(self, change: HunkRun) -> tuple[list[Unit], list[Unit]]:
         """Return the unit directly before the new units and the one directly after, if any."""
         outer, is_named = change.brings[0].outer, change.brings[0].name is not None
         beside = [
@@ -199,7 +199,7 @@ class _Work:
         before = [unit for unit in beside if unit.end <= change.start][-1:]
         return before, [unit for unit in beside if unit.start >= change.start][:1]
 
-    def _covering(self, change: Change) -> Unit | None:
+    def _covering(self, change: HunkRun) -> Unit | None:
         """Return the largest moved symbol that contains the lines of a change, or None."""
         unit = change.unit
         if unit is None:
@@ -207,13 +207,13 @@ class _Work:
         around = [moved for moved in self._moves if moved.has(unit.start, unit.end)]
         return max(around, key=lambda moved: moved.end - moved.start, default=None)
 
-    def _home_of(self, change: Change) -> Home | None:
+    def _home_of(self, change: HunkRun) -> Home | None:
         """Return the new position of a change, or None if it did not move or is uncertain."""
         guest = self._guests.get(change)
         unit = self._units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self._moves[unit]
 
-    def _lose(self, change: Change, lost: Lost) -> None:
+    def _lose(self, change: HunkRun, lost: Lost) -> None:
         self._astray.setdefault(change.number, lost)
 
     def result(self) -> Relocation | None:
@@ -239,14 +239,14 @@ class _Work:
     def _is_own(self, path: str) -> bool:
         return self._own is not None and path == self._own.path
 
-    def _is_away(self, change: Change) -> bool:
+    def _is_away(self, change: HunkRun) -> bool:
         """Return whether a change moved to another file, or upstream deleted the file."""
         home = self._home_of(change)
         if home is None:
             return self._own is None
         return not self._is_own(home.path) and any(p.path == home.path for p in self._parts)
 
-    def _has_followed(self, change: Change, staying: Sequence[Change]) -> bool:
+    def _has_followed(self, change: HunkRun, staying: Sequence[HunkRun]) -> bool:
         """Return whether a change adds imports that only moved lines use, so that it moves, too."""
         names = added_imports(change.run) if self._own is not None else frozenset()
         if not names or self._own is None:
@@ -256,7 +256,7 @@ class _Work:
             return False
         parts = [part for part in self._parts if names <= words_of(part.theirs)]
         if parts:
-            self._places.setdefault(change.number, Place(parts[0].path, None, 1))
+            self._places.setdefault(change.number, HunkPlace(parts[0].path, None, 1))
         return bool(parts)
 
     def _displaced(self) -> list[tuple[Unit, Unit]]:
@@ -323,7 +323,7 @@ class _Work:
                 return f"the change uses {unit.name}, which the patch adds elsewhere"
         return None
 
-    def _settle(self, change: Change, home: Home) -> None:
+    def _settle(self, change: HunkRun, home: Home) -> None:
         place = _place(home)
         if change.brings:
             name, outer = change.brings[0].name, home.unit.outer
@@ -342,7 +342,7 @@ class _Work:
             ]
             if taken or (not wanted and self._parts):
                 path = taken[0] if taken else self._parts[0].path
-                self._places.setdefault(change.number, Place(path, None, 1))
+                self._places.setdefault(change.number, HunkPlace(path, None, 1))
             else:
                 deleted = "upstream deleted the file"
                 unused = "no moved line uses what this hunk imports"
@@ -353,5 +353,5 @@ def _has_long_string(lines: Sequence[bytes]) -> bool:
     return any(quotes in line for line in lines for quotes in (b'"""', b"'''", b'R"'))
 
 
-def _place(home: Home) -> Place:
-    return Place(home.path, home.unit.name, home.unit.start + 1)
+def _place(home: Home) -> HunkPlace:
+    return HunkPlace(home.path, home.unit.name, home.unit.start + 1)

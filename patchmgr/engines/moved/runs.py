@@ -18,7 +18,7 @@ from patchmgr.model.patch import Hunk
 CONTEXT = 3
 
 
-class Change(Struct, frozen=True):
+class HunkRun(Struct, frozen=True):
     """A run of consecutive changed lines of a patch, with the number of the hunk that contains it.
 
     `unit` is the symbol or paragraph of the base that the run edits, or None if that is not
@@ -38,18 +38,18 @@ class Change(Struct, frozen=True):
 
 def changes_of(
     base: Outline, theirs: Outline, hunks: Sequence[Hunk], positions: Sequence[int]
-) -> tuple[Change, ...]:
+) -> tuple[HunkRun, ...]:
     """Split the hunks of a file into runs of changed lines; find the symbol that each run edits."""
-    found: list[Change] = []
+    found: list[HunkRun] = []
     shift = 0
     for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
         for run in runs_of(hunk, position):
-            found.append(_placed(base, theirs, Change(number, run), shift))
+            found.append(_placed(base, theirs, HunkRun(number, run), shift))
             shift += len(run.added) - len(run.removed)
     return tuple(found)
 
 
-def _placed(base: Outline, theirs: Outline, change: Change, shift: int) -> Change:
+def _placed(base: Outline, theirs: Outline, change: HunkRun, shift: int) -> HunkRun:
     run = change.run
     if run.removed:
         return replace(change, unit=_edited(base, theirs, run, shift))

@@ -295,14 +295,14 @@ def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
     """Merge hunks into the places to which upstream moved their lines, or return the conflict."""
-    from patchmgr.engines.moved.following import NewSide, follow_hunks
+    from patchmgr.engines.moved.following import MovedInput, follow_hunks
 
     tools, files = work.tools, work.side.files
     if tools.elsewhere is None:
         return collided
     others = (s.change for s in work.steps if s is not step)
     paths = {p for change in others for p in (change.old_path, change.new_path) if p is not None}
-    side = NewSide(
+    side = MovedInput(
         tools.elsewhere.on(files),
         files.entry,
         busy={work.side.home(path) for path in paths} | work.taken,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.conflicts.memory import Resolutions
     from patchmgr.engines.merge.candidate import Resolved
     from patchmgr.engines.moved.files import ChangedFiles
-    from patchmgr.engines.moved.rung import Place
+    from patchmgr.engines.moved.rung import HunkPlace
     from patchmgr.engines.series.fold import FileStep, Overlay
     from patchmgr.engines.structure.sides import Texts
     from patchmgr.model.outcome import FileConflict, Reliability, Suggestion
@@ -97,7 +97,7 @@ class FileResult(Struct, frozen=True):
     is_untouched: bool = False
     proposals: tuple[Proposal, ...] = ()
     reliability: tuple[Reliability, ...] = ()
-    places: Mapping[int, Place] = field(default_factory=dict)
+    places: Mapping[int, HunkPlace] = field(default_factory=dict)
 
 
 class UpstreamRange(Struct, frozen=True):

@@ -13,11 +13,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.hardware_gates.conditions import Conditions
+from patchmgr.engines.hardware_gates.conditions import GateFinder
 from patchmgr.engines.hardware_gates.cxx import cxx_sides
 from patchmgr.engines.hardware_gates.defaults import Defaults, settings_defaults, variables_in
 from patchmgr.engines.hardware_gates.python import python_sides
-from patchmgr.engines.hardware_gates.sites import Lines, Texts, compared
+from patchmgr.engines.hardware_gates.sites import Lines, PinAndHead, compared
 from patchmgr.engines.hardware_gates.words import Words
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES, is_test, is_third_party, language
 from patchmgr.engines.report.subsystems import Subsystems
@@ -31,7 +31,7 @@ from patchmgr.model.footprint import (
     PatchFile,
     PatchFootprint,
 )
-from patchmgr.model.review import ChangedSite, Hotspot, Part, Reach, Risk, RiskKind
+from patchmgr.model.review import ChangedSite, Hotspot, Reach, Risk, RiskKind, Subsystem
 from patchmgr.model.snapshot import FILE_MODES
 
 _JUDGED = CXX_LANGUAGES | {"Python"}
@@ -42,7 +42,7 @@ _HEADING_NAMES = (
 )
 
 
-def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
+def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Subsystem, ...]:
     """Return the number of files and changed lines of each subsystem, the most changed first.
 
     Each file is counted in one subsystem.
@@ -54,7 +54,7 @@ def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ..
     for name, group in groups.items():
         tests = [file for file in group if file.area is Area.TESTS]
         parts.append(
-            Part(
+            Subsystem(
                 name,
                 files=len(group),
                 added=sum(f.added for f in group),
@@ -101,15 +101,15 @@ class Judge(Struct, frozen=True):
     words: Words
     defaults: Mapping[str, object] = {}
 
-    def __call__(self, texts: Texts) -> tuple[ChangedSite, ...]:
+    def __call__(self, texts: PinAndHead) -> tuple[ChangedSite, ...]:
         """Return the changed sites of a file, or none if the file is unchanged."""
         if texts.old == texts.new:
             return ()
         if language(texts.path, texts.new) == "Python":
             defaults = Defaults(self.defaults, self.words.settings)
-            sides = python_sides(texts, Conditions(self.words, defaults))
+            sides = python_sides(texts, GateFinder(self.words, defaults))
         else:
-            sides = cxx_sides(texts, Conditions(self.words.of_cxx(), Defaults(), is_cxx=True))
+            sides = cxx_sides(texts, GateFinder(self.words.of_cxx(), Defaults(), is_cxx=True))
         return compared(texts, *sides)
 
 
@@ -124,7 +124,7 @@ def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
 
 def texts_of(
     changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
-) -> tuple[Texts, ...]:
+) -> tuple[PinAndHead, ...]:
     """Return the upstream code files that a series edits, except tests and vendored code.
 
     The longest file comes first.
@@ -137,7 +137,7 @@ def texts_of(
         is_plain = {change.old_mode, change.new_mode} <= FILE_MODES
         is_own = not is_test(path) and not is_third_party(path)
         if is_plain and is_own and language(path, after) in _JUDGED:
-            found.append(Texts(path, before, after, hunks.get(path)))
+            found.append(PinAndHead(path, before, after, hunks.get(path)))
     # The longest first, because they take the longest.
     return tuple(sorted(found, key=lambda texts: (-len(texts.new), texts.path)))
 

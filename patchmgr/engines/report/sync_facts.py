@@ -12,7 +12,7 @@ from patchmgr.model.documents import (
     SolutionDocument,
     SyncDocument,
 )
-from patchmgr.model.notes import Arrival, Carried, Dropped, Solved
+from patchmgr.model.notes import Arrival, Carried, Dropped, ResolvedFile
 from patchmgr.model.outcome import How, Likely, Reliability, Verdict
 
 _PLAIN = frozenset({None, How.IDENTICAL, How.TEXT})
@@ -76,7 +76,7 @@ def _patches(syncs: Sequence[SyncDocument]) -> list[PatchDocument]:
     return [patch for sync in syncs for patch in sync.outcome.patches]
 
 
-def solved_of(syncs: Sequence[SyncDocument]) -> Iterator[Solved]:
+def solved_of(syncs: Sequence[SyncDocument]) -> Iterator[ResolvedFile]:
     """Yield each file that git's text merge could not merge, including those still in conflict."""
     for sync in syncs:
         solutions = tuple(sync.solutions.values())
@@ -88,7 +88,7 @@ def solved_of(syncs: Sequence[SyncDocument]) -> Iterator[Solved]:
                     files.setdefault((hunk.path, hunk.new_path), []).append(hunk)
             for (path, new_path), hunks in files.items():
                 seen = f"{sync.outcome.name}/{patch.name}"
-                yield Solved(
+                yield ResolvedFile(
                     patch.name,
                     path,
                     new_path,
@@ -99,7 +99,7 @@ def solved_of(syncs: Sequence[SyncDocument]) -> Iterator[Solved]:
                 )
 
 
-def _open(patch: PatchDocument) -> Iterator[Solved]:
+def _open(patch: PatchDocument) -> Iterator[ResolvedFile]:
     for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
         path, new_path = conflict.path or "", conflict.new_path or ""
         words = f"open: {conflict.reason}"
@@ -108,7 +108,7 @@ def _open(patch: PatchDocument) -> Iterator[Solved]:
         hunks = [h for h in patch.hunks if h.path == path and h.verdict is Verdict.CONFLICT]
         collided = _collided(patch, path, new_path)
         known = reliabilities(patch.likely) if conflict.proposal else ()
-        yield Solved(
+        yield ResolvedFile(
             patch.name, path, new_path, _symbols(hunks), words, True, collided,
             next(iter(known), None),
         )  # fmt: skip

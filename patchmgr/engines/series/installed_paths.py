@@ -24,7 +24,7 @@ _ENOUGH = 8  # installed files after which no more are examined
 _NAMESAKES = 16  # most installed files of the same name that are compared
 
 
-class Source(Protocol):
+class FileSource(Protocol):
     """The files of a repository: all if `is_whole`, or else only the files that patches name."""
 
     @property
@@ -47,7 +47,7 @@ class InstalledPaths:
     `known` are the paths of the installed files, as RECORD lists them.
     """
 
-    def __init__(self, known: Iterable[str], maps: PathMap, source: Source) -> None:
+    def __init__(self, known: Iterable[str], maps: PathMap, source: FileSource) -> None:
         self._known = frozenset(path for path in known if not is_apart(path))
         self._maps = maps
         self._source = source

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.rebase.rebase import Item
     from patchmgr.model.patch import Patch
     from patchmgr.model.ports import Blobs, Tree
-    from patchmgr.model.predicate import Conditions, State, States
+    from patchmgr.model.predicate import Conditions, State, StateFinder
 
 
 Question = Literal["refusal", "failure", "broken_promise"]
@@ -44,7 +44,7 @@ class Views(Struct, frozen=True):
 
     base: State
     onto: State
-    states: States
+    states: StateFinder
 
 
 def has_conditions(patches: Sequence[Patch]) -> bool:
@@ -75,17 +75,17 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
                     raise PatchmgrError("bad-predicate", problem, hint)
 
 
-def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
+def missing_on(patches: Sequence[Patch], state: State, states: StateFinder) -> dict[str, str]:
     """Return why an upstream state does not need certain patches: reasons keyed by patch name."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
 
-def _refusal(patch: Patch, state: State, states: States) -> str | None:
+def _refusal(patch: Patch, state: State, states: StateFinder) -> str | None:
     return _told_of(patch, "refusal", state, states)
 
 
-def _told_of(patch: Patch, question: Question, state: State, states: States) -> str | None:
+def _told_of(patch: Patch, question: Question, state: State, states: StateFinder) -> str | None:
     """Return what `predicates` says about the conditions of a patch. Errors name the patch."""
     from patchmgr.engines.series import predicates  # most patches have no conditions
 

@@ -25,7 +25,7 @@ from patchmgr.model.predicate import (
     Predicate,
     ReleaseIn,
     State,
-    States,
+    StateFinder,
     WrittenRef,
 )
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -38,7 +38,7 @@ class Evaluation(Struct, frozen=True):
     why: str
 
 
-def evaluate(predicate: Predicate, own: State, states: States) -> Evaluation:
+def evaluate(predicate: Predicate, own: State, states: StateFinder) -> Evaluation:
     """Return whether a predicate holds on a state of the series' own upstream.
 
     The parts of the predicate are evaluated from left to right until the answer is known. Raises
@@ -58,7 +58,7 @@ def evaluate(predicate: Predicate, own: State, states: States) -> Evaluation:
     return _claim(predicate, state)
 
 
-def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Evaluation:
+def _joined(predicate: AllOf | AnyOf, own: State, states: StateFinder) -> Evaluation:
     stops_at = isinstance(predicate, AnyOf)
     facts: list[str] = []
     for part in predicate.parts:
@@ -69,7 +69,7 @@ def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Evaluation:
     return Evaluation(not stops_at, "; ".join(facts))
 
 
-def refusal(conditions: Conditions, own: State, states: States) -> str | None:
+def refusal(conditions: Conditions, own: State, states: StateFinder) -> str | None:
     """Return the reason why an upstream state does not need a patch, or None if it does."""
     if conditions.needed_when is not None:
         found = evaluate(conditions.needed_when, own, states)
@@ -82,7 +82,7 @@ def refusal(conditions: Conditions, own: State, states: States) -> str | None:
     return None
 
 
-def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
+def broken_promise(conditions: Conditions, own: State, states: StateFinder) -> str | None:
     """Return why `Ensures` is false on a state that has the patch, or None if it is true."""
     if conditions.ensures is None:
         return None
@@ -90,7 +90,7 @@ def broken_promise(conditions: Conditions, own: State, states: States) -> str | 
     return None if found.holds else f"does not ensure what it says: {found.why}"
 
 
-def failure(conditions: Conditions, own: State, states: States) -> str | None:
+def failure(conditions: Conditions, own: State, states: StateFinder) -> str | None:
     """Return why a patch's `Valid-While` is false on an upstream state, or None if it is true.
 
     The reason does not contain the ref of the state, so it is the same for every ref.

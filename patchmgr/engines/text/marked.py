@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from patchmgr.model.recorded_conflict import Region
+from patchmgr.model.recorded_conflict import RegionSides
 
 _MARKERS = tuple(
     re.compile(rb"\n" + sign)
@@ -19,7 +19,7 @@ _MARKERS = tuple(
 class MarkedRegion(Struct, frozen=True):
     """A conflict region: its three sides, and its bytes including the conflict markers."""
 
-    region: Region
+    region: RegionSides
     raw: bytes
 
     @property
@@ -75,7 +75,7 @@ def split_marked(marked: bytes) -> MarkedText:
     return MarkedText(tuple(texts), tuple(regions))
 
 
-def _pieces(marked: bytes) -> Iterator[tuple[bytes, Region | None]]:
+def _pieces(marked: bytes) -> Iterator[tuple[bytes, RegionSides | None]]:
     """Yield the pieces of a text, in order, each with its region, or with None for clean text."""
     text, start, at = b"\n" + marked, 1, 1
     sides: list[bytes] = []
@@ -87,6 +87,6 @@ def _pieces(marked: bytes) -> Iterator[tuple[bytes, Region | None]]:
             start = found.start() + 1
         elif len(sides) == len(_MARKERS):
             _, ours, base, theirs = sides
-            yield text[start:at], Region(base, ours, theirs)
+            yield text[start:at], RegionSides(base, ours, theirs)
             start, sides = at, []
     yield text[start:], None

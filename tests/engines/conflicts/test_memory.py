@@ -19,7 +19,7 @@ from patchmgr.engines.conflicts.memory import (
     replay,
 )
 from patchmgr.engines.text.marked import sides_of
-from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Region, Resolution
+from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, RegionSides, Resolution
 from tests.engines.conflicts.test_ids import INSERTS, ONE, OTHER, SWAPPED, marked
 from tests.long import examples
 from tests.tables import table
@@ -150,7 +150,7 @@ def test_a_lesson_has_the_id_of_its_region_alone() -> None:
         conflict_id(None, None, None, ONE),
         region_id(b"b\n", b"o\n", b"T\n"),
     )
-    assert first.region == Region(b"b\n", b"o\n", b"t\n")
+    assert first.region == RegionSides(b"b\n", b"o\n", b"t\n")
 
 
 def test_what_is_missed_says_why() -> None:
@@ -203,8 +203,8 @@ def test_the_last_line_feed_is_that_of_the_sides(text: bytes, ends: bool, expect
     assert replay(text, KNOWN.find, ends_with_newline=ends).marked == expected
 
 
-REGION = Recorded(region_id(b"b\n", b"o\n", b"t\n"), Kind.REGION, b"b\n", b"o\n", b"t\n")
-FILE = Recorded(conflict_id(b"b", None, b"t", None), Kind.FILE, b"b", None, b"t")
+REGION = Recorded(region_id(b"b\n", b"o\n", b"t\n"), RecordKind.REGION, b"b\n", b"o\n", b"t\n")
+FILE = Recorded(conflict_id(b"b", None, b"t", None), RecordKind.FILE, b"b", None, b"t")
 
 
 def solved(recorded: Recorded, content: bytes | None) -> Recorded:
@@ -229,7 +229,7 @@ def solved(recorded: Recorded, content: bytes | None) -> Recorded:
         "deleted": (solved(FILE, None), True),
         "a-binary-file": (solved(FILE, b"\0\xff"), True),
         "another-id-of-a-file": (replace(FILE, ours=b"o"), False),
-        "group": (Recorded("0" * 12, Kind.GROUP, parts=("1" * 12,)), True),
+        "group": (Recorded("0" * 12, RecordKind.GROUP, parts=("1" * 12,)), True),
     },
 )
 def test_what_is_on_record_is_not_believed(recorded: Recorded, is_sound: bool) -> None:
@@ -238,7 +238,7 @@ def test_what_is_on_record_is_not_believed(recorded: Recorded, is_sound: bool) -
 
 def test_latin_1_may_be_solved_in_latin_1() -> None:
     sides = (b"\xe4\n", b"\xf6\n", b"\xfc\n")
-    recorded = Recorded(region_id(*sides), Kind.REGION, *sides)
+    recorded = Recorded(region_id(*sides), RecordKind.REGION, *sides)
     assert recorded_fault(solved(recorded, b"\xdf\n")) is None
 
 
@@ -259,7 +259,7 @@ def test_latin_1_may_be_solved_in_latin_1() -> None:
 def test_a_whole_file_is_not_taken_for_a_region(
     text: bytes, whole: bytes | None, is_fitting: bool
 ) -> None:
-    region = Region(b"b\n", b"o\n", b"t\n")
+    region = RegionSides(b"b\n", b"o\n", b"t\n")
     assert (fits_region(region, text, whole=whole) is None) is is_fitting
 
 

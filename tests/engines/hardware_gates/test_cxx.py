@@ -6,21 +6,21 @@ import pytest
 
 from patchmgr.commands.report import words_of as words_of_upstream
 from patchmgr.engines.hardware_gates import cxx
-from patchmgr.engines.hardware_gates.conditions import Conditions
+from patchmgr.engines.hardware_gates.conditions import GateFinder
 from patchmgr.engines.hardware_gates.cxx import parsed, words_of
 from patchmgr.engines.hardware_gates.defaults import Defaults
 from patchmgr.engines.hardware_gates.sites import UNREAD as WHY_UNREAD
-from patchmgr.engines.hardware_gates.sites import Texts
+from patchmgr.engines.hardware_gates.sites import PinAndHead
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.review import ChangedSite, Reach
 from tests.tables import table
 
 WORDS = words_of_upstream("", {})
-CONDITIONS = Conditions(WORDS.of_cxx(), Defaults(), is_cxx=True)
+CONDITIONS = GateFinder(WORDS.of_cxx(), Defaults(), is_cxx=True)
 
 
 def sites(before: str, after: str) -> tuple[ChangedSite, ...]:
-    return Judge(WORDS)(Texts("a.cu", before.encode(), after.encode()))
+    return Judge(WORDS)(PinAndHead("a.cu", before.encode(), after.encode()))
 
 
 def in_function(body: str) -> str:
@@ -90,7 +90,7 @@ def test_a_condition_names_its_gates(test: str, gates: list[str]) -> None:
 )
 def test_what_is_left_with_all_gates_off(source: str, left: str) -> None:
     words = words_of(source)
-    kept = cxx.Reader(words, CONDITIONS).block(0, len(words), ())
+    kept = cxx.GateRemover(words, CONDITIONS).block(0, len(words), ())
     assert " ".join(word.text for word in kept) == left
 
 

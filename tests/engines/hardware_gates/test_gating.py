@@ -6,7 +6,7 @@ from pathlib import Path
 
 from patchmgr.commands.report import words_of
 from patchmgr.engines.hardware_gates.defaults import settings_defaults, variables_in
-from patchmgr.engines.hardware_gates.sites import Texts
+from patchmgr.engines.hardware_gates.sites import PinAndHead
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.review import ChangedSite, Reach
 from tests.engines.hardware_gates.blind import CXX, PYTHON
@@ -25,7 +25,7 @@ CALLED = [(path, case) for path, cases in LABELLED.values() for case in cases]
 
 def found(path: str, case: Case) -> ChangedSite:
     """Return the site around the line with the case's mark."""
-    sites = JUDGE(Texts(path, case.before.encode(), case.after.encode()))
+    sites = JUDGE(PinAndHead(path, case.before.encode(), case.after.encode()))
     is_old = case.mark.startswith("-")
     text, mark = (case.before, case.mark[1:]) if is_old else (case.after, case.mark)
     line = next(n for n, t in enumerate(text.split("\n"), 1) if mark in t)
@@ -71,7 +71,7 @@ def test_defaults_of_settings_decide_what_is_off() -> None:
     before = "def f(x):\n    return g(x)\n"
     for name, reach in (("ON", Reach.SHARED), ("OFF", Reach.INERT)):
         after = f"def f(x):\n    if envs.{name}:\n        x = n(x)\n    return g(x)\n"
-        sites = Judge(JUDGE.words, defaults)(Texts("a.py", before.encode(), after.encode()))
+        sites = Judge(JUDGE.words, defaults)(PinAndHead("a.py", before.encode(), after.encode()))
         assert [s.reach for s in sites if "n(x)" in s.text or "envs" in s.text][-1] is reach
 
 
@@ -81,16 +81,16 @@ def test_a_series_own_patterns_are_gates() -> None:
         b"def f(x):\n    g(x)\n",
         b"def f(x):\n    if b12_active():\n        n(x)\n    g(x)\n",
     )
-    (site,) = judge(Texts("a.py", before, after))
+    (site,) = judge(PinAndHead("a.py", before, after))
     assert (site.reach, site.gates[0].kind) == (Reach.INERT, "option")
-    (site,) = JUDGE(Texts("a.py", before, after))
+    (site,) = JUDGE(PinAndHead("a.py", before, after))
     assert site.reach is Reach.SHARED
 
 
 def test_what_does_not_parse_is_shared() -> None:
-    (site,) = JUDGE(Texts("a.py", b"x = 1\n", b"x = (\n"))
+    (site,) = JUDGE(PinAndHead("a.py", b"x = 1\n", b"x = (\n"))
     assert site.reach is Reach.SHARED
-    assert JUDGE(Texts("a.py", b"x", b"x")) == ()
+    assert JUDGE(PinAndHead("a.py", b"x", b"x")) == ()
 
 
 def test_variables_are_found_where_they_are_read() -> None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 
 from patchmgr.commands.report import words_of
-from patchmgr.engines.hardware_gates.conditions import Conditions, is_boolean
+from patchmgr.engines.hardware_gates.conditions import GateFinder, is_boolean
 from patchmgr.engines.hardware_gates.defaults import Defaults, settings_defaults
 from patchmgr.engines.hardware_gates.python import left
-from patchmgr.engines.hardware_gates.sites import Texts
+from patchmgr.engines.hardware_gates.sites import PinAndHead
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.review import ChangedSite, Reach
 from tests.tables import table
 
 WORDS = words_of("", {})
-CONDITIONS = Conditions(WORDS, Defaults())
+CONDITIONS = GateFinder(WORDS, Defaults())
 
 
 def sites(before: str, after: str) -> tuple[ChangedSite, ...]:
-    return Judge(WORDS)(Texts("a.py", before.encode(), after.encode()))
+    return Judge(WORDS)(PinAndHead("a.py", before.encode(), after.encode()))
 
 
 def expression(text: str) -> ast.expr:
@@ -218,7 +218,7 @@ def test_a_class_that_is_new_is_one_site() -> None:
 def test_hunks_of_the_caller_are_kept_to() -> None:
     texts = (b"a()\na()\n", b"a()\na()\na()\n")
     lines = [
-        Judge(WORDS)(Texts("a.py", *texts, hunks))[0].line for hunks in (None, ((1, 0, 2, 1),))
+        Judge(WORDS)(PinAndHead("a.py", *texts, hunks))[0].line for hunks in (None, ((1, 0, 2, 1),))
     ]
     assert lines == [3, 2]
 

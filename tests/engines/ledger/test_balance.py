@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.ledger.balance import balance
-from patchmgr.engines.ledger.claims import Claim, Claimed, Fate
+from patchmgr.engines.ledger.claims import Claimed, Fate, FileClaim
 from patchmgr.engines.ledger.diffs import read_diffs
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import blob_id
@@ -60,7 +60,7 @@ def patch(
     """Return a patch of one file, all of whose hunks had one fate."""
     text = diff(old, new, path)
     hunks = max(1, text.count(b"\n@@ "))
-    return Claimed(name, text, (Claim(path, (path,), (fate,) * hunks),))
+    return Claimed(name, text, (FileClaim(path, (path,), (fate,) * hunks),))
 
 
 def ledger(
@@ -274,7 +274,7 @@ def test_text_that_moves_to_another_file_is_summed_there() -> None:
     unit = "def moved():\n    one()\n    two()\n"
     new = unit.replace("two()", "two()\n    three()")
     text = diff(f"x = 1\n\n\n{unit}", f"x = 1\n\n\n{new}", "a.py")
-    claim = Claim("a.py", ("a.py", "b.py"), (OTHERWISE,))
+    claim = FileClaim("a.py", ("a.py", "b.py"), (OTHERWISE,))
     base = Files({"a.py": f"x = 1\n\n\n{unit}"})
     onto = Files({"a.py": "x = 1\n", "b.py": f"import os\n\n\n{unit}"})
     right = Files({"a.py": "x = 1\n", "b.py": f"import os\n\n\n{new}"})
@@ -320,7 +320,7 @@ def test_a_file_that_a_patch_renames_is_held_to_what_upstream_made_of_it() -> No
     head = b"diff --git a/f.py b/g.py\nsimilarity index 90%\nrename from f.py\nrename to g.py\n"
     for old, new, result in ((BASE, BASE, OURS), (BASE, PATCHED, BOTH)):
         hunks = diff(old, new).partition(b"\n")[2].replace(b"b/f.py", b"b/g.py")
-        one = Claimed("p", head + hunks, (Claim("g.py", ("f.py", "g.py"), (TEXT,)),))
+        one = Claimed("p", head + hunks, (FileClaim("g.py", ("f.py", "g.py"), (TEXT,)),))
         for made in (result, result.replace("d\ne\n", "e\nd\n"), result.replace("B", "b")):
             states = Files({"f.py": old}), Files({"f.py": OURS}), Files({"g.py": made})
             found = balance([one], *states, cited=lambda commit, path: ())
@@ -362,7 +362,7 @@ def test_it_reads_patches_by_itself(
 
 def test_the_claims_tell_how_many_folders_are_off_the_paths() -> None:
     text = diff(BASE, PATCHED).replace(b"a/f.py", b"f.py").replace(b"b/f.py", b"f.py")
-    one = Claimed("p", text, (Claim("f.py", ("f.py",), (TEXT,)),))
+    one = Claimed("p", text, (FileClaim("f.py", ("f.py",), (TEXT,)),))
     assert ledger([one], BASE, OURS, BOTH).is_balanced
     assert not ledger([one], BASE, OURS, OURS).is_balanced
 
@@ -484,7 +484,7 @@ def test_a_place_is_laid_out_anew_in_a_file_that_upstream_moved_too() -> None:
     theirs = f"{kept}check(r);\nint b = r->b();\nint a = f(b);\n{middle}"
     ours = base.replace("T *r =", "T *r     =").replace("int ", "long ")
     result = theirs.replace("int ", "long ")
-    claim = Claim("a.cc", ("a.cc", "b.cc"), (OTHERWISE,))
+    claim = FileClaim("a.cc", ("a.cc", "b.cc"), (OTHERWISE,))
     one = Claimed("p", diff(base, theirs, "a.cc"), (claim,))
     states = Files({"a.cc": base}), Files({"b.cc": ours})
     for text, is_right in ((result, True), (result.replace("one\ntwo\n", "two\none\n"), False)):
@@ -543,6 +543,6 @@ def test_a_value_may_go_to_a_new_name_where_upstream_has_another_for_the_old_one
 
 def test_an_empty_file_may_go_where_upstream_has_one() -> None:
     head = b"diff --git a/f.py b/g.py\nsimilarity index 100%\nrename from f.py\nrename to g.py\n"
-    move = Claimed("p", head, (Claim("g.py", ("f.py", "g.py"), (TEXT,)),))
+    move = Claimed("p", head, (FileClaim("g.py", ("f.py", "g.py"), (TEXT,)),))
     states = Files({}), Files({"g.py": ""}), Files({"g.py": ""})
     assert balance([patch(None, ""), move], *states, cited=lambda commit, path: ()).is_balanced

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from patchmgr.engines.moved.following import Followed, NewSide, follow_hunks
+from patchmgr.engines.moved.following import Followed, MovedInput, follow_hunks
 from patchmgr.engines.rebase.ladder import Collided, Merged, Sides, merge_file
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.snapshot import Entry
@@ -58,7 +58,7 @@ class Played:
             {path: shown(file) for path, file in before.items()},
             {path: shown(file) for path, file in new.items()},
         )
-        side = NewSide(elsewhere, files.get, busy, climb, blobs)
+        side = MovedInput(elsewhere, files.get, busy, climb, blobs)
         self.found = follow_hunks("a.py", sides, first, home="a.py", side=side)
         self.blobs = blobs
 

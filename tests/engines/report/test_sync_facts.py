@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import convert
 
 from patchmgr.commands.report import words_of
-from patchmgr.engines.hardware_gates.sites import Texts
+from patchmgr.engines.hardware_gates.sites import PinAndHead
 from patchmgr.engines.report.review import Judge, hotspots
 from patchmgr.engines.report.sync_facts import carried_of, dropped_of, solved_of
 from patchmgr.model.documents import SyncDocument
@@ -153,5 +153,5 @@ def test_a_file_is_judged_in_its_language(path: str, gate: str) -> None:
         "a.py": (b"def f():\n    g()\n", b"def f():\n    if is_sm120():\n        n()\n    g()\n"),
         "a.cu": (b"void f() {\ng();\n}\n", b"void f() {\nif (is_sm120()) n();\ng();\n}\n"),
     }
-    (site,) = Judge(words_of("", {}))(Texts(path, *texts[path]))
+    (site,) = Judge(words_of("", {}))(PinAndHead(path, *texts[path]))
     assert [found.text for found in site.gates] == [gate]

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patchmgr.engines.text.marked import has_marker, split_marked
-from patchmgr.model.recorded_conflict import Region
+from patchmgr.model.recorded_conflict import RegionSides
 from tests.engines.conflicts.test_ids import INSERTS, ONE, marked
 from tests.tables import table
 
-SIDES = Region(b"b\n", b"o\n", b"t\n")
+SIDES = RegionSides(b"b\n", b"o\n", b"t\n")
 
 
 @table(
@@ -20,19 +20,19 @@ SIDES = Region(b"b\n", b"o\n", b"t\n")
         "no-region": (b"a\nb", [b"a\nb"], []),
         "a-region-alone": (ONE, [b"", b""], [SIDES]),
         "text-around": (b"a\n" + ONE + b"z", [b"a\n", b"z"], [SIDES]),
-        "two-in-a-row": (ONE + INSERTS, [b"", b"", b""], [SIDES, Region(b"", b"o\n", b"t\n")]),
-        "blank-line": (marked(b"\n", b"", b"t\n"), [b"", b""], [Region(b"\n", b"", b"t\n")]),
+        "two-in-a-row": (ONE + INSERTS, [b"", b"", b""], [SIDES, RegionSides(b"", b"o\n", b"t\n")]),
+        "blank-line": (marked(b"\n", b"", b"t\n"), [b"", b""], [RegionSides(b"\n", b"", b"t\n")]),
         "crlf": (
             marked(b"b\r\n", b"o\r\n", b"t\r\n", b"\r\n"),
             [b"", b""],
-            [Region(b"b\r\n", b"o\r\n", b"t\r\n")],
+            [RegionSides(b"b\r\n", b"o\r\n", b"t\r\n")],
         ),
         "cut-off": (b"x\n" + ONE[:-10], [b"x\n" + ONE[:-10]], []),
         "out-of-place": (b"=======\n" + ONE, [b"=======\n", b""], [SIDES]),
         "other-line-breaks": (b"a\rb\x0c\n" + ONE, [b"a\rb\x0c\n", b""], [SIDES]),
     },
 )
-def test_a_text_is_taken_apart(text: bytes, texts: list[bytes], regions: list[Region]) -> None:
+def test_a_text_is_taken_apart(text: bytes, texts: list[bytes], regions: list[RegionSides]) -> None:
     found = split_marked(text)
     assert list(found.texts) == texts
     assert [one.region for one in found.regions] == regions
