@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -20,7 +19,7 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, Content, found_state
 from patchmgr.plumbing.clones import Clone, open_clone
-from patchmgr.plumbing.target import Exchange, Replacement, Target
+from patchmgr.plumbing.target import Exchange, PlannedExchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile
 
 
@@ -142,8 +141,8 @@ class Checkout(Target):
                 stands[path] = FileStanding.ORIGINAL
         return stands
 
-    def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
-        return self.clone.head() in journal["head"]
+    def _is_resumable(self, journal: PlannedExchange) -> bool:
+        return self.clone.head() in journal.head
 
     def _stage_more(self, exchange: Exchange) -> None:
         if not exchange.index and not exchange.hidden:
@@ -154,16 +153,16 @@ class Checkout(Target):
             shutil.copy2(present, staged)  # with its time, from which git sees which files changed
         self.clone.write_index(exchange.index, exchange.hidden, staged)
 
-    def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
+    def _finish_more(self, journal: PlannedExchange, *, is_fresh: bool) -> None:
         staged = self._staging / "index"
         if not is_fresh:
             # Somebody may have staged files since then, so the prepared index is out of date.
-            entries = {path: e and Entry(*e) for path, e in journal["index"].items()}
-            self.clone.write_index(entries, journal["hidden"], None)
+            entries = {path: e and Entry(*e) for path, e in journal.index.items()}
+            self.clone.write_index(entries, journal.hidden, None)
         elif staged.exists():
             os.replace(staged, self.clone.private / "index")
-        old, new = journal["head"]
+        old, new = journal.head
         if old != new and self.clone.head() != new:
             self.clone.move_head(old, new)
-        if journal["index"]:
+        if journal.index:
             self.clone.refresh()

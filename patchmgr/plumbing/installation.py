@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
@@ -21,7 +20,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, found_state
 from patchmgr.plumbing.durable import held_briefly
 from patchmgr.plumbing.environments import Distribution, Environment
-from patchmgr.plumbing.target import Target
+from patchmgr.plumbing.target import PlannedExchange, Target
 from patchmgr.plumbing.work_tree import WorkFile
 
 PRIVATE = ".patchmgr"
@@ -113,9 +112,9 @@ class Installation(Target):
         is_back = is_original or (is_current and now == applied.before)
         return PackageState.REPLACED if is_back else PackageState.EDITED
 
-    def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
+    def _finish_more(self, journal: PlannedExchange, *, is_fresh: bool) -> None:
         """Delete the `.pyc` files of changed modules, because Python may not notice the change."""
-        for path, *_ in journal["files"]:
+        for path in (row.path for row in journal.files):
             for compiled in compiled_files(self.root, path):
                 self.tree.remove(compiled)
             if path.endswith(".py"):

@@ -15,9 +15,11 @@ import shutil
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
@@ -36,9 +38,6 @@ from patchmgr.plumbing.applied import (
 from patchmgr.plumbing.durable import held, synced, uninterrupted, unwritable, write_synced
 from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
-
-BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""The errors that reading a malformed record or journal can raise."""
 
 
 class Replacement(Struct, frozen=True):
@@ -76,48 +75,84 @@ def _check_inside(*paths: str | None) -> None:
             )
 
 
-def _short_state(state: FileState | None) -> list[str] | None:
-    return None if state is None else [state.mode, state.sha256]
+_Phase = Literal["staging", "waiting", "moving"]
+_State = tuple[str, str]  # the mode and the sha256, as in `FileState`
 
 
-def _planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
+class _FilePlan(Struct, frozen=True, array_like=True):
+    """A file to change. `beside` is the temporary name of its new content (None: delete it)."""
+
+    path: str
+    beside: str | None
+    before: _State | None
+    after: _State | None
+
+
+class PlannedExchange(Struct, frozen=True):
+    """An exchange, as the journal records it; `made` lists the folders that it makes.
+
+    The files of a `waiting` exchange are moved if the journal of the workspace `decider` contains
+    the `token`.
+    """
+
+    phase: _Phase
+    made: tuple[str, ...]
+    files: tuple[_FilePlan, ...]
+    record: dict[str, Any] | None
+    head: tuple[str, str]
+    index: dict[str, tuple[str, str] | None]
+    hidden: tuple[str, ...]
+    token: str = ""
+    decider: str = ""
+
+
+def _short_state(state: FileState | None) -> _State | None:
+    return None if state is None else (state.mode, state.sha256)
+
+
+def _planned(tree: WorkTree, exchange: Exchange, *, decider: str = "") -> PlannedExchange:
     """Return the journal of a change: for each file, its temporary name and its new state."""
     leaving = {file.path for file in exchange.files if file.wanted is None}
-    token, made = secrets.token_hex(6), dict[str, None]()
-    rows: list[list[Any]] = []
+    token, made = secrets.token_hex(8), dict[str, None]()
+    rows: list[_FilePlan] = []
     for number, file in enumerate(exchange.files):
         beside = None
         if file.wanted is not None:
             place = tree.place(file.path, leaving)
             made.update(dict.fromkeys(place.missing))
             beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
-        rows.append(
-            [file.path, beside, _short_state(file.before), _short_state(found_state(file.wanted))]
-        )
-    return {
-        "phase": "staging",
-        "made": list(made),
-        "files": rows,
-        "record": None if exchange.record is None else record_document(exchange.record),
-        "head": exchange.head,
-        "index": {p: e and [e.mode, e.blob] for p, e in exchange.index.items()},
-        "hidden": sorted(exchange.hidden),
-    }
+        states = _short_state(file.before), _short_state(found_state(file.wanted))
+        rows.append(_FilePlan(file.path, beside, *states))
+    return PlannedExchange(
+        "staging",
+        tuple(made),
+        tuple(rows),
+        None if exchange.record is None else record_document(exchange.record),
+        exchange.head,
+        {path: None if e is None else (e.mode, e.blob) for path, e in exchange.index.items()},
+        tuple(sorted(exchange.hidden)),
+        token,
+        decider,
+    )
 
 
-def _read_journal(path: Path) -> dict[str, Any] | None:
+def _document(journal: PlannedExchange) -> bytes:
+    return json.dumps(msgspec.to_builtins(journal)).encode()
+
+
+def _read_journal(path: Path) -> PlannedExchange | None:
     """Return a journal, or None if there is none.
 
-    The journal may come from somebody else, so its content is not trusted. Raises one of the errors
-    in `BROKEN` if it is malformed.
+    The journal may come from somebody else, so its content is not trusted. Raises OSError or
+    ValueError if it cannot be read.
     """
     try:
-        journal: dict[str, Any] = parse_json(path.read_bytes())
+        journal = msgspec.convert(parse_json(path.read_bytes()), PlannedExchange)
     except FileNotFoundError:
         return None
-    rows = [(name, beside) for name, beside, _, _ in journal["files"]]
-    _check_inside(*journal["made"], *(name for row in rows for name in row))
-    _ = journal["phase"], journal["record"], journal["head"], journal["index"].keys()
+    _check_inside(*journal.made)
+    for row in journal.files:
+        _check_inside(row.path, row.beside)
     return journal
 
 
@@ -157,7 +192,7 @@ class Target:
             record = read_record(parse_json(path.read_bytes()))
             _check_inside(*(file.path for file in record.files), *record.rejects)
             return record
-        except BROKEN as fault:
+        except (OSError, ValueError, KeyError, TypeError) as fault:
             raise PatchmgrError("broken-target", f"{path} cannot be read", *self.mending) from fault
 
     def original(self, name: str) -> bytes:
@@ -214,47 +249,45 @@ class Target:
         path = self.private / _JOURNAL
         try:
             journal = _read_journal(path)
-        except BROKEN as fault:
+        except (OSError, ValueError) as fault:
             hint = f"check the files in {self.root}, then delete the unreadable file"
             raise PatchmgrError(self.fault, f"{path} cannot be read", hint) from fault
         if journal is None:
             shutil.rmtree(self._staging, ignore_errors=True)
             return None
         what = f"the change that an interrupted command had begun in {self.root}"
-        if journal["phase"] != "staging" and self._is_put_back(journal["files"]):
+        if journal.phase != "staging" and self._is_put_back(journal.files):
             self._drop(journal)
             return f"Dropped {what}: its files have been put back"
-        if journal["phase"] == "waiting" and is_decided(journal["decider"], journal["token"]):
+        if journal.phase == "waiting" and is_decided(journal.decider, journal.token):
             self._finish_now(self._without_edited(journal), is_fresh=False)
             return f"Finished {what}"
-        if journal["phase"] == "moving" and self._is_resumable(journal):
-            now = self._states_now(journal["files"])
-            for name, _, before, after in journal["files"]:
-                if now[name] not in (before, after):
-                    raise PatchmgrError(
-                        self.fault,
-                        f"{name} in {self.root} was edited after a command was interrupted there",
-                        *self.settling,
-                    )
+        if journal.phase == "moving" and self._is_resumable(journal):
+            now = self._states_now(journal.files)
+            for row in journal.files:
+                if now[row.path] not in (row.before, row.after):
+                    where = f"{row.path} in {self.root}"
+                    message = f"{where} was edited after a command was interrupted there"
+                    raise PatchmgrError(self.fault, message, *self.settling)
             self._finish_now(journal, is_fresh=False)
             return f"Finished {what}"
         self._drop(journal)
         return f"Dropped {what}"
 
-    def _is_put_back(self, rows: Sequence[Sequence[Any]]) -> bool:
+    def _is_put_back(self, rows: Sequence[_FilePlan]) -> bool:
         """Return whether all files that a change had moved were put back.
 
         A file in its old state, whose new content is no longer next to it, had been moved. Raises
         PatchmgrError if only some of the files were put back.
         """
         now = self._states_now(rows)
+        changed = [row for row in rows if row.before != row.after]
         back = [
-            path
-            for path, beside, before, after in rows
-            if beside is not None and now[path] == before != after
-            and self.tree.read(beside) is None
-        ]  # fmt: skip
-        moved = [path for path, _, before, after in rows if now[path] == after != before]
+            row.path
+            for row in changed
+            if now[row.path] == row.before and row.beside and self.tree.read(row.beside) is None
+        ]
+        moved = [row.path for row in changed if now[row.path] == row.after]
         if back and moved:
             raise PatchmgrError(
                 self.fault,
@@ -264,10 +297,10 @@ class Target:
             )
         return bool(back)
 
-    def _refuse_saved(self, journal: Mapping[str, Any]) -> None:
+    def _refuse_saved(self, journal: PlannedExchange) -> None:
         """Discard a prepared change and raise an "edited" error if a file was saved meanwhile."""
-        now = self._states_now(journal["files"])
-        saved = [path for path, _, before, _ in journal["files"] if now[path] != before]
+        now = self._states_now(journal.files)
+        saved = [row.path for row in journal.files if now[row.path] != row.before]
         if saved:
             self._drop(journal)
             raise PatchmgrError(
@@ -286,7 +319,7 @@ class Target:
             self._finish_now(journal)
         except (PatchmgrError, KeyboardInterrupt) as fault:
             try:
-                if self._has_begun(journal["files"]):
+                if self._has_begun(journal.files):
                     raise
                 self._drop(journal)
             except OSError:
@@ -302,23 +335,24 @@ class Target:
         `finish` moves the new files into place once the journal of the workspace `decider` contains
         the token.
         """
-        journal, token = _planned(self.tree, exchange), secrets.token_hex(8)
-        journal |= {"token": token, "decider": str(decider)}
+        journal = _planned(self.tree, exchange, decider=str(decider))
         self._stage_or_drop(exchange, journal, "waiting")
         self._refuse_saved(journal)
-        return token
+        return journal.token
 
     def finish(self, token: str) -> None:
         """Finish the change that the token names by moving its new files into place."""
-        journal = parse_json((self.private / _JOURNAL).read_bytes())
-        if journal.get("token") == token:
+        journal = _read_journal(self.private / _JOURNAL)
+        if journal is not None and journal.token == token:
             self._finish_now(journal)
 
     def abandon(self) -> None:
         """Give up the change: delete the new files that `prepare` wrote."""
-        self._drop(parse_json((self.private / _JOURNAL).read_bytes()))
+        journal = _read_journal(self.private / _JOURNAL)
+        if journal is not None:
+            self._drop(journal)
 
-    def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
+    def _stage_or_drop(self, exchange: Exchange, journal: PlannedExchange, phase: _Phase) -> None:
         try:
             self._stage(exchange, journal, phase)
         except (OSError, PatchmgrError, KeyboardInterrupt) as fault:
@@ -327,61 +361,61 @@ class Target:
                 raise unwritable(str(self.root), fault) from fault
             raise
 
-    def _finish_now(self, journal: Mapping[str, Any], *, is_fresh: bool = True) -> None:
+    def _finish_now(self, journal: PlannedExchange, *, is_fresh: bool = True) -> None:
         try:
             self._finish(journal, is_fresh=is_fresh)
         except OSError as fault:
             left = "some files were written; the next run of this command finishes the change"
             raise unwritable(str(self.root), fault, left=left) from fault
 
-    def _stage(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
+    def _stage(self, exchange: Exchange, journal: PlannedExchange, phase: _Phase) -> None:
         """Write each new file next to the one that it replaces, then write the journal."""
         shutil.rmtree(self._staging, ignore_errors=True)
         (self._staging / "originals").mkdir(parents=True)
         self._write_journal(journal)
-        for folder in journal["made"]:
+        for folder in journal.made:
             self.tree.make_folder(folder)
-        for file, row in zip(exchange.files, journal["files"], strict=True):
-            if file.wanted is not None:
+        for file, row in zip(exchange.files, journal.files, strict=True):
+            if file.wanted is not None and row.beside is not None:
                 mode, bits = file.wanted.mode, file.permissions
-                self.tree.write(row[1], mode, file.wanted.content, permissions=bits)
+                self.tree.write(row.beside, mode, file.wanted.content, permissions=bits)
         for name, content in exchange.originals.items():
             write_synced(self._staging / "originals" / name, content)
         self._stage_more(exchange)
-        write_synced(self._staging / _RECORD, json.dumps(journal["record"], indent=1).encode())
+        write_synced(self._staging / _RECORD, json.dumps(journal.record, indent=1).encode())
         write_synced(self._staging / "spare", bytes(_SPARE))
-        write_synced(self._staging / _DROPPED, json.dumps(journal).encode())
-        journal["phase"] = phase
-        self._write_journal(journal)
+        write_synced(self._staging / _DROPPED, _document(journal))
+        self._write_journal(replace(journal, phase=phase))
 
     def _stage_more(self, exchange: Exchange) -> None:
         """Prepare the changes that do not concern files of the tree."""
 
-    def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
+    def _finish_more(self, journal: PlannedExchange, *, is_fresh: bool) -> None:
         """Make those changes that do not concern files of the tree; repeated after a crash."""
 
-    def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
+    def _is_resumable(self, journal: PlannedExchange) -> bool:
         """Return whether a change can be finished after some of its files were moved."""
         return True
 
-    def _write_journal(self, journal: Mapping[str, Any]) -> None:
+    def _write_journal(self, journal: PlannedExchange) -> None:
         beside = self._staging / _JOURNAL
-        write_synced(beside, json.dumps(journal).encode())
+        write_synced(beside, _document(journal))
         synced(self._staging / "originals")
         synced(self._staging)
         os.replace(beside, self.private / _JOURNAL)
         synced(self.private)
 
-    def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
+    def _has_begun(self, rows: Sequence[_FilePlan]) -> bool:
         """Return whether any part of the change may have been made already."""
         now = self._states_now(rows)
         is_before = all(
-            now[path] == before and (beside is None or self.tree.read(beside) is not None)
-            for path, beside, before, _ in rows
+            now[row.path] == row.before
+            and (row.beside is None or self.tree.read(row.beside) is not None)
+            for row in rows
         )
         return not (rows and is_before)
 
-    def _drop(self, journal: Mapping[str, Any]) -> None:
+    def _drop(self, journal: PlannedExchange) -> None:
         """Delete the new files, and then the journal.
 
         The journal is first marked as dropped, so that the next run continues if the command is
@@ -389,31 +423,31 @@ class Target:
         """
         with suppress(FileNotFoundError):  # a rename needs no space on the disk
             os.replace(self._staging / _DROPPED, self.private / _JOURNAL)
-        for _, beside, _, _ in journal["files"]:
-            if beside is not None:
-                self.tree.remove(beside)
-        for folder in reversed(journal["made"]):
+        written = [row.beside for row in journal.files if row.beside is not None]
+        for beside in written:
+            self.tree.remove(beside)
+        for folder in reversed(journal.made):
             self.tree.remove_folder(folder)
-        self.tree.sync(beside for _, beside, _, _ in journal["files"] if beside is not None)
+        self.tree.sync(written)
         shutil.rmtree(self._staging, ignore_errors=True)
         (self.private / _JOURNAL).unlink(missing_ok=True)
 
-    def _without_edited(self, journal: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _without_edited(self, journal: PlannedExchange) -> PlannedExchange:
         """Return a change without the files that somebody has edited since."""
-        now = self._states_now(journal["files"])
+        now = self._states_now(journal.files)
         kept = []
-        for row in journal["files"]:
-            if now[row[0]] in row[2:]:
+        for row in journal.files:
+            if now[row.path] in (row.before, row.after):
                 kept.append(row)
-            elif row[1] is not None:
-                self.tree.remove(row[1])
-        return {**journal, "files": kept}
+            elif row.beside is not None:
+                self.tree.remove(row.beside)
+        return replace(journal, files=tuple(kept))
 
-    def _states_now(self, rows: Sequence[Sequence[Any]]) -> dict[str, list[str] | None]:
-        changed = {row[0] for row in rows}
-        return {row[0]: self._state_now(row[0], changed) for row in rows}
+    def _states_now(self, rows: Sequence[_FilePlan]) -> dict[str, _State | None]:
+        changed = {row.path for row in rows}
+        return {path: self._state_now(path, changed) for path in changed}
 
-    def _state_now(self, path: str, changed: Collection[str]) -> list[str] | None:
+    def _state_now(self, path: str, changed: Collection[str]) -> _State | None:
         if self.is_below_file(path, changed) or self.tree.is_folder(path):
             return None
         return _short_state(found_state(self.tree.read(path)))
@@ -422,34 +456,34 @@ class Target:
         """Return whether a parent of the path is one of the changed paths but not a folder."""
         return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
-    def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
+    def _finish(self, journal: PlannedExchange, *, is_fresh: bool) -> None:
         """Move everything into place; after a crash, this completes what is missing.
 
         Each file is checked right before it is replaced. A file that somebody saved meanwhile is
         kept, and a PatchmgrError "edited" names it once all other files are in place.
         """
-        rows = journal["files"]
-        changed = {row[0] for row in rows}
+        changed = {row.path for row in journal.files}
         saved: list[str] = []
-        for path, beside, before, _ in rows:
+        for row in journal.files:
+            path = row.path
             is_file = not self.is_below_file(path, changed) and not self.tree.is_folder(path)
-            if beside is None and is_file:
-                if self._state_now(path, changed) in (before, None):
+            if row.beside is None and is_file:
+                if self._state_now(path, changed) in (row.before, None):
                     self.tree.delete(path)
                 else:
                     saved.append(path)
-        for path, beside, before, _ in rows:
-            if beside is None or not (is_fresh or self.tree.read(beside) is not None):
+        for row in journal.files:
+            if row.beside is None or not (is_fresh or self.tree.read(row.beside) is not None):
                 continue
-            if self._state_now(path, changed) in (before, None):
-                self.tree.move(beside, path)
+            if self._state_now(row.path, changed) in (row.before, None):
+                self.tree.move(row.beside, row.path)
             else:
-                saved.append(path)
-                self.tree.remove(beside)
-        self.tree.sync(path for path, _, _, _ in rows)
+                saved.append(row.path)
+                self.tree.remove(row.beside)
+        self.tree.sync(row.path for row in journal.files)
         (self._staging / "spare").unlink(missing_ok=True)
         self._finish_more(journal, is_fresh=is_fresh)
-        self._keep_record(journal["record"])
+        self._keep_record(is_applied=journal.record is not None)
         (self.private / _JOURNAL).unlink()
         shutil.rmtree(self._staging, ignore_errors=True)
         if saved:
@@ -461,12 +495,12 @@ class Target:
                 "check these files: they do not contain the changes of the patches",
             )
 
-    def _keep_record(self, record: Mapping[str, Any] | None) -> None:
+    def _keep_record(self, *, is_applied: bool) -> None:
         kept, fresh = self.private / "originals", self._staging / "originals"
         if fresh.exists():
             shutil.rmtree(kept, ignore_errors=True)
             os.rename(fresh, kept)
-        if record is None:
+        if not is_applied:
             (self.private / _RECORD).unlink(missing_ok=True)
             shutil.rmtree(kept, ignore_errors=True)
         elif (self._staging / _RECORD).exists():

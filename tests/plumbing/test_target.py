@@ -168,9 +168,13 @@ def test_a_kept_original_is_not_believed(target: Target) -> None:
     ("content", "words"),
     [
         pytest.param("{", "cannot be read", id="not-whole"),
-        pytest.param('{"files": [["../x", null, null, null]], "made": []}', "'../x'", id="outside"),
+        pytest.param('{"phase": "moving"}', "cannot be read", id="not-complete"),
+        pytest.param(
+            '{"phase": "moving", "files": [["../x", null, null, null]], "made": [], "record": null,'
+            ' "head": ["", ""], "index": {}, "hidden": []}', "'../x'", id="outside",
+        ),
     ],
-)
+)  # fmt: skip
 def test_a_journal_is_not_believed(target: Target, content: str, words: str) -> None:
     (target.private / "journal.json").write_text(content)
     with pytest.raises(PatchmgrError, match=words):
