@@ -443,7 +443,7 @@ def _package_exchange(
     originals: Mapping[str, WorkFile | None],
 ) -> Exchange:
     files = dict(done.files)
-    _refuse_in_the_way(target, present, files.keys() - originals.keys())
+    _refuse_shared(target, files.keys())
     if warns:
         for path, content in start_check(target.distribution.name).items():
             files[path] = Content(Entry(REGULAR, blob_id(content)), content)
@@ -451,25 +451,14 @@ def _package_exchange(
     return plan_files(target, present, files, record, replaced=replaced, originals=originals)
 
 
-def _refuse_in_the_way(
-    target: Installation, present: Record | None, files: Collection[str]
-) -> None:
-    """Raise PatchmgrError if a file at one of the paths belongs to another package, or to none."""
+def _refuse_shared(target: Installation, files: Collection[str]) -> None:
+    """Raise PatchmgrError if a file at one of the paths belongs to another package, too."""
     for path, owner in other_owners(target.distribution, files).items():
         raise PatchmgrError(
             "shared-file",
             f"{path} belongs to {target.distribution.name} and to {owner}",
             "uninstall one of the two packages, and reinstall the other",
         )
-    ours = {file.path for file in present.files} if present is not None else set[str]()
-    for path in files:
-        is_known = path in target.distribution.record or path in ours
-        if not is_known and target.tree.read(path) is not None:
-            raise PatchmgrError(
-                "edited-package",
-                f"{path} is already in {target.root}, but belongs to no package",
-                "move the file out of the way, then run the command again",
-            )
 
 
 def unapply_from_package(

@@ -180,7 +180,8 @@ def original_reader(
             if found_state(found) != applied.after:
                 raise edited(target, path)
             return target.original_file(applied)
-        if found is None and path in target.distribution.record:
+        is_listed = path in target.distribution.record
+        if is_listed is (found is None):
             raise edited(target, path)
         if found is not None and target.is_pristine(path, found.content) is False:
             raise edited(target, path)
@@ -191,11 +192,12 @@ def original_reader(
 
 def edited(target: Installation, path: str) -> PatchmgrError:
     """Return the error for a file of a package that somebody edited."""
-    name = target.distribution.name
+    name, is_listed = target.distribution.name, path in target.distribution.record
+    mending = f"install {name} again" if is_listed else "move the file out of the way"
     return PatchmgrError(
         "edited-package",
         f"{path} in {target.root} is neither the file that {name} {target.distribution.version} "
         "contains nor the one that a series made of it",
         f"make a patch of the edit: patchmgr import --site {target.root} --series S",
-        f"or install {name} again and repeat the command",
+        f"or {mending} and repeat the command",
     )

@@ -44,7 +44,8 @@ Read = Callable[[str], "WorkFile | None"]
 class RepositoryFiles:
     """The known files of upstream's repository: those in `trees` or, without trees, in patches.
 
-    `read` reads the files of the package.
+    `trees` are the installed release and the pin, as far as they are known. `read` reads
+    the files of the package.
     """
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
@@ -64,6 +65,10 @@ class RepositoryFiles:
             return tuple(dict.fromkeys(n for tree in self._trees for n in tree.names(folder)))
         split = (path.rpartition("/") for path in self._named)
         return tuple(name for above, _, name in split if above == folder)
+
+    def is_gone(self, folder: str) -> bool:
+        """Return whether the release, or else the pin, has no file directly in a folder."""
+        return not (self._trees[0].names(folder) if self._trees else self.names(folder))
 
     def files(self) -> Iterable[str]:
         """Return the paths of all known files of the repository."""

@@ -226,6 +226,30 @@ def _partly_by_hand(house: House) -> None:
     assert house.read(A) == text()
 
 
+def _added_by_hand(house: House) -> None:
+    before = picture(house.site, without=())
+    house.series({"demo/n.py": "new\n"})
+    (house.site / "demo/n.py").write_text("mine\n")
+    assert "move the file out of the way" in house.run("apply", code=1).err
+    (house.site / "demo/n.py").write_text("new\n")
+    house.run("apply")
+    assert [file["path"] for file in house.run("verify", "--json").json["files"]] == ["demo/n.py"]
+    house.run("unapply")
+    assert picture(house.site, without=()) == before
+
+
+def _folder_gone_upstream(house: House) -> None:
+    base = {**SRC, "src/far/sub/e.py": text(), "tests/e.py": text()}
+    series_of(house, [{"src/far/sub/e.py": OURS, "src/far/e.py": OURS, "tests/e.py": OURS}], base)
+    house.shop.offer("1.1", {**DEMO, **SRC})
+    install(house.site, "1.1", {**DEMO, **SRC})
+    answer = house.run("apply", "--json", code=3).json
+    assert [conflict["path"] for conflict in answer["patches"][0]["conflicts"]] == [
+        "src/far/sub/e.py"
+    ]
+    assert answer["out_of_reach"] == [{"patch": "fix.patch", "path": "tests/e.py"}]
+
+
 def _taken_out_in_part(house: House) -> None:
     house.series({A: OURS}, {"demo/b.py": OURS})
     house.run("apply")
@@ -323,8 +347,8 @@ def _on_a_build_that_no_index_has(house: House) -> None:
     "act",
     [
         _without_a_store, _on_a_build_that_no_index_has, _appended, _inserted, _removed,
-        _partly_by_hand, _taken_out_in_part, _file_mode, _no_symbolic_links, _reinstalled,
-        _two_environments, _binary,
+        _partly_by_hand, _added_by_hand, _folder_gone_upstream, _taken_out_in_part,
+        _file_mode, _no_symbolic_links, _reinstalled, _two_environments, _binary,
     ],
     ids=lambda act: act.__name__.strip("_"),
 )  # fmt: skip

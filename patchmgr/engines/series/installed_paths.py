@@ -34,6 +34,9 @@ class FileSource(Protocol):
     def names(self, folder: str) -> Collection[str]:
         """Return the names of the files directly in a folder."""
 
+    def is_gone(self, folder: str) -> bool:
+        """Return whether the newest known state of the repository has no file in a folder."""
+
     def files(self) -> Iterable[str]:
         """Yield the paths of all known files."""
 
@@ -189,8 +192,8 @@ class InstalledPaths:
         if home is None:
             return None
         home = _join(home, name)
-        is_there = not names or any(_join(home, one) in self._known for one in names)
-        return home if is_there else None
+        is_there = any(_join(home, one) in self._known for one in names)
+        return home if is_there or self._source.is_gone(folder) else None
 
     def _voted(
         self, paths: Iterable[str], look: Callable[[str], str | None], folder: str

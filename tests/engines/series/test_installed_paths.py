@@ -24,6 +24,9 @@ class Memory:
         split = (path.rpartition("/") for path in self.repository)
         return tuple(name for above, _, name in split if above == folder)
 
+    def is_gone(self, folder: str) -> bool:
+        return not self.names(folder)
+
     def files(self) -> Iterable[str]:
         return self.repository
 
