@@ -107,8 +107,8 @@ def resolve(
 
 def _tell_solved(verb: str, session: Session, solved: Sequence[Recorded]) -> None:
     values = [render.recorded_conflicts.whole_value(one) for one in solved]
-    text = render.recorded_conflicts.solved_text(solved, is_dry_run=session.is_dry_run)
-    answer(f"conflicts {verb}", None, text, dry_run=session.is_dry_run, recorded=values)
+    text = render.recorded_conflicts.solved_text(solved, view_of())
+    answer(f"conflicts {verb}", None, text, recorded=values)
     say_next(session)
 
 
@@ -157,15 +157,15 @@ def propose(
         proposed, made = commands.propose.accept_anyway(
             session, name, given, by=by, because=because
         )
-        solved = render.recorded_conflicts.solved_text(made, is_dry_run=dry_run)
+        solved = render.recorded_conflicts.solved_text(made, view_of())
         told = chain(render.work_order.proposed_text(proposed), solved)
         recorded = [render.recorded_conflicts.whole_value(one) for one in made]
-        answer("conflicts propose", proposed, told, dry_run=dry_run, recorded=recorded)
+        answer("conflicts propose", proposed, told, recorded=recorded)
         say_next(session)
         return
     proposed = commands.propose.propose(session, name, given, by=by, runs=run)
     text = render.work_order.proposed_text(proposed)
-    answer("conflicts propose", proposed, text, dry_run=dry_run, recorded=[])
+    answer("conflicts propose", proposed, text, recorded=[])
     end_if(not proposed.has_passed, EXIT_FINDINGS)
 
 
@@ -195,8 +195,8 @@ def accept(
         if side is not None:
             raise UsageError("a finding has no sides; use only --because TEXT to accept it")
         accepted = services.decisions.accept_finding(session, name, because=because)
-        text = render.recorded_conflicts.accepted_text(accepted, is_dry_run=dry_run)
-        answer("conflicts accept", None, text, dry_run=dry_run, accepted=accepted)
+        text = render.recorded_conflicts.accepted_text(accepted, view_of())
+        answer("conflicts accept", None, text, accepted=accepted)
         say_next(session)
         return
     if side == "proposed":
@@ -223,8 +223,8 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
     if is_finding:
         run = services.decisions.forget_finding
     names = run(session, name)
-    text = render.recorded_conflicts.forgotten_text(names, is_dry_run=dry_run)
-    answer("conflicts forget", None, text, dry_run=dry_run, forgotten=names)
+    text = render.recorded_conflicts.forgotten_text(names, view_of())
+    answer("conflicts forget", None, text, forgotten=names)
 
 
 def learn(
@@ -246,9 +246,9 @@ def learn(
     """
     session = open_session()
     learned = services.learning.learn_from(session, git.absolute(), merge, was=was)
-    text = render.recorded_conflicts.learned_text(learned, is_dry_run=dry_run)
+    text = render.recorded_conflicts.learned_text(learned, view_of())
     files = render.recorded_conflicts.learned_value(learned)
-    answer("conflicts learn", None, text, dry_run=dry_run, merges=learned.merges, files=files)
+    answer("conflicts learn", None, text, merges=learned.merges, files=files)
 
 
 Where = Annotated[str, argument("URL|PATH", "A git repository.")]
@@ -269,7 +269,7 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
     Example: patchmgr conflicts pull https://github.com/other/fork-patches
     """
     pulled = commands.sharing.pull(open_session(), where, branch=branch)
-    answer("conflicts pull", pulled, render.conflicts.pulled_text(pulled))
+    answer("conflicts pull", pulled, render.conflicts.pulled_text(pulled, view_of()))
 
 
 def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
@@ -281,4 +281,4 @@ def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
     Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
     """
     pushed = commands.sharing.push(open_session(), where, branch=branch)
-    answer("conflicts push", pushed, render.conflicts.pushed_text(pushed))
+    answer("conflicts push", pushed, render.conflicts.pushed_text(pushed, view_of()))

@@ -17,6 +17,7 @@ from patchmgr.cli.root import (
     open_series,
     option,
     show_diff,
+    view_of,
 )
 from patchmgr.errors import UsageError
 
@@ -45,7 +46,7 @@ def edit(
     wanted = commands.edit.header_edit(subject, message, author=author, fields=field)
     session, options = open_checkout_series(to, series)
     done = commands.edit.edit(session, patch, wanted, options)
-    answer("edit", done, render.authoring.edited_header_text(done))
+    answer("edit", done, render.authoring.edited_header_text(done, view_of()))
 
 
 def rename(
@@ -64,7 +65,7 @@ def rename(
     """
     session, options = open_checkout_series(to, series)
     done = commands.edit.rename(session, None if new is None else patch, new or patch, options)
-    answer("rename", done, render.authoring.edited_header_text(done))
+    answer("rename", done, render.authoring.edited_header_text(done, view_of()))
 
 
 def drop(
@@ -82,7 +83,7 @@ def drop(
     """
     session, options = open_checkout_series(to, series)
     done = commands.drop.drop(session, patches, options)
-    answer("drop", done, render.authoring.revised_text(done))
+    answer("drop", done, render.authoring.revised_text(done, view_of()))
 
 
 def move(
@@ -111,10 +112,10 @@ def move(
         if before is not None or after is not None:
             raise UsageError("--into cannot be used with --before or --after")
         moved = commands.move.move_to_series(session, patch, series=series, into=into)
-        answer("move", moved, render.authoring.moved_text(moved))
+        answer("move", moved, render.authoring.moved_text(moved, view_of()))
         return
     done = commands.move.move(session, patch, options, before=before, after=after)
-    answer("move", done, render.authoring.revised_text(done))
+    answer("move", done, render.authoring.revised_text(done, view_of()))
 
 
 def fold(
@@ -145,7 +146,7 @@ def fold(
         raise UsageError("name the patches to fold, or a diff with --diff")
     else:
         done = commands.fold.fold_diff(session, diff, options, into=into, strip=strip)
-    answer("fold", done, render.authoring.revised_text(done))
+    answer("fold", done, render.authoring.revised_text(done, view_of()))
 
 
 def split(
@@ -188,7 +189,7 @@ def split(
     if absorbed:
         part = commands.split.with_absorbed(session, patch, options, part, absorbed)
     done = commands.split.split(session, patch, new, options, part)
-    answer("split", done, render.authoring.revised_text(done))
+    answer("split", done, render.authoring.revised_text(done, view_of()))
 
 
 def show_(
@@ -255,8 +256,8 @@ def undo(
     """
     session, _ = open_checkout_series(None, None)
     done = commands.undo.undo(session, count=count, to=to)
-    text = render.authoring.turn_text(done, is_dry_run=dry_run)
-    answer("undo", None, text, **render.authoring.turn_value(done, is_dry_run=dry_run))
+    text = render.authoring.turn_text(done, view_of())
+    answer("undo", None, text, **render.authoring.turn_value(done))
 
 
 def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
@@ -266,8 +267,8 @@ def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
     """
     session, _ = open_checkout_series(None, None)
     done = commands.undo.redo(session, count=count)
-    text = render.authoring.turn_text(done, is_dry_run=dry_run)
-    answer("redo", None, text, **render.authoring.turn_value(done, is_dry_run=dry_run))
+    text = render.authoring.turn_text(done, view_of())
+    answer("redo", None, text, **render.authoring.turn_value(done))
 
 
 def guard(
@@ -293,4 +294,4 @@ def guard(
         found = commands.series.set_guards(session, name, patch, guards or ())
     values = render.authoring.guards_value(found)
     text = render.authoring.guards_text(found)
-    answer("series guard", None, text, dry_run=dry_run, series=found.series, patches=values)
+    answer("series guard", None, text, series=found.series, patches=values)

@@ -22,6 +22,7 @@ from patchmgr.cli.root import (
     option,
     say,
     show,
+    view_of,
 )
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError, UsageError
 
@@ -65,7 +66,7 @@ def merge_file(
     )
     say(*render.recorded_conflicts.merged_lines(merged))
     value = render.recorded_conflicts.merged_value(merged)
-    answer("merge-file", None, "", dry_run=dry_run, **value)
+    answer("merge-file", None, "", **value)
     if output is not None and not dry_run:
         commands.merge_file.write_merged(merged, output)
     elif output is None and not dry_run:
@@ -109,7 +110,7 @@ def driver_install(
         workspace=_workspace(),
         is_dry_run=dry_run,
     )
-    show(render.recorded_conflicts.installation_text(change, is_dry_run=dry_run))
+    show(render.recorded_conflicts.installation_text(change, view_of()))
 
 
 def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -> None:
@@ -118,7 +119,7 @@ def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -
     Example: patchmgr merge-driver uninstall --git ~/src/vllm
     """
     change = commands.merge_driver.uninstall_driver(repository.absolute(), is_dry_run=dry_run)
-    show(render.recorded_conflicts.installation_text(change, is_dry_run=dry_run))
+    show(render.recorded_conflicts.installation_text(change, view_of()))
 
 
 def driver_run(
@@ -168,5 +169,5 @@ def mergetool(
     """
     session = open_session()
     result = commands.mergetool.run_mergetool(session, names or (), tool=tool)
-    say(*render.recorded_conflicts.tool_lines(result, is_dry_run=dry_run))
+    say(*render.recorded_conflicts.tool_lines(result, view_of()))
     end_if(result.left and not dry_run, EXIT_CONFLICTS)

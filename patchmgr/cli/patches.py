@@ -111,9 +111,9 @@ def import_(
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
         wanted = replace(wanted, paths=(), git=range_, stack=stack, merges=form)
     imported = commands.import_patches.import_patches(session, wanted, series=named)
-    text = render.listings.imported_text(imported, named, dry_run, view)
+    text = render.listings.imported_text(imported, named, view)
     value = render.listings.imported_value(imported, named)
-    answer("import", None, text, dry_run=dry_run, **value)
+    answer("import", None, text, **value)
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
@@ -183,7 +183,7 @@ def export_(
         raise UsageError("--npm needs --as patch-package")
     asked = commands.export.ExportOptions(form, _place(out), npm, force)
     done = commands.export.export(session, named, asked)
-    answer("export", done, render.listings.exported_text(done))
+    answer("export", done, render.listings.exported_text(done, view_of()))
 
 
 def _place(out: Path) -> Path:

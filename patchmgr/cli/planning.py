@@ -151,10 +151,10 @@ def sync(
         onto, int(time.time()), push, push_branch, pull_request, base
     )
     found = commands.sync.sync(session, series, request)
-    value = {**render.sync.sync_value(found), "dry_run": dry_run}
+    value = render.sync.sync_value(found)
     if output is not None:
-        _write(output, found, render.machine.document("sync", **value))
-    answer("sync", None, render.sync.sync_text(found, view, is_dry_run=dry_run), **value)
+        _write(output, found, render.machine.document("sync", dry_run=dry_run, **value))
+    answer("sync", None, render.sync.sync_text(found, view), **value)
     if not Given.wants_json:
         say(*(f"warning: {warning}" for warning in found.warnings))
     end_if(found.proposal.plan.has_conflicts, EXIT_CONFLICTS)

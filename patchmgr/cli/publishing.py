@@ -88,7 +88,7 @@ def check(
     is_sound = all(checked.is_sound for checked in results)
     text = chain.from_iterable(render.checks.checked_text(checked, view) for checked in results)
     values = [*map(render.checks.checked_value, results)]
-    answer("check", None, text, dry_run=dry_run, sound=is_sound, series=values)
+    answer("check", None, text, sound=is_sound, series=values)
     if not (is_sound or json or view.is_line):
         say(f"Checks failed: {', '.join(one.series for one in results if not one.is_sound)}")
     end_if(not is_sound, EXIT_FINDINGS)
@@ -196,7 +196,7 @@ def diff(
     found = commands.diff.diff(session, named, ends, holds=hold)
     text = render.publishing.compared_text(found, view, shows_lines=lines)
     value = render.publishing.compared_value(found)
-    answer("diff", None, text, pages=True, dry_run=dry_run, **value)
+    answer("diff", None, text, pages=True, **value)
 
 
 def why(
@@ -234,5 +234,5 @@ def doctor(
     found = commands.doctor.examine(session, repairs=repair, prunes=prune, is_dry_run=dry_run)
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
     text = render.checks.doctor_text(found, colour=view_of().colour)
-    answer("doctor", None, text, found=found, sound=is_sound, dry_run=dry_run)
+    answer("doctor", None, text, found=found, sound=is_sound)
     end_if(not is_sound, EXIT_FINDINGS)

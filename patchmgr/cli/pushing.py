@@ -19,6 +19,7 @@ from patchmgr.cli.root import (
     option,
     say,
     show_diff,
+    view_of,
 )
 from patchmgr.errors import UsageError
 
@@ -64,7 +65,7 @@ def new(
     made = commands.new.new_patch(
         session, name, options, subject=subject, message=message, author=author
     )
-    answer("new", None, f"{'Would make' if dry_run else 'Made'} {made}\n", patch=made)
+    answer("new", None, f"{view_of().verb('Would make', 'Made')} {made}\n", patch=made)
 
 
 def push(
@@ -132,7 +133,7 @@ def goto(
 
 
 def _tell(done: Pushed, command: str) -> None:
-    answer(command, done, render.authoring.pushed_text(done))
+    answer(command, done, render.authoring.pushed_text(done, view_of()))
     end_if(done.failure is not None or done.rejects, 1)
 
 
@@ -173,12 +174,12 @@ def refresh(
             words = "--patch, --allow-empty, --rewrite, --interactive"
             raise UsageError(f"--auto cannot be used with {words}")
         shared = commands.refresh.distribute(session, paths or (), options)
-        answer("refresh", shared, render.authoring.distributed_text(shared))
+        answer("refresh", shared, render.authoring.distributed_text(shared, view_of()))
         return
     choose = chooser(patch or "the top patch") if interactive else None
     how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite, choose)
     done = commands.refresh.refresh(session, paths or (), options, how)
-    answer("refresh", done, render.authoring.refreshed_text(done))
+    answer("refresh", done, render.authoring.refreshed_text(done, view_of()))
 
 
 def _show_list(found: Listing, command: str, nothing: str) -> None:

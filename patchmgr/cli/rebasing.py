@@ -271,9 +271,7 @@ def decide(
             raise UsageError("use --list on its own")
         known = services.decisions.read_decisions(session.workspace)
         value = render.recorded_conflicts.decided_value(known, ())
-        answer(
-            "decide", None, render.recorded_conflicts.decisions_text(known), dry_run=False, **value
-        )
+        answer("decide", None, render.recorded_conflicts.decisions_text(known), **value)
         return
     rulings = services.decisions.RULINGS
     if patch is None or (verdict in rulings) is forget:
@@ -288,8 +286,6 @@ def decide(
         ruling = rulings[str(verdict)]
         decided = commands.decide.decide(session, patch, ruling, series=series, by=by)
     value = render.recorded_conflicts.decided_value(decided.added, decided.removed)
-    text = render.recorded_conflicts.decided_text(
-        decided.added, decided.removed, is_dry_run=dry_run
-    )
-    answer("decide", None, text, dry_run=dry_run, **value)
+    text = render.recorded_conflicts.decided_text(decided.added, decided.removed, view_of())
+    answer("decide", None, text, **value)
     say_next(session)

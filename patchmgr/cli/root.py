@@ -78,7 +78,8 @@ class Given:
 
     folder: Path | None = None
     line = "patchmgr"
-    wants_json = is_dry_run = is_verbose = is_quiet = wants_detail = False
+    wants_json = is_verbose = is_quiet = wants_detail = False
+    is_dry_run: bool | None = None  # None: the command has no --dry-run
     selected: frozenset[str] = frozenset()
     session: Session | None = None
 
@@ -206,7 +207,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
     if is_root:
         opened = Workspace(place, command=words)
     else:
-        opened = find_workspace(place, command=words, is_dry_run=Given.is_dry_run)
+        opened = find_workspace(place, command=words, is_dry_run=bool(Given.is_dry_run))
     Given.session = session = services.session.Session(
         opened, stderr_progress(), say, Given.selected, Given.wants_json or Given.wants_detail
     )
@@ -221,7 +222,7 @@ def view_of() -> render.view.View:
     detail = kinds.ALL if Given.is_verbose else kinds.LINE if Given.is_quiet else kinds.CHANGES
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = get_terminal_size().columns if has_width else render.view.UNLIMITED
-    return render.view.View(detail, width, wants_colour())
+    return render.view.View(detail, width, wants_colour(), bool(Given.is_dry_run))
 
 
 def near_path(path: Path) -> Path:
@@ -251,10 +252,12 @@ def answer(
 ) -> None:
     """Print a result as `text` or, with --json, as a document with the fields of `done` and `more`.
 
-    The text may also be given as lines. With `pages`, it goes through the pager on a terminal.
+    A command that has --dry-run says in its document whether it was given. The text may also be
+    given as lines. With `pages`, it goes through the pager on a terminal.
     """
     if Given.wants_json:
-        show(render.machine.document(command, done, **more))
+        marks = {} if Given.is_dry_run is None else {"dry_run": Given.is_dry_run}
+        show(render.machine.document(command, done, **{**marks, **more}))
     elif pages:
         show_pages(text_of(text))
     else:

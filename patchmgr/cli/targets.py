@@ -97,8 +97,8 @@ def overlay(
     view, where = view_of(), location_of(python, site, package)
     session, named = open_series(name)
     made = commands.overlay.make_overlay(session, named, where, out.absolute())
-    text = render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
-    value = render.applied.application_value(made.application, is_dry_run=dry_run)
+    text = render.applied.overlay_text(made, view)
+    value = render.applied.application_value(made.application, view)
     answer("overlay", None, text, **value, out=made.place, left=made.left)
     end_if(made.application.has_conflicts, EXIT_CONFLICTS)
 
@@ -126,8 +126,8 @@ def wheel(
         source.absolute(), out.absolute(), _bill() if sbom else None
     )
     made = commands.wheel.make_wheel(session, named, request)
-    text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
-    answer("wheel", None, text, dry_run=dry_run, **render.applied.wheel_value(made))
+    text = render.applied.wheel_text(made, view)
+    answer("wheel", None, text, **render.applied.wheel_value(made))
     end_if(made.place is None, EXIT_CONFLICTS)
 
 
@@ -165,10 +165,10 @@ def apply(
     else:
         session, named = open_series(name)
         done = commands.apply.apply_to_checkout(session, named, _target(to), commits=commit)
-    text = render.applied.application_text(done, is_dry_run=dry_run, view=view)
+    text = render.applied.application_text(done, view)
     if show_conflicts and done.carried is not None:
         text = chain(text, render.conflicts.conflicts_text(done.carried.outcome))
-    answer("apply", None, text, **render.applied.application_value(done, is_dry_run=dry_run))
+    answer("apply", None, text, **render.applied.application_value(done, view))
     end_if(done.has_conflicts, EXIT_CONFLICTS)
 
 
@@ -202,9 +202,9 @@ def unapply(
     else:
         root, paths = commands.apply.unapply_from_checkout(session, named, _target(to))
     if json:
-        answer("unapply", None, "", dry_run=dry_run, series=named, target=root, paths=paths)
+        answer("unapply", None, "", series=named, target=root, paths=paths)
         return
-    verb = "Would restore" if dry_run else "Restored"
+    verb = view_of().verb("Would restore", "Restored")
     say(f"{verb} {render.escape.counted(len(paths), 'file')} in {root}")
 
 
@@ -296,7 +296,7 @@ def branch(
     place = None if repo is None else repo.absolute()
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
     built = commands.branch.branch(session, named, wanted, left_out=reasons)
-    answer("branch", built, render.applied.built_text(built))
+    answer("branch", built, render.applied.built_text(built, view_of()))
 
 
 def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:

@@ -64,14 +64,14 @@ def init(
         source = Path(os.path.abspath(from_branch[0]))
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
         done = commands.init.init_from_branch(place, branch, open_root, is_dry_run=dry_run)
-        text = render.listings.started_text(done, dry_run, view)
-        answer("init", None, text, dry_run=dry_run, **render.listings.started_value(done))
+        text = render.listings.started_text(done, view)
+        answer("init", None, text, **render.listings.started_value(done))
         return
     if upstream is not None or form is not None or json:
         given = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
         raise UsageError(f"{given} needs --from-branch REPO BRANCH")
     made = commands.init.init(place, is_dry_run=dry_run)
-    say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
+    say(f"{view_of().verb('Would make', 'Made')} a workspace in {made}")
 
 
 def upstream_add(
@@ -105,7 +105,7 @@ def upstream_add(
         name, track=track, git=git, package=package, branch=branch, archive=archive
     )
     added = commands.upstream.add_upstream(open_session(), wanted, reference=reference)
-    say(f"{'Would add' if dry_run else 'Added'} upstream {added.name}, tracked by {added.track}")
+    say(f"{view_of().verb('Would add', 'Added')} upstream {added.name}, tracked by {added.track}")
 
 
 def upstream_list(json: Json = False) -> None:
@@ -151,7 +151,7 @@ def series_new(
     record = commands.series.new_series(open_session(), name, upstream=upstream, base=base, on=on)
     pin = record.pin
     named = pin.commit if pin.ref == pin.commit else f"{pin.ref} ({pin.commit})"
-    say(f"{'Would make' if dry_run else 'Made'} series {name} on {named}")
+    say(f"{view_of().verb('Would make', 'Made')} series {name} on {named}")
 
 
 def series_list(json: Json = False) -> None:

@@ -42,7 +42,7 @@ from patchmgr.services.targets import series_digest
 from patchmgr.workspace import Workspace
 
 
-class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+class Built(Struct, frozen=True):
     """A built branch: its repository and name, its head, and its number of commits.
 
     `base` is the pinned commit. `tag` is the tag on the head, `fallback` is the new tag on the head
@@ -59,7 +59,6 @@ class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     commits: int
     fallback: str | None = None
     remote: str | None = None
-    is_dry_run: bool = False
 
 
 class Publication(Struct, frozen=True):
@@ -166,7 +165,6 @@ def branch(
         remote = check_remote(wanted.remote, clone)
         built = Built(
             name, where, short, tag, head, base.commit, len(commits), fallback, remote,
-            session.is_dry_run,
         )  # fmt: skip
         moves = _branch_move(place, names[0], now, head)
         made = b""

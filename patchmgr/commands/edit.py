@@ -25,7 +25,7 @@ from patchmgr.services.session import Session, nobody
 from patchmgr.services.work_area import read_in_progress
 from patchmgr.workspace import PRIVATE
 
-_KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
+_KEYS = {"name": "patch", "is_changed": "changed"}
 
 
 class Edited(Struct, frozen=True, rename=_KEYS):
@@ -36,7 +36,6 @@ class Edited(Struct, frozen=True, rename=_KEYS):
     old_name: str
     subject: str
     is_changed: bool
-    is_dry_run: bool
 
 
 def header_edit(
@@ -81,9 +80,7 @@ def edit(
         if is_changed:
             revision = Revision(opened.names, opened.state, {patch.name: new.raw})
             make(opened, revision)
-        return Edited(
-            opened.name, patch.name, patch.name, new.subject, is_changed, session.is_dry_run
-        )
+        return Edited(opened.name, patch.name, patch.name, new.subject, is_changed)
 
 
 def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
@@ -113,7 +110,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         old, name = opened.pick_or_top(given), file_name(new)
         patch = opened.patches[old]
         if name == old:
-            return Edited(opened.name, name, old, patch.subject, False, session.is_dry_run)
+            return Edited(opened.name, name, old, patch.subject, False)
         file = renamed(opened.file, old, name)
         _refuse_waiting(opened, old)
         session.workspace.require_free(opened.name, name)
@@ -129,7 +126,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
             others=_renamed_elsewhere(opened, old, name),
         )
         make(opened, revision)
-        return Edited(opened.name, name, old, patch.subject, True, session.is_dry_run)
+        return Edited(opened.name, name, old, patch.subject, True)
 
 
 def _refuse_waiting(opened: OpenSeries, name: str) -> None:

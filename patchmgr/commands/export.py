@@ -51,7 +51,7 @@ class ExportedPatch(Struct, frozen=True):
     kept: bool
 
 
-class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+class Exported(Struct, frozen=True):
     """The result of an export to `out`.
 
     `files` are all files of the export. `written` and `deleted` are those that this run wrote or
@@ -67,7 +67,6 @@ class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     left: tuple[str, ...]
     patches: tuple[ExportedPatch, ...]
     skipped: tuple[SkippedPatch, ...]
-    is_dry_run: bool
 
 
 def export(session: Session, name: str, asked: ExportOptions) -> Exported:
@@ -103,7 +102,6 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
         delivered.left,
         tuple(ExportedPatch(parcel.item.patch.name, parcel.is_kept) for parcel in parcels),
         skipped,
-        session.is_dry_run,
     )
 
 

@@ -53,13 +53,12 @@ def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[
     return tuple(order[: len(others) + is_pushed])
 
 
-class Moved(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+class Moved(Struct, frozen=True):
     """The result of `move --into`: a patch, its old series and its new one."""
 
     patch: str
     source: str
     target: str
-    is_dry_run: bool
 
 
 def move_to_series(session: Session, given: str, *, series: str | None, into: str) -> Moved:
@@ -98,7 +97,7 @@ def move_to_series(session: Session, given: str, *, series: str | None, into: st
             }
         )
         workspace.make(change)
-    return Moved(name, source, into, session.is_dry_run)
+    return Moved(name, source, into)
 
 
 def _check_not_pushed(session: Session, name: str, source: str, above: str) -> None:

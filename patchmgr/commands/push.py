@@ -16,7 +16,7 @@ from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_se
 from patchmgr.services.revising import Revision, make, refuse_forced
 from patchmgr.services.session import Session
 
-_KEYS = {"came": "pushed", "went": "popped", "is_dry_run": "dry_run"}
+_KEYS = {"came": "pushed", "went": "popped"}
 
 
 class Pushed(Struct, frozen=True, rename=_KEYS):
@@ -36,7 +36,6 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
     failure: PatchmgrError | None = None
     rejects: tuple[str, ...] = ()
     hidden: tuple[SkippedPatch, ...] = ()
-    is_dry_run: bool = False
 
 
 def push(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
@@ -150,5 +149,5 @@ def _made(
     start = order.index(opened.top) + 1 if opened.top is not None else 0
     passed = (SkippedPatch(n, opened.hidden[n]) for n in order[start:end] if n in opened.hidden)
     top = revision.pushed[-1] if revision.pushed else None
-    rejects, is_dry_run = tuple(revision.rejects), opened.session.is_dry_run
-    return Pushed(opened.name, target, came, went, top, failure, rejects, tuple(passed), is_dry_run)
+    rejects = tuple(revision.rejects)
+    return Pushed(opened.name, target, came, went, top, failure, rejects, tuple(passed))

@@ -46,7 +46,7 @@ class Changed(Struct, frozen=True):
     change: Sameness
 
 
-_KEYS = {"sameness": "change", "is_rewritten": "rewritten", "is_dry_run": "dry_run"}
+_KEYS = {"sameness": "change", "is_rewritten": "rewritten"}
 
 
 class Refreshed(Struct, frozen=True, rename=_KEYS):
@@ -66,7 +66,6 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
     others: tuple[Changed, ...]
     untracked: tuple[str, ...]
     is_rewritten: bool
-    is_dry_run: bool
 
 
 class RefreshOptions(Struct, frozen=True):
@@ -144,7 +143,7 @@ class LeftEdit(Struct, frozen=True):
     reason: str
 
 
-class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+class Distributed(Struct, frozen=True):
     """The result of `refresh --auto`; `patches` are the patches that edits went into.
 
     `others` are patches in which only line numbers or context changed, and `left` are the edits
@@ -156,7 +155,6 @@ class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     others: tuple[Changed, ...]
     left: tuple[LeftEdit, ...]
     untracked: tuple[str, ...]
-    is_dry_run: bool
 
 
 def distribute(session: Session, given: Sequence[str], options: CheckoutOptions) -> Distributed:
@@ -191,7 +189,6 @@ def distribute(session: Session, given: Sequence[str], options: CheckoutOptions)
             tuple(one for one in changed if one.name not in taken),
             tuple(left),
             untracked_files(opened, edits),
-            session.is_dry_run,
         )
 
 
@@ -350,8 +347,8 @@ def _told(
     changed = _changed(opened, raws)
     others = tuple(one for one in changed if one.name != name)
     same = next((one.change for one in changed if one.name == name), Sameness.IDENTICAL)
-    untracked, is_dry = untracked_files(opened, paths), opened.session.is_dry_run
-    return Refreshed(opened.name, name, same, paths, others, untracked, name in raws, is_dry)
+    untracked = untracked_files(opened, paths)
+    return Refreshed(opened.name, name, same, paths, others, untracked, name in raws)
 
 
 def _changed(opened: OpenSeries, raws: Mapping[str, bytes]) -> list[Changed]:

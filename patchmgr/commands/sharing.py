@@ -55,7 +55,7 @@ class Refused(Struct, frozen=True):
     reason: str
 
 
-class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+class Pulled(Struct, frozen=True):
     """The result of `conflicts pull`; conflicts are given by their ids.
 
     `taken` are the conflicts whose resolutions were pulled. Of these, `new` are new or changed
@@ -73,10 +73,9 @@ class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     otherwise: tuple[str, ...]
     refused: tuple[Refused, ...]
     trusted_by: tuple[str, ...]
-    is_dry_run: bool
 
 
-class SharedConflicts(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+class SharedConflicts(Struct, frozen=True):
     """The result of `conflicts push`; conflicts are given by their ids.
 
     The remote already had the resolutions in `known`, and has different resolutions for the
@@ -89,7 +88,6 @@ class SharedConflicts(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     pushed: tuple[str, ...]
     known: tuple[str, ...]
     otherwise: tuple[str, ...]
-    is_dry_run: bool
 
 
 def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
@@ -125,7 +123,6 @@ def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
             tuple(name for name, is_same in is_known.items() if not is_same),
             tuple(one for one in found if isinstance(one, Refused)),
             tuple(name for name in series if place in workspace.settings(name).trusted),
-            session.is_dry_run,
         )  # fmt: skip
 
 
@@ -244,10 +241,8 @@ def push(session: Session, where: str, *, branch: str | None) -> SharedConflicts
             except PatchmgrError as fault:
                 hint = "nothing was pushed; if somebody else pushed just now, run the command again"
                 raise PatchmgrError(fault.kind, fault.message, hint) from fault
-    place, is_dry_run = _PASSWORD.sub(r"\1", url), session.is_dry_run
-    return SharedConflicts(
-        place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run
-    )
+    place = _PASSWORD.sub(r"\1", url)
+    return SharedConflicts(place, branch, commit, pushed, tuple(known), tuple(otherwise))
 
 
 def _own(session: Session) -> dict[str, dict[str, bytes]]:

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from patchmgr.services.targets import Verification
 
 
-def application_text(
-    done: Application, *, is_dry_run: bool, view: View, copies: str = ""
-) -> Iterator[str]:
+def application_text(done: Application, view: View, copies: str = "") -> Iterator[str]:
     """Yield the result of `apply`: a line per patch, then what was written.
 
     `copies` is text to put before the number of files, such as "copies of ".
@@ -37,7 +35,7 @@ def application_text(
         return
     said = [f"{done.series} does not apply cleanly to {what}; nothing was written."]
     if not done.has_conflicts:
-        said = list(_written(done, copies, what, is_dry_run=is_dry_run))
+        said = list(_written(done, copies, what, view))
     if view.is_line:
         yield said[0]
         return
@@ -47,13 +45,13 @@ def application_text(
     yield from replayed_text(done.replayed)
 
 
-def _written(done: Application, copies: str, what: str, *, is_dry_run: bool) -> Iterator[str]:
+def _written(done: Application, copies: str, what: str, view: View) -> Iterator[str]:
     patches, package = done.patches, done.distribution
     carried = sum(patch.is_carried for patch in patches)
-    verb = "Would apply" if is_dry_run else "Applied"
+    verb = view.verb("Would apply", "Applied")
     where = f"{copies}{counted(len(done.paths), 'file')} {'in' if package is None else 'of'} {what}"
     yield f"{verb} {carried} of {len(patches)} patches to {where}"
-    if done.head is not None and not is_dry_run:
+    if done.head is not None and not view.is_dry_run:
         yield f"head {done.head}"
     merged = [clean(p.name) for p in patches if p.verdict in (Verdict.MODIFIED, Verdict.PARTIAL)]
     if merged:
@@ -72,12 +70,11 @@ def _beyond_lines(carried: PackageResult) -> Iterator[str]:
     yield from (f"  note: {clean(note)}" for note in carried.notes)
 
 
-def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
+def application_value(done: Application, view: View) -> dict[str, Any]:
     """Return the result of `apply` as JSON data."""
     package = done.distribution
     return {
-        "dry_run": is_dry_run,
-        "applied": not (done.has_conflicts or is_dry_run),
+        "applied": not (done.has_conflicts or view.is_dry_run),
         "changed": done.is_new,
         **({} if package is None else {**_package(done), **_beyond_value(done.carried)}),
         "patches": [patch_document(*pair) for pair in zip(done.patches, done.commits, strict=True)],
@@ -123,9 +120,9 @@ def file_value(file: tuple[str, Enum]) -> dict[str, Any]:
     return {"path": file[0], "state": file[1].value}
 
 
-def built_text(built: Built) -> Iterator[str]:
+def built_text(built: Built, view: View) -> Iterator[str]:
     """Yield the result of `branch`: the branch, its repository, and where it was pushed."""
-    verb = "Would build" if built.is_dry_run else "Built"
+    verb = view.verb("Would build", "Built")
     where = clean(str(built.repository))
     tag = f", tag {clean(built.tag)}" if built.tag else ""
     what = f"{clean(built.branch)}{tag} with {counted(built.commits, 'commit')}"
@@ -134,7 +131,7 @@ def built_text(built: Built) -> Iterator[str]:
     if built.fallback:
         yield f"the old head is tagged {clean(built.fallback)}"
     if built.remote:
-        pushed = "would be pushed" if built.is_dry_run else "pushed"
+        pushed = view.verb("would be pushed", "pushed")
         yield f"{pushed} to {clean(built.remote)}"
 
 
@@ -194,18 +191,18 @@ def state_value(found: InstalledState) -> dict[str, Any]:
     }
 
 
-def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> Iterator[str]:
+def overlay_text(made: Overlaid, view: View) -> Iterator[str]:
     """Yield the result of `overlay`: a line per patch, what was written, and how to use it."""
     done = made.application
-    yield from application_text(done, is_dry_run=is_dry_run, view=view, copies="copies of ")
+    yield from application_text(done, view, "copies of ")
     if view.is_line:
         return
     yield from (f"  not possible in an overlay: {clean(path)}" for path in made.left)
-    if not is_dry_run and not done.has_conflicts:
+    if not view.is_dry_run and not done.has_conflicts:
         yield f"Use it with: PYTHONPATH={clean(str(made.place))}"
 
 
-def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> Iterator[str]:
+def wheel_text(made: PatchedWheel, view: View) -> Iterator[str]:
     """Yield the result of `wheel`: one line per patch, then the path of the wheel."""
     if not view.is_line:
         yield from listed(made.carried.outcome.patches, view)
@@ -213,7 +210,7 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> Iterator[
     if made.place is None:
         yield f"{made.series} does not apply to {clean(made.source.name)}; nothing was written."
         return
-    verb = "Would write" if is_dry_run else "Wrote"
+    verb = view.verb("Would write", "Wrote")
     files = counted(len(made.paths), "file")
     yield f"{verb} {clean(str(made.place))} with {files} changed"
 

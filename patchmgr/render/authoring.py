@@ -11,6 +11,7 @@ from patchmgr.model.operation import Operation, OperationKind, Turned, TurnedFil
 from patchmgr.model.patch import Patch
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields
+from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.applied import Listing
@@ -34,10 +35,9 @@ _HOW: Mapping[Sameness, str] = {
 _MOST = 10
 
 
-def pushed_text(done: Pushed) -> Iterator[str]:
+def pushed_text(done: Pushed, view: View) -> Iterator[str]:
     """Yield one line per patch that was pushed or popped, and the name of the new top patch."""
-    would = "Would " if done.is_dry_run else ""
-    push, pop = (f"{would}push", f"{would}pop") if done.is_dry_run else ("Pushed", "Popped")
+    push, pop = view.verb("Would push", "Pushed"), view.verb("Would pop", "Popped")
     yield from (f"{pop} {clean(name)}" for name in done.went)
     yield from (f"{push} {clean(name)}" for name in done.came)
     yield from (f"  left out {clean(one.name)}: {clean(one.reason)}" for one in done.hidden)
@@ -47,9 +47,9 @@ def pushed_text(done: Pushed) -> Iterator[str]:
     yield f"Top is {clean(done.top)}" if done.top else "No patch is pushed"
 
 
-def refreshed_text(done: Refreshed) -> Iterator[str]:
+def refreshed_text(done: Refreshed, view: View) -> Iterator[str]:
     """Yield the result of `refresh`: what changed in the patch, and which files were left out."""
-    verb = "Would refresh" if done.is_dry_run else "Refreshed"
+    verb = view.verb("Would refresh", "Refreshed")
     if done.sameness is not Sameness.IDENTICAL:
         yield f"{verb} {clean(done.patch)}: {_HOW[done.sameness]}"
     elif done.is_rewritten:
@@ -73,9 +73,9 @@ def _untracked(paths: Sequence[str]) -> list[str]:
     ]
 
 
-def distributed_text(done: Distributed) -> Iterator[str]:
+def distributed_text(done: Distributed, view: View) -> Iterator[str]:
     """Yield the result of `refresh --auto`: the changed patches, and the edits left in no patch."""
-    verb = "Would refresh" if done.is_dry_run else "Refreshed"
+    verb = view.verb("Would refresh", "Refreshed")
     yield from (f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches)
     yield from (f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others)
     for one in done.left:
@@ -88,12 +88,11 @@ def distributed_text(done: Distributed) -> Iterator[str]:
     yield from _untracked(done.untracked)
 
 
-def revised_text(done: Revised) -> Iterator[str]:
+def revised_text(done: Revised, view: View) -> Iterator[str]:
     """Yield the names of the dropped and rewritten patches, then all patches in series order."""
-    would = "Would " if done.is_dry_run else ""
-    drop, rewrite = ("drop", "rewrite") if done.is_dry_run else ("Dropped", "Rewrote")
-    yield from (f"{would}{drop} {clean(name)}" for name in done.gone)
-    yield from (f"{would}{rewrite} {clean(name)}" for name in done.rewritten)
+    drop, rewrite = view.verb("Would drop", "Dropped"), view.verb("Would rewrite", "Rewrote")
+    yield from (f"{drop} {clean(name)}" for name in done.gone)
+    yield from (f"{rewrite} {clean(name)}" for name in done.rewritten)
     pushed = set(done.pushed)
     top = done.pushed[-1] if done.pushed else None
     for number, name in enumerate(done.order, 1):
@@ -101,22 +100,22 @@ def revised_text(done: Revised) -> Iterator[str]:
         yield f"{mark} {number:3} {clean(name)}"
 
 
-def moved_text(done: Moved) -> Iterator[str]:
+def moved_text(done: Moved, view: View) -> Iterator[str]:
     """Yield one line that names a moved patch, its old series and its new one."""
-    verb = "Would move" if done.is_dry_run else "Moved"
+    verb = view.verb("Would move", "Moved")
     yield f"{verb} {clean(done.patch)} from {clean(done.source)} to {clean(done.target)}"
 
 
-def edited_header_text(done: Edited) -> Iterator[str]:
+def edited_header_text(done: Edited, view: View) -> Iterator[str]:
     """Yield the result of `edit` or `rename`: the new subject or name, or that nothing changed."""
     if not done.is_changed:
         yield f"{clean(done.name)} is unchanged"
         return
     if done.name != done.old_name:
-        verb = "Would rename" if done.is_dry_run else "Renamed"
+        verb = view.verb("Would rename", "Renamed")
         yield f"{verb} {clean(done.old_name)} to {clean(done.name)}"
         return
-    verb = "Would edit" if done.is_dry_run else "Edited"
+    verb = view.verb("Would edit", "Edited")
     yield f"{verb} {clean(done.name)}: {clean(done.subject)}"
 
 
@@ -235,20 +234,19 @@ def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]
     return [{"path": f.path, "change": _sign(f.before, f.after)} for f in files]
 
 
-def turn_text(done: Turn, *, is_dry_run: bool) -> Iterator[str]:
+def turn_text(done: Turn, view: View) -> Iterator[str]:
     """Yield the result of `undo` or `redo`: each operation, with the files that changed."""
-    verbs = {"redo": ("Would redo", "Redid")}
-    verb = verbs.get(done.kind.value, ("Would undo", "Undid"))[not is_dry_run]
+    is_redo = done.kind.value == "redo"
+    verb = view.verb("Would redo", "Redid") if is_redo else view.verb("Would undo", "Undid")
     yield from (f"{verb} {o.number}: {clean(o.command)}" for o in done.operations)
     counts = [(len(done.files), "the workspace")]
     counts += [(count, clean(root)) for root, count in done.targets]
     yield from (f"  {counted(count, 'file')} in {where}" for count, where in counts if count)
 
 
-def turn_value(done: Turn, *, is_dry_run: bool) -> dict[str, Any]:
+def turn_value(done: Turn) -> dict[str, Any]:
     """Return the result of `undo` or `redo` as JSON data."""
     return {
-        "dry_run": is_dry_run,
         "operations": [operation.number for operation in done.operations],
         "files": done.files,
         "targets": [{"root": root, "files": count} for root, count in done.targets],

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.render.escape import reliability_text
 from patchmgr.render.rebase import bare_subject
+from patchmgr.render.view import View
 
 CONTEXT = 3
 MOST_SUGGESTIONS = 3  # per region
@@ -136,9 +137,9 @@ def sources_text(sources: Sequence[Source]) -> Iterator[str]:
     yield from (f"pulled from {clean(s.place)} at {s.commit[:12]}" for s in sources)
 
 
-def pulled_text(pulled: Pulled) -> Iterator[str]:
+def pulled_text(pulled: Pulled, view: View) -> Iterator[str]:
     """Yield the result of `conflicts pull`: which resolutions were taken, and which were not."""
-    would = "Would pull" if pulled.is_dry_run else "Pulled"
+    would = view.verb("Would pull", "Pulled")
     told = [f"{len(pulled.new)} new"] + [f"{len(pulled.gone)} gone"] * bool(pulled.gone)
     count = counted(len(pulled.taken), "resolution")
     yield f"{would} {count} ({', '.join(told)}) from {clean(pulled.source)}"
@@ -151,9 +152,9 @@ def pulled_text(pulled: Pulled) -> Iterator[str]:
         yield "They are proposals: each is shown with its conflict, for you to accept."
 
 
-def pushed_text(pushed: SharedConflicts) -> Iterator[str]:
+def pushed_text(pushed: SharedConflicts, view: View) -> Iterator[str]:
     """Yield the result of `conflicts push`: which resolutions were pushed, and which were not."""
-    would = "Would push" if pushed.is_dry_run else "Pushed"
+    would = view.verb("Would push", "Pushed")
     count = counted(len(pushed.pushed), "resolution")
     as_what = "" if pushed.commit is None else f" as {pushed.commit[:12]}"
     yield f"{would} {count} to {clean(pushed.remote)} {clean(pushed.branch)}{as_what}"

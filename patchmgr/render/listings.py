@@ -114,13 +114,13 @@ def _patch_lines(patch: Patch, guards: str) -> list[str]:
 MOST_LISTED = 12  # lines of one kind in the result of `import`, unless the view shows all
 
 
-def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> Iterator[str]:
+def imported_text(done: Import, series: str, view: View) -> Iterator[str]:
     """Yield the result of `import`: patches, risky files, and how merges were imported.
 
     A risky file is one that runs automatically, such as a build script. Long lists are cut, and
     many patches are only counted, unless the view shows all.
     """
-    verb = "Would import" if is_dry_run else "Imported"
+    verb = view.verb("Would import", "Imported")
     head = f"{verb} {counted(len(done.patches), 'patch')} into {series}"
     if view.is_line:
         yield head
@@ -131,9 +131,7 @@ def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> It
             full = f"  {name}  {subject}"
             yield full if len(full) <= view.width else f"  {name}"
     else:
-        yield f"{head}; to list them: " + (
-            "--verbose" if is_dry_run else f"patchmgr series show {series}"
-        )
+        yield f"{head}; to list them: " + (view.verb("--verbose", f"patchmgr series show {series}"))
     risks = [(clean(item.patch.name), path) for item in done.patches for path in item.risks]
     yield from _cut([f"  risk: {name}: {clean(path)}" for name, path in risks], view)
     if done.fork is not None:
@@ -149,10 +147,10 @@ def _cut(lines: Sequence[str], view: View) -> Sequence[str]:
     return [*lines[:MOST_LISTED], f"  and {left} more like these; to list them: --verbose"]
 
 
-def started_text(done: Started, is_dry_run: bool, view: View) -> Iterator[str]:
+def started_text(done: Started, view: View) -> Iterator[str]:
     """Yield the result of `init --from-branch`: the workspace, then what was imported."""
     fork_base = done.fork_base
-    verb = "Would make" if is_dry_run else "Made"
+    verb = view.verb("Would make", "Made")
     branch = f", branch {clean(done.upstream.branch)}" if done.upstream.branch else ""
     yield f"{verb} a workspace in {clean(str(done.folder))}"
     yield f"Following {done.upstream.name}: {clean(str(done.upstream.git))}{branch}"
@@ -163,7 +161,7 @@ def started_text(done: Started, is_dry_run: bool, view: View) -> Iterator[str]:
     yield based
     if done.merges is not None:
         yield f"Merges were imported as with --{done.merges}"
-    yield from imported_text(done.imported, done.series, is_dry_run, view)
+    yield from imported_text(done.imported, done.series, view)
 
 
 def started_value(done: Started) -> dict[str, Any]:
@@ -346,11 +344,11 @@ def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> Iterator[str]:
     yield summary
 
 
-def exported_text(done: Exported) -> Iterator[str]:
+def exported_text(done: Exported, view: View) -> Iterator[str]:
     """Yield the result of `export`: where it was written, and which patches were rewritten."""
-    verb = "Would export" if done.is_dry_run else "Exported"
+    verb = view.verb("Would export", "Exported")
     what = f"{counted(len(done.patches), 'patch')} of {done.series} as {done.form}"
-    write, delete = ("to write", "to delete") if done.is_dry_run else ("written", "deleted")
+    write, delete = view.verb("to write", "written"), view.verb("to delete", "deleted")
     number = len(done.written)
     change = f"{counted(number, 'file')} {write}" if number else "nothing to write"
     if done.deleted:

@@ -59,9 +59,9 @@ def _finding_line(finding: ListedFinding) -> str:
     return f"{finding.id}  {state:<7}  {clean(finding.text)}  {place}{why}"
 
 
-def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> Iterator[str]:
+def accepted_text(accepted: Sequence[Accepted], view: View) -> Iterator[str]:
     """Yield one line per accepted finding."""
-    word = "Would accept" if is_dry_run else "Accepted"
+    word = view.verb("Would accept", "Accepted")
     for one in accepted:
         yield f"{word}: {one.id}  {clean(one.text)}  because: {clean(one.because)}"
 
@@ -163,9 +163,9 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
         yield from _cut(list(diff))
 
 
-def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> Iterator[str]:
+def solved_text(solved: Sequence[Recorded], view: View) -> Iterator[str]:
     """Yield the newly recorded resolutions, each with the side it equals or a diff from ours."""
-    word = "Would record" if is_dry_run else "Recorded"
+    word = view.verb("Would record", "Recorded")
     for one in solved:
         yield f"{word}: {one.id}  {_about(one)}"
         yield from (f"  {line}" for line in resolution_lines(one))
@@ -193,20 +193,20 @@ def after_memory(result: RebaseResult) -> Iterator[str]:
     yield from (clean(note) for note in result.notes)
 
 
-def forgotten_text(names: Sequence[str], *, is_dry_run: bool) -> Iterator[str]:
+def forgotten_text(names: Sequence[str], view: View) -> Iterator[str]:
     """Yield one line per forgotten conflict."""
-    word = "Would forget" if is_dry_run else "Forgot"
+    word = view.verb("Would forget", "Forgot")
     yield from (f"{word}: {name}" for name in names)
 
 
-def learned_text(learned: Learned, *, is_dry_run: bool) -> Iterator[str]:
+def learned_text(learned: Learned, view: View) -> Iterator[str]:
     """Yield the result of `conflicts learn`: what was learned from each file, and totals."""
     for file in learned.files:
         word = "learned" if file.learned else "nothing learned"
         yield f"{file.commit[:12]}  {clean(file.path)}  {word} {len(file.learned) or ''}".rstrip()
         yield from (f"  {clean(reason)}" for reason in file.missed)
     number = len({one.id for file in learned.files for one in file.learned})
-    would = "Would learn" if is_dry_run else "Learned"
+    would = view.verb("Would learn", "Learned")
     about = f"{counted(learned.merges, 'merge')}, {counted(len(learned.files), 'file')} in conflict"
     yield f"{would} {counted(number, 'resolution')} ({about})."
 
@@ -297,12 +297,12 @@ def decisions_text(decisions: Sequence[Decision]) -> Iterator[str]:
 
 
 def decided_text(
-    added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
+    added: Sequence[Decision], removed: Sequence[Decision], view: View
 ) -> Iterator[str]:
     """Yield the result of `decide`: the new decisions, and the removed decisions."""
-    would = "Would keep" if is_dry_run else "Kept"
+    would = view.verb("Would keep", "Kept")
     yield from (f"{would}: {_decision_line(decision)}" for decision in added)
-    would = "Would forget" if is_dry_run else "Forgot"
+    would = view.verb("Would forget", "Forgot")
     yield from (f"{would}: {_decision_line(decision)}" for decision in removed)
 
 
@@ -366,7 +366,7 @@ def merged_value(merged: MergedFile) -> dict[str, Any]:
     )
 
 
-def installation_text(driver: DriverChange, *, is_dry_run: bool) -> Iterator[str]:
+def installation_text(driver: DriverChange, view: View) -> Iterator[str]:
     """Yield what installing or removing the merge driver changed in a clone."""
     where = clean(str(driver.git_dir))
     if not driver.is_new:
@@ -374,18 +374,18 @@ def installation_text(driver: DriverChange, *, is_dry_run: bool) -> Iterator[str
         yield f"The merge driver {state} installed in {where}."
         return
     if not driver.settings:
-        yield f"{'Would remove' if is_dry_run else 'Removed'} the merge driver from {where}"
+        yield f"{view.verb('Would remove', 'Removed')} the merge driver from {where}"
         return
-    word = "Would write" if is_dry_run else "Wrote"
+    word = view.verb("Would write", "Wrote")
     yield f"{word} to {where}/config"
     yield from (f"  {name} = {clean(value)}" for name, value in driver.settings)
     yield f"{word} to {where}/info/attributes"
     yield from (f"  {line}" for line in driver.lines)
 
 
-def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:
+def tool_lines(result: ToolResult, view: View) -> Iterator[str]:
     """Yield one line per file that `mergetool` opened, then what the user should do next."""
-    if is_dry_run:
+    if view.is_dry_run:
         yield from (f"Would open {clean(name)}" for name in (*result.solved, *result.left))
         return
     yield from (f"Resolved: {clean(name)}" for name in result.solved)

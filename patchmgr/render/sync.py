@@ -54,12 +54,12 @@ def _state(state: UpstreamState) -> str:
     return f"{named}{state.commit[:12]}"
 
 
-def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> Iterator[str]:
+def sync_text(found: Sync, view: View) -> Iterator[str]:
     """Yield the result of a sync, where it was pushed, and what a person has to resolve."""
     yield sync_title(found.proposal)
     yield from list(plan_text(found.proposal.plan, view))[1:-1]
     yield from (f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders)
-    would = "would be " if is_dry_run else ""
+    would = view.verb("would be ", "")
     words = {
         PushStatus.PUSHED: f"{would}pushed",
         PushStatus.SAME: "up to date",

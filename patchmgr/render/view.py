@@ -42,11 +42,19 @@ class Detail(Enum):
 
 
 class View(Struct, frozen=True):
-    """How a result is displayed; `width` is the number of columns of the terminal."""
+    """How a result is displayed; `width` is the number of columns of the terminal.
+
+    With `is_dry_run`, the result says what would be done.
+    """
 
     detail: Detail = Detail.CHANGES
     width: int = UNLIMITED
     colour: bool = False
+    is_dry_run: bool = False
+
+    def verb(self, would: str, did: str) -> str:
+        """Return `would` in a dry run, and otherwise `did`."""
+        return would if self.is_dry_run else did
 
     @property
     def is_line(self) -> bool:

@@ -394,7 +394,7 @@ def revise(
     return revised(opened, Revision(tuple(pushed), states[len(pushed)], files, file))
 
 
-_KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
+_KEYS = {"order": "patches", "gone": "dropped"}
 
 
 class Revised(Struct, frozen=True, rename=_KEYS):
@@ -408,7 +408,6 @@ class Revised(Struct, frozen=True, rename=_KEYS):
     pushed: tuple[str, ...]
     rewritten: tuple[str, ...]
     gone: tuple[str, ...] = ()
-    is_dry_run: bool = False
 
 
 def revised(opened: OpenSeries, revision: Revision) -> Revised:
@@ -417,5 +416,4 @@ def revised(opened: OpenSeries, revision: Revision) -> Revised:
     gone = tuple(name for name, raw in revision.raws.items() if raw is None)
     new = tuple(name for name, raw in revision.raws.items() if raw is not None)
     order = (revision.file or opened.file).names()
-    is_dry_run = opened.session.is_dry_run
-    return Revised(opened.name, order, revision.pushed, new, gone, is_dry_run)
+    return Revised(opened.name, order, revision.pushed, new, gone)

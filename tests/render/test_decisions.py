@@ -42,7 +42,7 @@ def test_a_decision_is_one_clean_line() -> None:
     ("is_dry_run", "words"), [(True, ("Would keep", "Would forget")), (False, ("Kept", "Forgot"))]
 )
 def test_what_was_done_is_said(is_dry_run: bool, words: tuple[str, str]) -> None:
-    shown = text_of(decided_text([BARE], [BARE], is_dry_run=is_dry_run))
+    shown = text_of(decided_text([BARE], [BARE], View(is_dry_run=is_dry_run)))
     assert shown == "".join(f"{word}: s/q.patch  needed\n" for word in words)
 
 

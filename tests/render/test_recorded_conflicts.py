@@ -104,7 +104,7 @@ def test_what_was_learned_is_counted_once() -> None:
         LearnedFile("1" * 40, "a", (REGION, REGION)),
         LearnedFile("1" * 40, "b", (), ("it is binary",)),
     )
-    assert text_of(learned_text(Learned(1, files), is_dry_run=False)) == (
+    assert text_of(learned_text(Learned(1, files), View())) == (
         "111111111111  a  learned 2\n111111111111  b  nothing learned\n  it is binary\n"
         "Learned 1 resolution (1 merge, 2 files in conflict).\n"
     )
