@@ -82,8 +82,8 @@ def search_of(
 ) -> AbsorptionSearch:
     """Return what is needed to find out which changes of the patches upstream already contains.
 
-    The search covers only patches that the diffs of later patches build on. A patch that a guard or
-    condition leaves out is covered only if its changes have been computed.
+    A patch is left out if later patches are not written on top of it, or if it is skipped and its
+    changes have not been computed.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
@@ -405,7 +405,7 @@ def _unless_resolved(
 def _readable(
     scratch: Scratch, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
-    """Return upstream steps, which serve only as evidence, without files that cannot be fetched."""
+    """Remove files that cannot be fetched from upstream's steps, which are only evidence."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
     present = present_blobs(scratch, blobs)
@@ -503,7 +503,7 @@ class Auditor(Struct, frozen=True):
     """Runs the audit of a rebase, and caches the results.
 
     `checks` are the checks to run. If the content of a file is missing, nothing is cached, because
-    a later run may have that content. `keys` caches the cache keys of states.
+    a later run may have that content. `keys` caches the hashes that `_about` returns.
     """
 
     base: StoredTree

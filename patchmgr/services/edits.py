@@ -46,7 +46,7 @@ class EditedFile(Struct, frozen=True):
 
 
 class Edits(Struct, frozen=True):
-    """The edited files of a package; the originals of the files in `unknown` are not in the pin."""
+    """The edited files of a package; `unknown` lists those whose original the pin does not have."""
 
     known: tuple[EditedFile, ...]
     unknown: tuple[str, ...]
@@ -55,7 +55,8 @@ class Edits(Struct, frozen=True):
 def find_edits(session: Session, record: SeriesRecord, target: Installation) -> Edits:
     """Return the files of a package that are neither as in the wheel nor as a series left them.
 
-    The pin must be the installed release. RECORD proves the originals.
+    The originals are read from the pin, which must be the installed release, and are checked
+    against the hashes in RECORD.
     """
     present = target.record()
     applied = {file.path: file for file in present.files} if present is not None else {}
@@ -147,8 +148,9 @@ def read_edits(
 ) -> SourcePatch:
     """Return the edits of an installed package as one patch on top of the series.
 
-    The series may be applied there or not. Raises PatchmgrError "usage" if another release than the
-    pin is installed, if nothing was edited, or if the series was changed after it was applied.
+    The series need not be applied to the package. Raises PatchmgrError "usage" if another release
+    than the pin is installed, if nothing was edited, or if the series was changed after it was
+    applied.
     """
     _, distribution = find_installed(session, record, where)
     what = f"{distribution.name} {distribution.version}"

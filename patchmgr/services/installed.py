@@ -118,7 +118,8 @@ def find_installed(
 def own_record(target: Installation, name: str, hint: str) -> Record | None:
     """Return the record of a series in a package, or None if none is applied there.
 
-    Raises PatchmgrError "usage" if another series is applied; the hint ends with its name.
+    Raises PatchmgrError "usage" if another series is applied. The error's hint is `hint`, followed
+    by the name of that series.
     """
     present = target.record()
     if present is not None and present.series != name:

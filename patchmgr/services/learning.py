@@ -55,8 +55,8 @@ class Learned(Struct, frozen=True):
 def learn_from(session: Session, repository: Path, name: str, *, was: str | None) -> Learned:
     """Record how the conflicts of finished merges or of a finished rebase were resolved.
 
-    `name` is a merge or a range of merges. For a rebase, `was` is the range of commits before the
-    rebase, and `name` is the range after it.
+    `name` is a merge or a range of merges. For a rebase, `was` is the head of the branch before the
+    rebase, and `name` is the range of commits after it.
     """
     with session.writing():
         git_dir, merges = (

@@ -62,7 +62,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: RebasedSeries) -> None:
-        """Start writing the commits; if a conflict remains, write one with the clean changes."""
+        """Start writing the commits or, if a conflict remains, one commit of all clean changes."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -119,7 +119,7 @@ class LoadedSeries(Struct, frozen=True):
 
 
 def load_series(session: Session, name: str) -> LoadedSeries:
-    """Read a series and all series below it, and fetch the pin if the store lacks the pin."""
+    """Read a series and all series below it, and fetch the pin if the store lacks it."""
     return session.workspace.read_whole(lambda: _load(session, name))
 
 

@@ -214,7 +214,7 @@ class Additions:
     ) -> Resolution | None:
         """Return the resolution of a file that conflicts as a whole, or None if none is known.
 
-        Only the workspace is searched.
+        The additions are not searched.
         """
         return self._memory.find_file(base, ours, theirs)
 
@@ -279,9 +279,9 @@ def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     """Return records of a file's conflict.
 
-    There is a record for each region, and one for the group if there are several regions. If the
-    file conflicts as a whole, there is one record for the file. A region is left out if its bounds
-    are not certain.
+    There is a record for each region whose bounds are certain, and one for the group if there are
+    several regions. If the file conflicts as a whole, there is one record for the file. There is no
+    record at all if a line outside the regions looks like a conflict marker.
     """
     path = conflict.new_path
     if conflict.marked is None:
@@ -328,7 +328,7 @@ def resolutions_in_work(
 ) -> tuple[Additions, tuple[str, ...]]:
     """Return the resolutions to record from the files that a person resolved.
 
-    Also returns, for each resolution that cannot be recorded, a line with the reason.
+    Also returns a line for each region whose resolution cannot be recorded, with the reason.
     """
     additions = Additions(memory)
     missed: list[str] = []

@@ -176,7 +176,7 @@ def diff_digest(patch: Patch) -> str:
 
 
 def check_pin(opened: OpenSeries, state: State) -> None:
-    """Raise PatchmgrError "other-commit" if HEAD and the pin differ in a file of `state`."""
+    """Raise "other-commit" if HEAD and `opened.parent` differ in a file of `state`."""
     checkout = opened.need_checkout()
     head = opened.scratch.tree(opened.head)
     if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:

@@ -152,8 +152,8 @@ _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 class Ends(Struct, frozen=True):
     """The start and target of a rebase onto a package.
 
-    `base` is the pin, and `onto` is the installed release; for each that is None, the installed
-    files are used instead. `needs_all` is true if the release cannot be fetched, so that all
+    `base` is the pin, and `onto` is the installed release; if one of them is None, the installed
+    files take its place. `needs_all` is true if the release cannot be fetched, so that all
     installed files must be read. `notes` say what could not be checked.
     """
 
@@ -170,7 +170,7 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return start and target. A missing start is the pin, and a missing target the version."""
+        """Return the start and the target; if missing, they are made from `pin` and `version`."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 

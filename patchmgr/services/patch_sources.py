@@ -253,7 +253,7 @@ _BY_HAND = "if `patch` applies it to a checkout of the pin, import the output of
 
 
 class _Read(Struct, frozen=True):
-    """A patch as it can be read, perhaps in parts, and what was changed to make it readable."""
+    """A patch that could be read: its parts, its -pN, and notes on what had to be rewritten."""
 
     parts: tuple[tuple[SourcePatch, Patch], ...]
     strip: int
@@ -284,7 +284,7 @@ def readable(
         else:
             possible = possible or read
     if possible is None:
-        # What could not be rewritten says more than what could not be read as it is.
+        # The error from rewriting the patch says more than the error from reading it as it is.
         fault = next((fault for fault in faults if fault.kind == "unsafe-path"), faults[-1])
         leave = f"to import the others: --without {shlex.quote(shown(item.label))}"
         hint = leave if fault.kind == "unsafe-path" else _BY_HAND
@@ -344,11 +344,11 @@ def _parsed(item: SourcePatch, raw: bytes, strip: int) -> Patch:
 
 
 def _finds(patch: Patch, exists: Callable[[str], bool]) -> bool:
-    """Return whether the files that a patch changes exist."""
+    """Return whether all files that a patch modifies, moves or deletes exist."""
     return all(
         file.old_path is None or exists(file.old_path)
         for file in patch.files
-        # Such a hunk creates the file, or fills an empty one.
+        # A file whose only hunk is at line 0 is new, or was empty.
         if [(hunk.old_start, hunk.old_count) for hunk in file.hunks] != [(0, 0)]
     )
 

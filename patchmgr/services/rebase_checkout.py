@@ -368,10 +368,9 @@ def take_back(
     """Save in the workspace what the user changed in the checkout of a rebase.
 
     `is_answered` returns whether a file was resolved outside the checkout, and `accepted` names
-    files to accept even if they do not compile. Raises PatchmgrError "unresolved" if a file is
-    still in conflict, and "other-edits" if other files were edited and the user has not said what
-    to do with these edits. Returns the updated rebase in progress, and the checkout if there is
-    one.
+    files to accept as they are. Raises PatchmgrError "unresolved" if a file is still in conflict,
+    and "other-edits" if other files were edited and the user has not said what to do with these
+    edits. Returns the updated rebase in progress, and the checkout if there is one.
     """
     tree = tree_of(session, in_progress)
     stand = None if tree is None else tree.stand()

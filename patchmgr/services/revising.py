@@ -138,7 +138,7 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
 def _edits(opened: OpenSeries, revision: Revision) -> Iterator[CheckoutEdit]:
     """Yield the edits that a refresh records or a forced pop discards.
 
-    Also yields the files with obsolete rejects, most of which are deleted.
+    Also yields the old reject files, unless the top patch stays forced.
     """
     ground, paths = opened.ground, set(revision.kept)
     if revision.discards:
@@ -318,11 +318,12 @@ def restacked(
     same_end: bool,
     changed: Layer | None = None,
 ) -> tuple[State, ...]:
-    """Apply patches of a chain in the given order, and return the states before and after each.
+    """Apply patches of a chain in the given order, and return the states that they result in.
 
-    `changed` is a new change of one of these patches. Raises PatchmgrError "depends" if a patch no
-    longer comes after a patch that it needs, or if `same_end` is true and the last state differs
-    from that of the chain. Raises PatchmgrError "empty" if a patch would become empty.
+    The first state is the one before all patches. `changed` is a new change of one of the patches.
+    Raises PatchmgrError "depends" if a patch no longer comes after a patch that it needs, or if
+    `same_end` is true and the last state differs from that of the chain. Raises PatchmgrError
+    "empty" if a patch would become empty.
     """
     by_name = {layer.name: layer for layer in (*chain.layers, *filter(None, [changed]))}
     layers = [by_name[name] for name in order]

@@ -42,7 +42,8 @@ def pinned_commit(
 ) -> tuple[GitUpstream, str] | None:
     """Return the git repository of a series' upstream, and the commit in it that a pin names.
 
-    Returns None if upstream has no git repository, or if it has no tag for a pinned release.
+    Returns None if upstream has no git repository, or if the repository has no tag for a pinned
+    release.
     """
     if session.workspace.upstream(record.upstream).git is None:
         return None

@@ -187,7 +187,7 @@ def work_files(
 def _apart(file: str, others: Sequence[str]) -> str:
     """Return a path for a file, with `~` where the path would replace another file or its folder.
 
-    A patch may conflict in a file and in files below it: it made a folder of the file.
+    This happens if a patch replaces a file by a folder of the same name, and both are in conflict.
     """
     is_taken = any(other == file or other.startswith(f"{file}/") for other in others)
     part = next((part for part in parents_of(file) if part in others), file if is_taken else None)
@@ -289,7 +289,7 @@ def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes,
 def require_taken(
     workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the paths of all files to take as they are, from this and earlier runs.
+    """Return the paths of all files to take as they are, as named in this run and earlier ones.
 
     A name in `accepted` is a path below the work area, or the end of such a path. Raises
     PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file

@@ -296,7 +296,7 @@ class _Order:
         return UpstreamChange(commit, subject, pull_number(subject), told, body.strip(), diff)
 
     def later(self) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commits that changed the file after the last one in conflict."""
+        """Return the upstream commits to the file that came after the last conflicting commit."""
         causes = {one.commit for one in self._causes(())}
         numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
         behind = self.steps[numbers[-1] + 1 :] if numbers else ()
