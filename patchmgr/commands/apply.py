@@ -91,7 +91,7 @@ class _Target(Struct, frozen=True):
     def onto(self) -> str:
         """Return the commit that the series is applied to.
 
-        This is HEAD or, if the series is already applied as commits, the commit before these.
+        This is HEAD or, if the series is already applied as commits, the commit below them.
         """
         has_commits = self.applied is not None and self.applied.head is not None
         return self.applied.onto if self.applied and has_commits else self.head
@@ -161,7 +161,10 @@ def _refuse_changes(found: _Target) -> None:
 
 
 def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
-    """Raise PatchmgrError if a person edited files of the series or committed on top of it."""
+    """Raise PatchmgrError if a person edited files of the series or committed on top of it.
+
+    If HEAD has to move, also raise PatchmgrError while a git operation is in progress.
+    """
     clone, present = found.checkout.clone, found.applied
     files = present.files if present is not None else ()
     for file, stands in zip(files, found.checkout.standings(files), strict=True):

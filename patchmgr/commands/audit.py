@@ -24,9 +24,9 @@ from patchmgr.services.session import Session
 
 
 class Audited(Struct, frozen=True):
-    """The findings of an audit, each with the name of its patch.
+    """The findings of an audit, each with the name of its patch, or "" in an audit of two trees.
 
-    In an audit of two trees, the name is "".
+    `name` is the name of the series, or OLD..NEW for two trees.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Audited(Struct, frozen=True):
 def audit_series(session: Session, name: str) -> Audited:
     """Return the findings of the audit for a series on its own pin.
 
-    Only a fault that the pin alone does not have is a finding.
+    A fault that the pin itself already has is not a finding.
     """
     with series_at_pin(session, name) as at_pin:
         return Audited(name, audit_at_pin(session, at_pin))

@@ -89,8 +89,8 @@ def left_out(
 ) -> dict[str, str]:
     """Return the patches that `--without` or `--only` exclude, each with the reason.
 
-    Each string in `without` and `only` names a patch or a group. A patch that is needed by one in
-    `only` is kept, unless `without` excludes it.
+    Each string in `without` and `only` names a patch or a group. What the patches in `only` need is
+    kept as well, unless `without` excludes it.
     """
     if not without and not only:
         return {}
@@ -218,7 +218,7 @@ def _pushes(
     """Plan the updates of refs in a remote.
 
     Unless the place is forced, raises PatchmgrError "usage" if a ref there points to a commit that
-    patchmgr did not make, or if a tag there has another value.
+    patchmgr did not make, or if a tag there points to another object.
     """
     if remote is None:
         return []

@@ -130,7 +130,7 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
 
 
 def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Decision | None:
-    """Return a decision about the later upstream commit that `by` names, or None."""
+    """Return a decision on the later upstream commit that `by` names, or None if there is none."""
     patches, (number, commit) = session.workspace.patches(series), _read(by)
     for one in find_follow_ups(session, session.workspace.series_record(series), patches):
         is_named = commit is not None and one.commit.startswith(commit)

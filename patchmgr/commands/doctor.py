@@ -88,7 +88,7 @@ def _program() -> Iterator[Diagnosis]:
 
 
 def _packages() -> Iterator[Diagnosis]:
-    """Yield the packages that are missing or too old; a package for an extra is only a note."""
+    """Yield a diagnosis for each missing or outdated package, or a single one if all are well."""
     try:
         wanted = [Requirement(line) for line in metadata.requires("patchmgr") or ()]
     except metadata.PackageNotFoundError:
@@ -222,6 +222,6 @@ def _private(session: Session) -> Iterator[Diagnosis]:
         elif target.parent.name != PRIVATE:  # not a package
             with suppress(PatchmgrError):
                 if Checkout(open_clone(target)).is_interrupted:
-                    text = "a command was interrupted there; the next command ends or drops it"
+                    text = "a change was interrupted there; the next command completes or drops it"
                     hint = f"run that command again, or: patchmgr pop --to {target}"
                     yield Diagnosis("workspace", str(target), Health.NOTE, text, (hint,))

@@ -229,7 +229,7 @@ class Watch:
     def _loaded(self) -> tuple[LoadedSeries, ...]:
         """Return the series of the stack on upstream's tip.
 
-        Their upstream reads objects from the temporary repository.
+        They read upstream's objects from the temporary repository.
         """
         session, progress = self._planning.session, self.run.session.progress
         name = session.workspace.series_record(self.stack[0]).upstream

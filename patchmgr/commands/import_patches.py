@@ -193,7 +193,8 @@ def _named(
 
     A patch is left out if the series already has a patch made from the same commit. Raises
     PatchmgrError "changed-patch" if these two patches make different changes. Changes that were
-    made to a patch are added to `notes`. Raises PatchmgrError "usage" if `without` names no patch.
+    made to a patch are added to `notes`. Raises PatchmgrError "usage" if a name in `without`
+    matches no patch.
     """
     session, known = place.run.session, place.loaded.patches
     names = {*place.loaded.series_file.names(), "series", "series.toml"}
@@ -257,7 +258,7 @@ def _changes(diff: bytes) -> list[bytes]:
 
 
 def _name(item: SourcePatch, draft: Patch, is_taken: Callable[[str], bool]) -> str:
-    """Return a file name that is not in use, if possible the one in the series file."""
+    """Return a file name that is not in use, if possible the requested one."""
     if item.line is not None and item.wish is not None and not is_taken(item.wish):
         return item.wish
     return _free_name(item.wish or f"{slug(draft.subject)}.patch", is_taken)
@@ -349,7 +350,7 @@ def _with_others(faults: Sequence[PatchmgrError], *, is_alone: bool) -> Patchmgr
     first, *others = faults
     hints = list(first.hints)
     if others:
-        hints.append("then these do not apply either:")
+        hints.append("these do not apply either:")
         hints += [f"  {fault.message.replace(' does not apply', '')}" for fault in others]
     if "were not found" in first.message:
         hints.append(
@@ -363,7 +364,7 @@ def _with_others(faults: Sequence[PatchmgrError], *, is_alone: bool) -> Patchmgr
 def _applied(
     patch: Patch, line: SeriesLine, side: Overlay, blobs: Blobs, *, may_move: bool
 ) -> Patch:
-    """Apply a patch, and return it; if it `may_move`, with the lines at which it was applied."""
+    """Apply a patch and return it; with `may_move`, place ambiguous hunks as git and `patch` do."""
     try:
         step_patch(side, patch, blobs)
     except PatchmgrError:

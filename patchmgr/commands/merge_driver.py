@@ -21,8 +21,8 @@ PATTERNS = (
     "*.cmake", "CMakeLists.txt", "*.toml", "*.yaml", "*.yml", "*.txt", "*.md", "*.rst",
 )  # fmt: skip
 
-# `git merge` itself would do this with a text. git before 2.44 has no --diff-algorithm and fails at
-# once; then changes that are far apart are merged without git, before more code is loaded.
+# This is how `git merge` itself merges a text. git before 2.44 has no --diff-algorithm, so this
+# fails at once; patchmgr then merges changes that are far apart before it loads more code.
 _GIT_FIRST = (
     "git merge-file -q -p --diff-algorithm=histogram %A %O %B >%A~ 2>/dev/null && mv -f %A~ %A"
 )

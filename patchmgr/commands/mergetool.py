@@ -71,7 +71,7 @@ def _chosen(
 def _solve(
     workspace: Workspace, item: Waiting, settings: tuple[tuple[str, str], ...], tool: str | None
 ) -> bool:
-    """Run the tool on one file and, if it succeeds, save its result; return whether it did."""
+    """Run the tool on one file, save what it made, and return whether the file is resolved."""
     file = work_file(workspace, item)
     before = file.read_bytes() if file.is_file() else None
     is_done, after = run_tool(_tool_file(workspace, item, before), settings, tool=tool)

@@ -54,9 +54,10 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
     """Return the note on the rebase of a series from one upstream state to another.
 
     A state is a REF, or a tag that `branch --tag` made. By default, `start` is the state before the
-    last rebase, and `end` is the pin. If that rebase was not saved and the pin is still `start`,
-    the facts come from a dry run. Raises PatchmgrError "usage" if the series has not been rebased
-    yet, and "no-facts" if nothing is known about the rebase.
+    last rebase, and `end` is the pin or, if `start` is the pin, the tracked state. If `start` is
+    the pin and no such rebase was saved, the facts come from a dry run. Raises PatchmgrError
+    "usage" if the series has not been rebased yet, and "no-facts" if nothing is known about the
+    rebase.
     """
     record = session.workspace.series_record(name)
     upstream = session.upstream_of(record)
@@ -129,7 +130,7 @@ def _state(
 def _by_commit(
     session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str
 ) -> Resolved:
-    """Resolve the name of a state.
+    """Return the state with the given name.
 
     A state of a saved rebase keeps the ref and the archive that it had when the rebase was saved.
     """

@@ -220,9 +220,9 @@ def continue_rebase(
 ) -> RebaseResult:
     """Continue a rebase with the files resolved in the work area or in its checkout.
 
-    `accepted` names files to accept even if they are deleted or do not compile. `others` says what
-    to do with edits to files without a conflict. Raises PatchmgrError "unresolved" if a file still
-    has a conflict marker, or if a file that is not in `accepted` is deleted or does not compile.
+    `accepted` names files to accept as they are, and `others` says what to do with edits to files
+    without a conflict. Raises PatchmgrError "unresolved" if a file still has a conflict marker, or
+    if a file that is not in `accepted` is deleted, does not compile, or has different line endings.
     """
     with session.writing():
         in_progress, tree = require_in_progress(session), None

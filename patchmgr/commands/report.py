@@ -110,7 +110,7 @@ _MOST_PROCESSES = 4
 
 
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
-    """Return the names of hardware gates for an upstream, from built-in lists and the series' own.
+    """Return the names of hardware gates for an upstream, from built-in lists and from `own`.
 
     The built-in lists are the general list and the list for the upstream. If there is no list for
     the upstream, all built-in lists are used.

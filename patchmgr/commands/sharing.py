@@ -188,7 +188,7 @@ def _in_commit(upstream: GitUpstream, commit: str, url: str) -> Iterator[Recorde
 
 
 def _fault(one: Recorded) -> str | None:
-    """Return why a resolution does not fit its conflict, or None if it does."""
+    """Return why a resolution does not fit its conflict, or None if it fits."""
     assert one.resolution is not None
     content = one.resolution.content
     if one.kind is not RecordKind.REGION or content is None or recorded_fault(one) is not None:

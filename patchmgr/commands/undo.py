@@ -98,7 +98,7 @@ def undo(session: Session, *, count: int, to: int | None) -> Turn:
         if not chosen:
             raise PatchmgrError("nothing-to-undo", _too_few(0, "undo"))
         chosen.reverse()
-        # `--to` also takes back undos, which `redo` could not repeat: it is logged as a new change.
+        # `--to` also takes back undos, which `redo` cannot repeat, so it is logged as a new change.
         kind = OperationKind.UNDO if to is None else OperationKind.DONE
         return _turn(session, chosen, kind)
 

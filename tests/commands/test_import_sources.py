@@ -442,7 +442,7 @@ def test_all_patches_that_do_not_apply_are_named_and_can_be_left_out(empty: Stag
         "patchmgr: gone.patch does not apply: pkg/gone.py: the file does not exist\n"
         "  hint: check that the series is written against its pin, and that no earlier patch is"
         " missing\n"
-        "  hint: then these do not apply either:\n"
+        "  hint: these do not apply either:\n"
         "  hint:   again.patch: pkg/a.py: hunk 1 at line 1: its lines were not found\n"
         "  hint: to import the others: --without NAME, which may be repeated\n"
     )
