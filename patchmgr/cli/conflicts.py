@@ -55,8 +55,8 @@ def show_(
     """Show both sides of a conflict, and its resolution if it has one.
 
     A resolution is shown as a diff. A conflict in a rebase in progress is shown with its work
-    order: the symbol in conflict on all three sides, the upstream commits that caused the conflict
-    and later ones to this file, the code that uses the symbol, earlier decisions on similar
+    order: the symbol in conflict on all three sides, the upstream commits that caused the conflict,
+    later upstream commits to the file, the code that uses the symbol, earlier decisions on similar
     conflicts, the candidates, and what a resolution must satisfy. The work order is limited to 32
     kB unless you give --full.
 

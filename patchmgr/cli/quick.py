@@ -24,8 +24,7 @@ _HELP = ("-h", "--help")  # of the program; needs only the name and the first li
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
     """Return a callable that runs the command line.
 
-    Only the command that `words` name is built, or all commands if it is not certain which one they
-    name.
+    Only the command in `words` is built, or all commands if it is not certain which one that is.
     """
     is_completed = any(key.endswith("_COMPLETE") for key in os.environ)
     return _command(app, None if is_completed else _named(words))

@@ -39,7 +39,7 @@ def option(usage: str, about: str | None = None, **more: Any) -> Any:
 
 
 CHOICE = re.compile(r"[a-z][a-z0-9.-]*(?:\|[a-z][a-z0-9.-]*)+")
-"""The metavar of an option that takes one of these words."""
+"""Matches the metavar of an option whose value is one of several words: `git|package`."""
 
 
 def _one_of(name: str, words: list[str]) -> Callable[[str | None], str | None]:

@@ -55,14 +55,14 @@ class _Tools:
         self._root, self._allows_write = root, allows_write
 
     def reading(self) -> tuple[Callable[..., str], ...]:
-        """Return the tools that change nothing."""
+        """Return the tools that are always served; without --allow-write, they change nothing."""
         return (
             self.status, self.dry_run, self.conflicts, self.work_order, self.propose, self.audit,
             self.report, self.notes,
         )  # fmt: skip
 
     def writing(self) -> tuple[Callable[..., str], ...]:
-        """Return the tools that change the workspace."""
+        """Return the tools that need --allow-write."""
         return self.rebase, self.continue_rebase, self.accept
 
     def _ask(self, *words: str, names: tuple[str, ...] = (), data: str = "") -> str:

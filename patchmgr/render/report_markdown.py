@@ -227,7 +227,7 @@ def _part_row(part: Subsystem) -> Sequence[object]:
 
 
 def chart(review: Review) -> str:
-    """Return a Mermaid chart of changed lines by subsystem, or "" if there are fewer than two."""
+    """Return a Mermaid chart of changed lines by subsystem, or "" for fewer than two subsystems."""
     shown = [part for part in review.parts if part.added + part.removed][:MOST_IN_CHART]
     if len(shown) < 2:
         return ""
