@@ -65,10 +65,8 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
 def audit_trees(repository: Path, old: str, new: str) -> Audited:
     """Audit the change between two trees of any repository.
 
-    Each tree is named by a commit, a tag, a branch or its own id.
-
-    Raises PatchmgrError "usage" if the folder is not a repository, and "unknown-ref" if a name is
-    unknown there.
+    Each tree is named by a commit, a tag, a branch or its own id. Raises PatchmgrError "usage" if
+    the folder is not a repository, and "unknown-ref" if the repository does not have the name.
     """
     git_dir = find_git_dir(repository)
     before, after = (tree_named(git_dir, name) for name in (old, new))

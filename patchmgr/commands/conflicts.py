@@ -161,7 +161,7 @@ def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
 
 
 def _whole_files(memory: Memory, path: str, names: Collection[str]) -> Iterator[str]:
-    """Yield the ids of recorded conflicts of the whole file at a path, except those in `names`.
+    """Yield the ids of conflicts recorded for the whole file at a path, except those in `names`.
 
     The resolution of such a conflict contains the text that is forgotten.
     """

@@ -43,9 +43,8 @@ def decide(
     """Record a person's decision about the changes in a patch that the last rebase left undecided.
 
     A new decision replaces an older one. If the patch is needed and `by` names a later upstream
-    commit that concerns the patch, that commit is not reported again.
-
-    Raises PatchmgrError "no-finding" if the rebase left nothing undecided.
+    commit that concerns the patch, that commit is not reported again. Raises PatchmgrError
+    "no-finding" if the rebase left nothing undecided.
     """
     with session.writing():
         named, patch = _named_patch(session.workspace, patch, series)

@@ -192,10 +192,7 @@ class _Export(Struct, frozen=True):
         items: Sequence[ExportItem],
         pinned: Pinned,
     ) -> Mapping[str, bytes]:
-        """Map each patch to its diff.
-
-        If the format has a single diff for the whole series, each patch is mapped to that diff.
-        """
+        """Map each patch to its diff or, if the format has only one diff, to that of the series."""
         if self.form.is_whole:
             whole = tree_diff(scratch.git_dir, base, commits[-1])
             return {item.patch.name: whole for item in items}

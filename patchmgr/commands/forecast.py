@@ -175,8 +175,7 @@ class Watch:
     def _judge(self, pull: PullForecast) -> PullForecast:
         """Return the forecast with the effect of the pull request.
 
-        The effect is that of a rebase from upstream's tip onto the merge of the
-        pull request into that tip.
+        It is that of a rebase from upstream's tip onto the merge of the pull request into the tip.
         """
         scratch, tip = self.run.scratch, self.tip.commit
         self._bring(pull)
@@ -227,10 +226,7 @@ class Watch:
 
     @cached_property
     def _loaded(self) -> tuple[LoadedSeries, ...]:
-        """Return the series of the stack on upstream's tip.
-
-        They read upstream's objects from the temporary repository.
-        """
+        """Return the stack's series on upstream's tip, read from the temporary repository."""
         session, progress = self._planning.session, self.run.session.progress
         name = session.workspace.series_record(self.stack[0]).upstream
         entry = session.workspace.upstream(name)

@@ -377,7 +377,7 @@ def _applied(
 
 
 def _placed(patch: Patch, line: SeriesLine, side: Overlay, blobs: Blobs) -> Patch | None:
-    """Return a patch with ambiguous hunks at the lines that git and `patch` choose, or None."""
+    """Place a patch's ambiguous hunks as git and `patch` do; return None if that cannot be done."""
     places: dict[int, Sequence[int]] = {}
     for index, change in enumerate(patch.files):
         entry = side.entry(change.old_path) if change.old_path is not None else None

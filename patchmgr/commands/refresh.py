@@ -53,10 +53,9 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
     """The result of `refresh`; `sameness` says how much the patch changed.
 
     `is_rewritten` is true if the patch file was written, even if the change in it is the same.
-    `others` are later patches in which line numbers or context changed.
-
-    `paths` are the files whose edits went into the patch. `untracked` are edited files that were
-    left out because git does not track them.
+    `others` are later patches in which line numbers or context changed. `paths` are the files whose
+    edits went into the patch. `untracked` are edited files that were left out because git does not
+    track them.
     """
 
     series: str

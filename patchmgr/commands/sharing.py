@@ -129,10 +129,7 @@ def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
 def _changed(
     workspace: Workspace, source: Source, taken: Mapping[str, Recorded], gone: Sequence[str]
 ) -> dict[str, bytes | None]:
-    """Return the files to write in this workspace for a source; None deletes a file.
-
-    Files that would not change are left out.
-    """
+    """Return the files of a source that change in this workspace; None deletes a file."""
     files: dict[str, bytes | None] = {SOURCE: write_source(source)}
     files |= {f"{name}/{file}": None for name in gone for file in FILES}
     for name, recorded in taken.items():

@@ -90,7 +90,7 @@ def conflict_text(
 ) -> Iterator[str]:
     """Yield a conflict and each of its parts, with git's markers and the resolution.
 
-    The text begins by saying why each of the `patches` in conflict exists, as its header says.
+    The text begins with the reason for each of the `patches` in conflict, from the patch's header.
     `edits` says in words what the sides of the conflict and of each part changed.
     """
     for patch in patches:

@@ -40,7 +40,7 @@ class Label(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """A rectangle in a chart with texts on it, or texts without a rectangle.
+    """A part of a chart: a rectangle with texts on it, or only texts.
 
     `title` is the text that a browser shows while the pointer is on the shape.
     """

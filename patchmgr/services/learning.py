@@ -80,7 +80,7 @@ def learn_again(
     merges: Sequence[PastMerge],
     additions: Additions,
 ) -> list[LearnedFile]:
-    """Repeat merges, add how their conflicts were resolved, and return the resolved files."""
+    """Repeat merges, add the resolutions of their conflicts, and return the resolved files."""
     files: list[LearnedFile] = []
     session.progress.start("Merging again", len(merges))
     try:

@@ -386,8 +386,7 @@ class _Run:
     def _placed(
         self, carried: RebasedSeries
     ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
-        """Return the changed files, keyed by path in the package, and the files that have no such
-        path.
+        """Return the changed files, keyed by path in the package, and those that have no such path.
 
         A file without a path in the package is given as ("", path in the repository).
         """

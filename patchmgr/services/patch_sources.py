@@ -325,7 +325,7 @@ def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Rea
 def _reading(
     item: SourcePatch, strip: int, exists: Callable[[str], bool] | None = None
 ) -> _Read | PatchmgrError:
-    """Read a patch with -pN, rewritten if `exists` is given; return the error if that fails."""
+    """Read a patch with -pN, after rewriting it if `exists` is given; return any error."""
     try:
         new = Rewritten((item.raw,), ())
         if exists is not None:

@@ -188,10 +188,7 @@ class RebaseCheckout:
     def _run_on(
         self, carried: Sequence[PatchOutcome], commits: Sequence[str], parent: str, stand: Stand
     ) -> tuple[str, str] | None:
-        """Run the command on each patch.
-
-        Returns (name, reason) for the first patch on which the command fails, or None.
-        """
+        """Run the command on each patch; return (name, reason) for the first failure, or None."""
         command = self._asked.command
         for patch, commit in zip(carried if command else (), commits, strict=False):
             if commit not in self.ran:
