@@ -157,7 +157,7 @@ def import_patches(session: Session, sources: Sources, *, series: str) -> Import
 
 
 class _Place(Struct, frozen=True):
-    """The series to append to, and the tree that its first patch is for."""
+    """The series to append to, and the tree that its first patch applies to."""
 
     run: SeriesRun
     loaded: LoadedSeries

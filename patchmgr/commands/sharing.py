@@ -155,7 +155,7 @@ def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUp
 
 
 def _in_commit(upstream: GitUpstream, commit: str, url: str) -> Iterator[Recorded | Refused]:
-    """Yield the resolutions in a commit; only their files are fetched."""
+    """Yield each resolution in a commit, or why it is refused; only these files are fetched."""
     listed = _listed(upstream.reader, commit)
     if len(listed) > MOST:
         raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} recorded conflicts")

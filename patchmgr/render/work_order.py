@@ -97,7 +97,7 @@ def proposed_text(proposed: Proposed) -> Iterator[str]:
 
 
 def asked_text(asked: Sequence[Asked]) -> Iterator[str]:
-    """Yield the result of `rebase --resolver`: which answers of the program were taken."""
+    """Yield the result of `rebase --resolver`: which answers of the program were recorded."""
     for one in asked:
         state = "taken" if one.is_taken else one.error or "not taken"
         yield f"  resolver  {one.id}  {clean(f'{one.series}/{one.patch}: {one.path}')}  {state}"

@@ -236,9 +236,9 @@ class _Graph:
     def syncs(self, base: str, onto: str) -> dict[str, Closest]:
         """Return the ordinary commits whose trees show that they brought in upstream's content.
 
-        In such a commit, at least half of the files that two or more upstream commits changed are
-        as upstream left them. If a single upstream commit wrote all of these files, the fork's
-        commit is that same change, and not a sync.
+        In such a commit, at least half of the files that a range of two or more upstream commits
+        changed are as upstream left them. If a single upstream commit wrote all of these files, the
+        fork's commit is that same change, and not a sync.
         """
         if base == onto or not is_ancestor(self.scratch.git_dir, base, onto):
             return {}

@@ -322,7 +322,7 @@ class _Run:
         return found
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
-        """Return the patches without changes to files that the package lacks, and these files.
+        """Leave out changes to files that the package lacks; return the patches and these files.
 
         Each file is given as (patch, path).
         """

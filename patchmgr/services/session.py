@@ -98,7 +98,7 @@ def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
 
 
 def pinned_state(upstream: OpenUpstream, pin: Pin) -> Resolved:
-    """Return the pinned state, with its version if it is a release, without fetching it."""
+    """Return the pinned state (with its version, for a release) without fetching it."""
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, upstream.version_of(pin))
 
 
