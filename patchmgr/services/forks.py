@@ -415,9 +415,8 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
         path, commit = missing[0]
         raise PatchmgrError(
             "missing-object",
-            f"{request.repository} lacks {counted(len(missing), 'file content')} that patches"
-            " need; the first is"
-            f" {shown(path)} in {_name(graph, commit)}",
+            f"{request.repository} lacks the content of {counted(len(missing), 'file')} that"
+            f" patches need; the first is {shown(path)} in {_name(graph, commit)}",
             f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
             "or import fewer commits, with --first-parent or --squash",
         )

@@ -374,7 +374,7 @@ def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
     fork.series("s", pin)
     (fork.clone.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
     message = one_line(fork.take("s", "--linearize", base=pin, code=1))
-    assert "lacks 1 file content that patches need; the first is huge in" in message
+    assert "lacks the content of 1 file that patches need; the first is huge in" in message
     assert "(own: one)" in message
     fork.take("s", "--squash", base=pin)
 
