@@ -117,8 +117,8 @@ MOST_LISTED = 12  # lines of one kind in the result of `import`, unless the view
 def imported_text(done: Import, series: str, view: View) -> Iterator[str]:
     """Yield the result of `import`: patches, risky files, and how merges were imported.
 
-    A risky file is one that runs automatically, such as a build script. Long lists are cut, and
-    many patches are only counted, unless the view shows all.
+    A risky file is binary, or one that tools run or read automatically, such as a Makefile. Long
+    lists are cut, and many patches are only counted, unless the view shows all.
     """
     verb = view.verb("Would import", "Imported")
     head = f"{verb} {counted(len(done.patches), 'patch')} into {series}"
