@@ -23,14 +23,14 @@ _DAY = 24 * 60 * 60
 _UNUSED = 30 * _DAY
 _MOST_BYTES = 256 << 20
 _SWEPT = "swept"
-_PARTS = ("patchmgr", "pyflakes")  # the subfolders of the first one count, too
+_PARTS = ("patchmgr", "pyflakes")  # packages; the first one with its subfolders
 
 
 class Answers:
     """A cache of answers, separate for each version of patchmgr and of Python.
 
     An answer is any value that JSON can represent. An answer that cannot be read or written is
-    computed again. Answers that were not used for a month are deleted, and so are the least
+    computed again. Answers that have not been used for a month are deleted, and so are the least
     recently used ones when the cache exceeds its size limit.
     """
 
@@ -39,7 +39,7 @@ class Answers:
         self._program: bytes | None = None
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return a list that contains only the cached answer, or None if there is no answer."""
+        """Return the cached answer in a list of one item, or None if no answer is cached."""
         path = self._path(question)
         try:
             found = parse_json(path.read_bytes())
@@ -69,7 +69,7 @@ class Answers:
         return self._folder / name[:2] / name[2:]
 
     def _sweep(self) -> None:
-        """Delete the answers that are too old or exceed the size limit, but only once a day."""
+        """Once a day, delete old answers and, beyond the size limit, those not used for longest."""
         mark, now = self._folder / _SWEPT, time.time()
         if mark.exists() and now - mark.stat().st_mtime < _DAY:
             return
@@ -92,7 +92,7 @@ def value_bytes(value: object) -> bytes:
 
 
 def _program() -> Iterator[str]:
-    """Yield everything but the question that affects an answer: versions and program files."""
+    """Yield what an answer depends on besides the question: versions and program files."""
     yield f"{__version__} {sys.version}"
     for name in _PARTS:
         spec = find_spec(name)

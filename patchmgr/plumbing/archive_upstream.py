@@ -53,7 +53,7 @@ class ArchiveUpstream(OpenUpstream):
         self.store = reader.git_dir
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the present content, and return its commit.
+        """Import the current content, and return its commit.
 
         Raises PatchmgrError "unknown-ref" if a state in `wanted` is not in the store.
         """
@@ -89,7 +89,7 @@ class ArchiveUpstream(OpenUpstream):
         return Resolved(name, found.commit, found.archive, found.sha256, name)
 
     def _take(self) -> Resolved:
-        """Import the present content, unless the store has it."""
+        """Import the current content, unless the store has it."""
         with self._opened() as (filename, sha256, files):
             name = f"{_NAME}{sha256[:_SHORT]}"
             if name not in references(self.store, SNAPSHOTS):
@@ -132,7 +132,7 @@ class ArchiveUpstream(OpenUpstream):
         return pin.ref
 
     def bring_pin(self, pin: Pin) -> str:
-        """Import the present content, which must be the pinned state, and return its name.
+        """Import the current content, which must be the pinned state, and return its name.
 
         Raises PatchmgrError "checksum-mismatch" if the content differs from the pinned state.
         """
@@ -147,13 +147,13 @@ class ArchiveUpstream(OpenUpstream):
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
         """Return the newest state, and the number of steps from the pin to it: 0 or 1.
 
-        Both are None if nothing was fetched yet.
+        Both are None if nothing has been fetched yet.
         """
         newest = self._newest()
         return newest, None if newest is None else int(newest != pin.ref)
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return the history from one snapshot to another, which is a single step."""
+        """Return the history from one snapshot to another, which has at most one step."""
 
         def lookup(name: str) -> tuple[str, str]:
             return self.resolve(name).commit, f"{self._name} {name}"
@@ -174,7 +174,7 @@ class ArchiveUpstream(OpenUpstream):
 
 
 def _files_below(root: Path) -> Iterator[ArchiveFile]:
-    """Yield the files of a folder without `.git`, sorted by name; the time of each file is 0."""
+    """Yield all files below a folder except `.git`, sorted by name; each has the time 0."""
     for folder, below, names in os.walk(root):
         below[:] = sorted(name for name in below if name != ".git")
         links = [name for name in below if os.path.islink(os.path.join(folder, name))]

@@ -88,8 +88,8 @@ def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Calla
     """Start running tasks in forked processes, and return a function that returns all results.
 
     The returned function first runs the tasks that no forked process has started. Tasks are started
-    in the given order. There may be at most 16,000, and each result must be picklable. `helpers` is
-    the number of processes to fork.
+    in the given order. At most 16,000 tasks are allowed, and each result must be picklable.
+    `helpers` is the number of processes to fork.
     """
     source, sink = os.pipe()
     os.write(sink, b"".join(number.to_bytes(_NUMBER, "big") for number in range(len(tasks))))

@@ -150,7 +150,7 @@ class Checkout(Target):
         present, staged = self.clone.private / "index", self._staging / "index"
         self.clone.refuse_locked()
         if present.exists():
-            shutil.copy2(present, staged)  # with its time, from which git sees which files changed
+            shutil.copy2(present, staged)  # keep its time: git compares it with those of the files
         self.clone.write_index(exchange.index, exchange.hidden, staged)
 
     def _finish_more(self, journal: PlannedExchange, *, is_fresh: bool) -> None:

@@ -106,7 +106,7 @@ def _as_git(
     applied: Record | None,
     moves: Collection[FileShift],
 ) -> dict[str, Content | None]:
-    """Return the present content of each file that will change, in the form that git stores."""
+    """Return the current content of each file that will change, in the form that git stores."""
     moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
     apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
     found = {m.path: found_file(checkout, m.path) for m in moved if not m.is_apart}
@@ -115,9 +115,9 @@ def _as_git(
 
 
 def found_file(checkout: Checkout, path: str) -> WorkFile | None:
-    """Return the file at a path of the checkout, or None if there is none, as git would see it.
+    """Return the file that git would see at a path of the checkout, or None if it would see none.
 
-    There is none in place of a folder, or below a file or a link.
+    Git sees no file at the path of a folder, nor at a path below a file or a link.
     """
     if checkout.is_below_file(path, tuple(parents_of(path))) or checkout.tree.is_folder(path):
         return None
@@ -161,7 +161,10 @@ def _refuse_edited(checkout: Checkout, move: FileShift, found: Content | None) -
 
 
 def _permissions(move: FileShift, known: AppliedFile | None, found: WorkFile | None) -> int | None:
-    """Return the permission bits to give a file; a restored file gets its old bits."""
+    """Return the permission bits to give a file, or None for the default.
+
+    A restored file gets its old bits.
+    """
     if move.new is None:
         return None
     if move.below is not None and known is not None and known.permissions is not None:
@@ -242,7 +245,7 @@ def _holds_apart(root: Path, one: str, other: str) -> bool:
 
 
 class Goal(Struct, frozen=True):
-    """The present and the wanted HEAD of a checkout, and the tree that the series is applied to."""
+    """The current and the wanted HEAD of a checkout, and the tree that the series is applied to."""
 
     onto: StoredTree
     old_head: str
@@ -251,7 +254,7 @@ class Goal(Struct, frozen=True):
 
 
 class _Row(Struct, frozen=True):
-    """A path with its present file, its original file without patches, and its wanted file."""
+    """A path with its current file, its original file without patches, and its wanted file."""
 
     path: str
     found: WorkFile | None
@@ -265,7 +268,7 @@ class _Row(Struct, frozen=True):
         return None if wanted is None else permissions_for(wanted.mode, self.original)
 
     def is_there(self) -> bool:
-        """Return whether the present file is the wanted one."""
+        """Return whether the current file is the wanted one."""
         if found_state(self.found) != found_state(self.wanted):
             return False
         bits = self.permissions()

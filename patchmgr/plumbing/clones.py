@@ -18,7 +18,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.conversion import Conversion
 from patchmgr.plumbing.objects import object_named
 
-_DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, the private one
+_DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, and the work tree's own
 _FORM = "--show-object-format"
 _IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
 _UNFINISHED = {
@@ -189,13 +189,13 @@ class Clone(Struct, frozen=True, dict=True):
 
 
 def index_line(path: str, entry: Entry | None, stage: int = 0) -> str:
-    """Return a line for `git update-index -z --index-info`; without an entry, it removes one."""
+    """Return a line for `git update-index -z --index-info`; if `entry` is None, it removes one."""
     facts = f"0 {ZERO_ID}" if entry is None else f"{entry.mode} {entry.blob} {stage}"
     return f"{facts}\t{path}\0"
 
 
 def open_clone(folder: Path) -> Clone:
-    """Open the repository at a folder: the top of a work tree, a bare repository, or a `.git`.
+    """Open the repository at a folder: a work tree's top folder or `.git`, or a bare repository.
 
     Raises PatchmgrError "usage" for any other folder.
     """
@@ -212,7 +212,7 @@ def find_clone(folder: Path) -> Clone | None:
     try:
         paths = _ask_paths(folder, *_DIRECTORIES, "--show-toplevel", _FORM)[:3]
     except PatchmgrError as fault:
-        if fault.kind not in ("usage", "git"):  # the disk, or a signal: git has not answered
+        if fault.kind not in ("usage", "git"):  # git did not answer, because of a full disk, say
             raise
         return None
     git_dir, private, top = map(Path, paths)
@@ -285,7 +285,7 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
     """Ask git about a folder; answers are cached, because commands repeat questions."""
     arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
-        # The user's configuration lists the repositories of others that are trusted.
+        # The user's configuration says which repositories of other users are trusted.
         _, printed = git_process.run(arguments, cwd=folder, env=git_process.user_environment())
     except PatchmgrError as fault:
         if "not a git repository" in fault.message:

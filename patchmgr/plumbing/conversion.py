@@ -103,8 +103,8 @@ class Conversion:
     ) -> dict[str, Content | None]:
         """Return files as git would write them to the checkout, given their contents in git.
 
-        `around` has other files of the same state, whose .gitattributes files count as well. Raises
-        PatchmgrError "unsupported" if a file needs a filter.
+        `around` has other files of the same state; the .gitattributes files among them count as
+        well. Raises PatchmgrError "unsupported" if a file needs a filter.
         """
         files = {p: c.content for p, c in state.items() if c and c.entry.mode in FILE_MODES}
         attributes = self._attributes(files, {**(around or {}), **state})
@@ -128,7 +128,7 @@ class Conversion:
     ) -> dict[str, bytes]:
         """Return the contents that `git add` would store for files.
 
-        `state` gives the present contents of the index, which git takes into account. Raises
+        `state` gives the current contents of the index, which git takes into account. Raises
         PatchmgrError "unsupported" if a file needs a filter.
         """
         state = state or {}

@@ -275,7 +275,8 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
     """Map the new path of each changed file to the numbers of added and removed lines.
 
-    The numbers are None for a binary file. An empty file is never renamed, as in `renamed_paths`.
+    The numbers are None for a binary file. As in `renamed_paths`, an empty file never counts as
+    renamed.
     """
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, "--no-rename-empty"]
     fields = iter(git_process.ask(git_dir, *arguments, old, new).split("\0"))

@@ -191,7 +191,7 @@ def _fetch_once(
         elif offset and status in (_PARTIAL, _BEYOND_END):
             raise _RangeError
         elif status != _OK:
-            raise unreachable(what, f"the server answers with status {status}")
+            raise unreachable(what, f"the server answered with status {status}")
         part.seek(start)
         part.truncate()
         length = response.headers.get("Content-Length", "")

@@ -64,7 +64,7 @@ def make_folders(folder: Path, made: list[Path]) -> None:
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove each of the folders that is empty, beginning with the last one."""
+    """Remove the folders that are empty, beginning with the last one."""
     for folder in reversed(folders):
         with suppress(OSError):
             folder.rmdir()

@@ -363,8 +363,8 @@ def parents_of(git_dir: Path, commit: str) -> list[str]:
 def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
     """Return the commit where a branch left upstream, and the branch's own commits.
 
-    The commits are listed oldest first. Raises PatchmgrError "usage" if the branch and upstream
-    have no common history.
+    The commits are listed oldest first, without merges. Raises PatchmgrError "usage" if the branch
+    and upstream have no common history.
     """
     other = tip
     if is_ancestor(git_dir, head, tip):  # only then is there a merge, and finding it takes long

@@ -95,7 +95,7 @@ def clean_environment(
 def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment for git that keeps the user's own configuration.
 
-    The system's configuration counts too, because it may list the repositories of others that are
+    The system's configuration counts too, because it may list repositories of other users that are
     trusted (safe.directory).
     """
     return clean_environment({"GIT_CONFIG_NOSYSTEM": "0", **(extra or {})}, for_network=True)
@@ -167,8 +167,8 @@ def run(
 ) -> tuple[int, bytes]:
     """Run git to completion, and return its exit code and output.
 
-    `env` is the environment, by default `clean_environment()`. Raises PatchmgrError "git" with the
-    command, the exit code and git's message if the exit code is not in `good`.
+    `env` is the environment, by default `clean_environment()`. Raises the error that `failure`
+    returns if the exit code is not in `good`, or if git reports a failure of the machine.
     """
     env = clean_environment() if env is None else env
     line = command(arguments, git_dir)

@@ -116,7 +116,7 @@ _PROMISOR = (
 
 
 def check_url(url: str) -> str:
-    """Return the URL, with a local path made absolute.
+    """Return the URL; a local path is returned as a `file:` URL with the absolute path.
 
     Raises PatchmgrError "usage" for a URL that could run a command, or a path that does not exist.
     """

@@ -42,8 +42,8 @@ class GitHistory(Struct, frozen=True):
     def inside(self, merge: str, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the commits of the branch that a merge commit merged, oldest first.
 
-        They follow a step without a commit, which has the files that they change, as these were
-        where the branch began.
+        Before them comes a step without a commit. It has the files that these commits change, as
+        they were where the branch began.
         """
         branch = replace(self, base=f"{merge}^1", target=f"{merge}^2")
         start, steps = branch._steps(paths)
@@ -51,7 +51,7 @@ class GitHistory(Struct, frozen=True):
         return (Step("", "", "", there), *steps) if steps else ()
 
     def _steps(self, paths: Sequence[str] | None) -> tuple[dict[str, Entry | None], list[Step]]:
-        """Return the changed files, as they were before the first commit, and the commits."""
+        """Return the changed files as they were before the first commit, and the commits."""
         asked = paths if paths and len(paths) <= _FEW_PATHS else ()
         arguments = [
             "--literal-pathspecs", "log", "--first-parent", "-m", "--reverse", "--raw", "-z",
@@ -214,7 +214,7 @@ class KnownHistory:
         """Map each merge commit to the steps of the branch that it merged.
 
         The steps are those of `GitHistory.inside`. A branch is left out if `prepare` changes its
-        steps, because another branch might be named instead.
+        steps, because a commit of another branch might then be named as the evidence.
         """
         if not isinstance(self._history, GitHistory):
             return {}
@@ -309,8 +309,9 @@ def messages_with(
 ) -> tuple[tuple[str, str], ...]:
     """Return the id and message of each commit whose message contains one of the words.
 
-    Only commits that are in one of the tips, but not in the base, are searched. Without words, all
-    of them are returned. `form` is git's format of what is returned, such as `%s` for the subject.
+    Only commits that are reachable from one of the tips, but not from the base, are searched.
+    Without words, all of them are returned. `form` is git's format of what is returned, such as
+    `%s` for the subject.
     """
     arguments = [
         "log", "-z", "--no-color", f"--format=tformat:%H%n{form}", "--fixed-strings", *options,

@@ -84,7 +84,7 @@ def read_settings(environ: Mapping[str, str]) -> IndexSettings:
     Each setting comes from the first of these that contains it: pip's variables, uv's variables,
     pip's files, uv's file. Files in the current folder are not read, because a workspace must not
     choose where code comes from. Raises PatchmgrError "bad-settings" for a file that cannot be
-    read.
+    read, or for a timeout that is not a number.
     """
     named = [(name, text) for name, text in environ.items() if name.startswith("PIP_")]
     pip = _source((_pip_key(name[4:]), text) for name, text in named)
@@ -327,8 +327,8 @@ def answer(
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
-    """Return the error for an index that does not respond; messages call the request `what`."""
-    return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", *_HINTS)
+    """Return the error for an index that does not send what was requested, named `what`."""
+    return PatchmgrError("unreachable-upstream", f"{what} cannot be fetched: {reason}", *_HINTS)
 
 
 _REASONS: Mapping[type[Exception], str] = {

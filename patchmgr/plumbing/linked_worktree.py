@@ -73,7 +73,7 @@ class LinkedWorktree:
         self._index = clone.private / "patchmgr" / "index"
 
     def stand(self) -> Stand | None:
-        """Return the note on what patchmgr checked out here, or None if it did not."""
+        """Return what the worktree shows, or None if patchmgr has not recorded it."""
         try:
             return convert(parse_json((self.clone.private / _NOTE).read_bytes()), Stand)
         except (OSError, ValueError, ValidationError):
@@ -105,7 +105,7 @@ class LinkedWorktree:
             )
 
     def snapshot(self) -> str:
-        """Write a tree with the present content of all tracked files, and return its id."""
+        """Write a tree with the current content of all tracked files, and return its id."""
         self.clone.refuse_locked()
         self._index.parent.mkdir(exist_ok=True)
         for left in (self._index, self._index.with_suffix(".lock")):  # left by a killed git
@@ -182,7 +182,10 @@ class LinkedWorktree:
         self._ask("update-index", "-z", "--index-info", data=data, index=True)
 
     def is_untouched(self) -> bool:
-        """Return whether nobody has changed a file or HEAD since the last command."""
+        """Return whether the worktree is still as the last command left it.
+
+        Then nobody has changed or added a file, or moved HEAD.
+        """
         stand = self.stand()
         if stand is None or self.clone.head() != stand.head or self.clone.untracked():
             return False

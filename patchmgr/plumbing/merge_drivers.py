@@ -44,7 +44,7 @@ def installed(repository: Path) -> DriverSettings:
 def install(found: DriverSettings, wanted: DriverSettings) -> None:
     """Install, change or remove the merge driver of a repository.
 
-    `found` are the present settings, and `wanted` are the new ones. Attributes are added after the
+    `found` are the current settings, and `wanted` are the new ones. Attributes are added after the
     configuration and removed before it, so that they never name a driver that is not configured.
     """
     before, _, after = _split(_attributes(found.git_dir))

@@ -80,7 +80,7 @@ class ObjectReader(Closing):
                     yield name, words
 
     def _answers(self, verb: str, names: Sequence[str]) -> Iterator[_Answer]:
-        """Yield for each name the git process and the words that it prints: id, kind and size.
+        """Yield, for each name, the git process and the words that it prints: id, kind and size.
 
         The words are None if there is no such object.
         """

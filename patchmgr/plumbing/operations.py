@@ -93,14 +93,14 @@ class ContentStore:
         return name
 
     def save(self) -> None:
-        """Save what was written; after a crash, each content is saved completely or not at all."""
+        """Save what `keep` wrote; after a crash, each content is saved completely or not at all."""
         all_synced([*self._new.values()])
         for name, beside in self._new.items():
             beside.replace(self._place(name))
         self._new.clear()
 
     def has(self, name: str) -> bool:
-        """Return whether content with this sha256 is saved, or written to be saved."""
+        """Return whether content with this sha256 has been saved, or at least written."""
         return name in self._new or self._place(name).exists()
 
     def read(self, name: str) -> bytes:

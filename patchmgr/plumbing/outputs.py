@@ -1,4 +1,4 @@
-"""Write output to a file that the user named, completely or not at all, or to a folder."""
+"""Write output to a folder, or to a file that the user named, completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from patchmgr.plumbing.durable import BESIDE, replace_file, synced, unwritable, 
 def refresh_folder(
     place: Path, files: Mapping[str, bytes], *, is_ours: Callable[[str], bool]
 ) -> None:
-    """Write the files to a folder in this order, then delete all other files from it.
+    """Write the files to a folder in the given order, then delete all other files from it.
 
     If the command is killed, the first files are new and the others unchanged. Raises PatchmgrError
     "usage" if `is_ours` is false for the name of an entry in the folder.
@@ -55,9 +55,10 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
 
 
 def read_named(path: Path, *, limit: int = -1) -> bytes:
-    """Return the content of a file that the user named, but at most `limit` + 1 bytes.
+    """Return the content of a file that the user named.
 
-    Raises PatchmgrError "usage" if it cannot be read.
+    If `limit` is not negative, only the first `limit` + 1 bytes are returned. Raises PatchmgrError
+    "usage" if the file cannot be read.
     """
     try:
         with open(path, "rb") as file:

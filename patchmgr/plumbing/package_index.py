@@ -70,7 +70,7 @@ def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
 
 
 def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
-    """Yield the archives at all locations; an extra index that fails is skipped."""
+    """Yield the archives at all locations, skipping any but the main index that fails."""
     is_known = False
     skipped: PatchmgrError | None = None
     with open_session() as session:
@@ -139,7 +139,7 @@ def _remote_page(
     if response.status_code in _ABSENT:
         return None
     if response.status_code != _OK:
-        raise unreachable(what, f"the package index answers with status {response.status_code}")
+        raise unreachable(what, f"the package index answered with status {response.status_code}")
     page = _parsed(lambda: ProjectPage.from_response(response, name), name)
     found = [_archive(package, settings) for package in page.packages]
     return [archive for archive in found if archive.url.startswith(("https://", "http://"))]
@@ -152,7 +152,7 @@ def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
             warnings.simplefilter("ignore")
             return parse()
     except Exception as fault:
-        reason = "the package index answers with something that is not a list of files"
+        reason = "the package index answered with something that is not a list of files"
         raise unreachable(f"the releases of {name}", reason) from fault
 
 

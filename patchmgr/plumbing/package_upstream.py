@@ -89,10 +89,10 @@ class PackageUpstream(OpenUpstream):
         return None if commit is None else self._read(version, commit)
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the newest final release, whose commit is returned, and those in `wanted`.
+        """Import the newest final release and those in `wanted`.
 
-        Raises PatchmgrError "unknown-ref" if there is no final release, or if a release in `wanted`
-        is unknown.
+        Returns the commit of the newest final release. Raises PatchmgrError "unknown-ref" if there
+        is no final release, or if a release in `wanted` is unknown.
         """
         newest = newest_final(self.releases())
         if newest is None:
@@ -220,7 +220,7 @@ class PackageUpstream(OpenUpstream):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many releases were compared with the previous one, and the changed hunks.
+        """Return how many releases were compared with their predecessors, and the changed hunks.
 
         Only final releases in the store are compared, and only the given paths. Returns None if
         there are fewer than two.
@@ -232,7 +232,8 @@ class PackageUpstream(OpenUpstream):
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
         """Return the newest final release, and the number of final releases after the pin.
 
-        Both are None if the index was never read.
+        If there are none after the pin, the pin is returned. Both are None if the index has never
+        been read.
         """
         if not (self.store / _VERSIONS).exists():
             return None, None

@@ -73,7 +73,7 @@ def read_json(root: Path, path: str) -> Any:
 def refuse_links(root: Path, path: str) -> None:
     """Raise PatchmgrError "unsafe-path" if a part of the path is a symbolic link.
 
-    The path may be in a workspace of somebody else, whose links may lead out of the workspace.
+    The path may be in somebody else's workspace, whose links may lead out of the workspace.
     """
     at = root
     for part in path.split("/"):

@@ -255,7 +255,7 @@ _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|dif
 
 
 class ToolFile(Struct, frozen=True):
-    """A file to merge with a merge tool: its path, its sides, and its present content.
+    """A file to merge with a merge tool: its path, its sides, and its current content.
 
     A side is None if it does not contain the file; `merged` is None if there is no file now.
     """
@@ -315,7 +315,7 @@ def run_tool(
         return code == 0, target.read_bytes() if target.is_file() else None
 
 
-_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # of another repository
+_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # they may name another repository
 
 
 def run_in(folder: Path, command: str) -> int:

@@ -70,7 +70,7 @@ def all_stores() -> Iterator[Path]:
 
 
 def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
-    """Yield the problems of a store; without git, its refs are not checked."""
+    """Yield the problems of a store; what its refs name is checked only with git."""
     if not store.name.endswith(".git"):
         if _is_older(store, _DAY):
             yield StoreProblem(ProblemKind.TEMPORARY, store, ".")

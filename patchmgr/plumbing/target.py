@@ -433,7 +433,6 @@ class Target:
         (self.private / _JOURNAL).unlink(missing_ok=True)
 
     def _without_edited(self, journal: PlannedExchange) -> PlannedExchange:
-        """Return a change without the files that somebody has edited since."""
         now = self._states_now(journal.files)
         kept = []
         for row in journal.files:

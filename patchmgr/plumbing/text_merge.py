@@ -30,7 +30,7 @@ _TEXTS = 8  # whose ids are known: those of one file, and a few more
 
 
 class _Part(Struct, frozen=True):
-    """A part of three texts that git has to merge, and the merged text before and after it.
+    """The part of three texts that git has to merge, and the merged text before and after it.
 
     `key` are the ids of `sides`, which are None if nothing is left to merge.
     """
