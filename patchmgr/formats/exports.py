@@ -281,7 +281,7 @@ class PatchPackage(Form, frozen=True):
                 if not {file.old_mode, file.new_mode} <= {None, "100644", "100755"}:
                     what = "link"
                 if what is not None:
-                    where = f"{what} {shown(file.path)}, which patch-package cannot hold"
+                    where = f"{what} {shown(file.path)}, which patch-package cannot represent"
                     message = f"Patch {shown(item.patch.name)} changes the {where}"
                     raise PatchmgrError("not-exportable", message)
         if package is None and not all(self.kept(items, pinned)):

@@ -144,7 +144,7 @@ def _check_references(
 
 
 def _sorted(value: Any, where: str, depth: int = 0) -> Any:
-    """Return a value with the keys of its tables sorted; raise if TOML cannot hold the value."""
+    """Return a value with the keys of its tables sorted; raise if TOML has no such value."""
     if depth > MAX_DEPTH:
         raise _fault(where, "is nested too deeply")
     if isinstance(value, Mapping):
@@ -155,7 +155,7 @@ def _sorted(value: Any, where: str, depth: int = 0) -> Any:
         return [_sorted(item, where, depth + 1) for item in value]
     elif isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise _fault(where, f"holds a value of the type {type(value).__name__}")
+    raise _fault(where, f"contains a value of the type {type(value).__name__}")
 
 
 def _fault(where: str, problem: str) -> PatchmgrError:

@@ -49,7 +49,7 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return for each mail whether `split_mbox` could separate it from a mailbox of all mails.
+    """Return, for each mail, whether `split_mbox` would get it back from a mailbox of all mails.
 
     None stands for a mail that will be rewritten; its result is False. If the mails cannot all be
     separated by their "From " lines, the result is True only for mails with git's "From " line.

@@ -84,7 +84,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Loader(SourceFileLoader):
-    """Compiles a module from its patched copy; all else is that of the installed file."""
+    """Compiles a module from its patched copy; all else comes from the installed file."""
 
     copy = ""
 
@@ -130,7 +130,7 @@ class Finder:
         return spec
 
     def find_folder(self, fullname, path):
-        """Stand for a folder that only the patches make."""
+        """Return a spec for a folder that only the patches create."""
         if PathFinder.find_spec(fullname, path) is not None or not self.is_current():
             return None
         spec = ModuleSpec(fullname, None, is_package=True)

@@ -91,7 +91,7 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
     if text:
         notes.append(f"text that changes nothing was left out: line {_listed(text)}")
     if len(parts) > 1:
-        notes.append(f"it changes a file more than once, and became {len(parts)} patches")
+        notes.append(f"it changes a file more than once, so it became {len(parts)} patches")
     diffs = (b"".join(line for one in part for line in one.lines) for part in parts or [()])
     return Rewritten(tuple(b"".join(header) + diff for diff in diffs), tuple(notes))
 

@@ -59,8 +59,8 @@ def _pair(source: str, place: object) -> tuple[str, str]:
     if not isinstance(place, str) or _is_folder(source) != _is_folder(place):
         raise PatchmgrError(
             "broken-workspace",
-            f"{what} the value of {shown(source)} must be a path, ending with / "
-            'if the key does, and otherwise not ("" is the root)',
+            f"{what} the value of {shown(source)} must be a path "
+            'that ends with / exactly if the key does ("" is the root)',
         )
     for path in filter(None, (source, place)):
         check_path(path.removesuffix("/"), what=what)

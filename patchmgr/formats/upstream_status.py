@@ -164,7 +164,7 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return new values for SUSE's header fields, or {} if the present values are valid.
+    """Return new values for SUSE's header fields, or {} if the current values are valid.
 
     The value "" removes a field. `landed` maps an upstream commit to the first release that
     contains it, or to None if no release does. Raises a "not-exportable" error for an unknown

@@ -41,7 +41,7 @@ class Kept(Protocol):
     """
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the cached answer as the only item of a list, or None if there is no answer."""
+        """Return the cached answer in a list of one item, or None if no answer is cached."""
 
     def put(self, question: Iterable[str | bytes], answer: Any) -> None:
         """Cache the answer to a question; JSON must be able to represent the answer."""
