@@ -1,4 +1,4 @@
-"""The checks that `check` runs on each patch: of its Python, its imports, its text and its header.
+"""The checks that `check` makes of the Python code, imports, text and header of each patch.
 
 Every Python file must compile after every patch, and every import must find its module and name.
 The text must have no white space errors and no conflict markers. The header must be signed off,
@@ -130,7 +130,7 @@ class PythonGates:
     def _unresolved(
         self, patch: str, path: str, wanted: frozenset[tuple[str, str]]
     ) -> Iterator[Problem]:
-        """Yield a problem for each added import of a name that a module of the tree lacks."""
+        """Yield a problem for each added import from a module of the tree that lacks the name."""
         files = Files(self._state, self.modules.read)
         for module, name in sorted(wanted):
             self.looked_up += 1
@@ -166,7 +166,7 @@ class PythonGates:
 
 
 def _files(path: str, module: str, name: str) -> Iterator[str]:
-    """Yield the paths at which the imported module may be, and those of `name` as a submodule."""
+    """Yield the paths at which `module` may be, and those at which its submodule `name` may be."""
     for place in places(path, module):
         for end in ENDS:
             yield place + end
@@ -270,7 +270,7 @@ def sign_off_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def header_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a problem if a patch's header lacks a reason or exit criterion, or has a bad status."""
+    """Yield a problem for a header without a reason or an exit criterion, or with a bad status."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
         sentence = "no reason: write text below the subject, or the field Description"

@@ -240,7 +240,7 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
         "gone": (
             Claim("f", "g", None),
             None,
-            ["f::g is claimed to be unchanged, but does not exist"],
+            ["f::g does not exist, although series.toml claims its content"],
         ),
     },
 )

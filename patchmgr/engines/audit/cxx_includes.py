@@ -72,7 +72,6 @@ class Includes:
         return self._texts[path]
 
     def _words(self, path: str) -> frozenset[bytes]:
-        """Return the set of all words in a file, including those in comments."""
         return frozenset((self.text(path) or b"").translate(BLANKED).split())
 
     def code(self, path: str) -> CxxFile | None:

@@ -63,7 +63,6 @@ class _Version:
 
     @cached_property
     def functions(self) -> dict[bytes, bytes]:
-        """The lines of each function, by its name."""
         parts = defaultdict[bytes, list[bytes]](list)
         for name, line in zip(self.heads, self.lines, strict=True):
             parts[name].append(line)

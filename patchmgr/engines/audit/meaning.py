@@ -75,7 +75,7 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
 
 
 def _since(states: States, path: str, line: str) -> str | None:
-    """Return the upstream commit that added a line to a file."""
+    """Return the upstream commit that added a line to a file, or None if the base has the line."""
     text = line.encode("utf-8", "surrogateescape")
     if text in (states.base.read(base_path(states, path)) or b""):
         return None

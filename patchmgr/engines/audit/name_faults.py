@@ -278,7 +278,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return `owner`, or the base of it, that has the old member's class name, or None."""
+    """Return `owner` or a base of it if it has the name of the old member's class, or else None."""
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]

@@ -174,7 +174,6 @@ def _defined(content: bytes | None) -> set[bytes]:
 
 
 def _locals(content: bytes | None) -> set[bytes]:
-    """Return the names of the parameters and local variables in a file."""
     found = {name for names in _LOCAL.findall(content or b"") for name in _WORD.findall(names)}
     heads = (head for _, head, _, _ in _DEFINED.findall(content or b""))
     return found.union(*map(_PARAMETER.findall, heads))

@@ -131,9 +131,10 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
 
 
 def patch_of_texts(states: States, path: str, texts: Iterable[str]) -> str:
-    """Return the last patch that adds, or else removes, a line with the first text that any has.
+    """Return the last patch that adds or, if none does, removes a line with one of the texts.
 
-    If there is none, the last patch that changes the file is returned.
+    The texts are tried in order. If no patch has any of them, the last patch that changes the file
+    is returned.
     """
     for text in texts:
         for sign in (b"+", b"-"):

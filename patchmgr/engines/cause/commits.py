@@ -221,7 +221,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         """Return, for each version, whether merging a hunk into it gives a verdict in `wanted`.
 
         Earlier patches are applied to the versions only if the target does not give such a verdict
-        without them: upstream may have taken them all.
+        without these patches, as it may if upstream already has them.
         """
         target = self.upstream.text_of(self.versions[-1].entry)
         is_enough = target is not None and self._judged(number, [target])[target] in wanted

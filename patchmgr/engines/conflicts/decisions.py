@@ -114,7 +114,10 @@ def _feed(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
-    """Return a reference to consecutive lines of a file, by a digest and how often they occur."""
+    """Return a reference to consecutive lines of a file: their digest, and how often they occur.
+
+    If all the lines are blank, the reference is to the whole file.
+    """
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)

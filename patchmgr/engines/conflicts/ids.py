@@ -23,7 +23,8 @@ def conflict_id(
 ) -> str:
     """Return the id of a conflict in a file: 12 hex digits, made from the sides of all regions.
 
-    Exchanging ours and theirs does not change the id.
+    If there are no regions, the sides of the file are used. Exchanging ours and theirs does not
+    change the id.
     """
     found = split_marked(marked).regions if marked is not None else ()
     regions = [tuple(map(_bare, (r.base, r.ours, r.theirs))) for r in (f.region for f in found)]

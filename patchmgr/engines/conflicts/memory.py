@@ -253,7 +253,10 @@ def _meets_another(number: int, spans: Sequence[Span | None]) -> bool:
 def _only_place(
     blocks: Iterable[list[bytes]], texts: Sequence[bytes], resolved: bytes
 ) -> Span | None:
-    """Return the position of the first block that occurs once in `texts` and once in `resolved`."""
+    """Return where the first block that `texts` and `resolved` each have once is in `resolved`.
+
+    Blocks without letters and digits are skipped. Returns None if there is no such block.
+    """
     for lines in blocks:
         block = b"".join(lines)
         is_once = _count(resolved, block) == 1 == sum(_count(text, block) for text in texts)
@@ -286,7 +289,7 @@ def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str
     """Return why a text is unlikely to resolve a region of a conflict, or None if it may.
 
     `whole` is the text with markers that contains the region, or None if it is not known. A
-    resolution must not repeat the three lines before or after the region.
+    resolution must not repeat any of the three lines before or after the region that no side has.
     """
     if (reason := refusal(text)) is not None:
         return f"it {reason}"

@@ -38,7 +38,7 @@ _HUNK = re.compile(r"(?m)^(?=@@ )")
 
 
 def readable(content: bytes | None) -> str | None:
-    """Return content as a string, or None if it is not UTF-8 or contains zero bytes."""
+    """Return content as a string, or None if there is none, or if it is binary or not UTF-8."""
     if content is None or b"\0" in content:
         return None
     try:
@@ -81,7 +81,8 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
 def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
     """Return the part of a proposed text that belongs in a region of a conflict.
 
-    Lines at both ends that repeat the text around the region are removed.
+    If the text does not fit the region, lines at both ends that repeat the text around the region
+    are removed.
     """
     region = marked.regions[number].region
     if fits_region(region, text, whole=marked.with_each(tuple(r.raw for r in marked.regions))):
@@ -236,7 +237,7 @@ def first_statements(text: str, path: str, most: int) -> str:
 
 
 def _fitting(node: Node, left: int) -> tuple[list[str], int]:
-    """Return as many parts of a node as fit into `left` characters, and how many are left over.
+    """Return the parts of a node that fit into `left` characters, and the characters left over.
 
     A block that does not fit as a whole is cut after one of its parts.
     """

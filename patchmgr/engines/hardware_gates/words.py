@@ -74,7 +74,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return next((kind for kind, names in every if has(names, name)), None)
 
     def is_flag(self, name: str) -> bool:
-        """Return whether a name in code is that of a boolean flag, and not of a lower bound."""
+        """Return whether a name in code is that of a boolean flag, rather than of a lower bound."""
         return has(self.flags, name) and not has(self.bounds, name)
 
     def is_own(self, name: str) -> bool:

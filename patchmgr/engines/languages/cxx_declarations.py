@@ -265,7 +265,7 @@ class _Declarations(Scan):
             self._note(names, "variable", line, type=kind, is_constant=is_constant)
 
     def cut(self, pending: Sequence[Token]) -> None:
-        """Add the function whose head an `#if` branch ends with."""
+        """Add the function whose head is at the end of a branch of an `#if`."""
         statement = statement_of(pending)
         function = function_of(statement.texts, self.scope.owners)
         self._function(statement, function, is_definition=True)

@@ -192,7 +192,7 @@ def _blank(found: re.Match[bytes]) -> bytes:
 
 
 class _Scan:
-    """Finds the symbol of each line in one pass, after strings and comments were replaced."""
+    """Finds the symbol of each line in one pass, in a text without strings and comments."""
 
     def __init__(self) -> None:
         self._scopes: list[tuple[int, str]] = []  # indentation and full name, outermost first

@@ -66,7 +66,7 @@ class TreeFiles(Protocol):
         """Return the id of a file's content, or None if the file does not exist."""
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file, or None if the file does not exist."""
+        """Return the content of a file, or None if the path is not a regular file."""
 
 
 Cited = Callable[[str, str], "Iterable[tuple[bytes, bytes]]"]

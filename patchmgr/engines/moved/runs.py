@@ -79,7 +79,7 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of base around the removed lines.
+    """Return the smallest unit of base around the removed lines, or None if there is none.
 
     A unit with the name of the symbol around the added lines is preferred.
     """
@@ -91,7 +91,7 @@ def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None
 
 
 def _around_added(theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of the patched file around all added lines that are not blank."""
+    """Return the smallest unit of the patched file that has all added lines except blank ones."""
     start = run.start + shift
     filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
     return theirs.around(filled[0], filled[-1] + 1) if filled else None

@@ -33,7 +33,7 @@ class Unit(Struct, frozen=True):
 
     @property
     def leaf(self) -> str | None:
-        """The last part of the symbol's name."""
+        """The last part of the symbol's name, or None for a paragraph."""
         return None if self.name is None else leaf_of(self.name)
 
     def has(self, start: int, end: int) -> bool:

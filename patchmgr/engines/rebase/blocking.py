@@ -81,7 +81,8 @@ def leave(
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
     """Resolve all conflicts of a file in two ways: to ours in every region, and to theirs.
 
-    Returns None if there are no regions, or if the bounds of a region are not certain.
+    Returns None if there are no regions, if the bounds of a region are not certain, or if a side
+    lacks the file or the line feed at its end.
     """
     sides = (conflict.base, conflict.ours, conflict.theirs)
     if conflict.marked is None or any(side is None or side[-1:] not in b"\n" for side in sides):

@@ -294,7 +294,7 @@ def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> A
 def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
-    """Merge hunks into the places to which upstream moved their lines, or return the conflict."""
+    """Merge hunks at the positions to which upstream moved their lines, or return the conflict."""
     from patchmgr.engines.moved.following import MovedInput, follow_hunks
 
     tools, files = work.tools, work.side.files

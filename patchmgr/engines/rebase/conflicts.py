@@ -148,7 +148,7 @@ def _known(
 
 
 def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return the content of a file as a person sees it. A submodule is shown as in a diff."""
+    """Return the content of a file, if there is one, and that of a submodule as a diff shows it."""
     if entry is None:
         return None
     if entry.mode == GITLINK:

@@ -157,7 +157,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether the merge uses a name in a form that `other`, which has the name, gave up."""
+    """Return whether the merge uses a name in a form in which `other` no longer uses it."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False

@@ -196,8 +196,9 @@ def judge_hunks(
 ) -> tuple[Answer, ...]:
     """Return the verdict on each hunk of a file. `merged` is None if the file is in conflict.
 
-    A hunk is absorbed if merging it alone gives upstream's own bytes. It is unchanged if it applies
-    with exactly its lines and its context, at any position.
+    A hunk is absorbed if merging it alone gives upstream's own bytes, or if upstream has what it
+    adds and more. It is unchanged if it applies with exactly its lines and its context, at any
+    position.
     """
     base, hunks = file.base, file.hunks
     if merged == ours:
@@ -220,7 +221,7 @@ def judge_hunks(
 def judge_alone(
     base: bytes, asked: Sequence[tuple[bytes, Hunk, int]], text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Return a verdict for each (ours, hunk, the hunk's line in base from 0), merged alone."""
+    """Return the verdict on each (ours, hunk, line of the hunk in base, from 0), merged alone."""
     answers = {n: CARRIED_TEXT for n, one in enumerate(asked) if surely_applies(base, *one)}
     others = [n for n in range(len(asked)) if n not in answers]
     texts = [(base, asked[n][0], apply_one(base, *asked[n][1:])) for n in others]

@@ -42,8 +42,8 @@ class Item(Struct, frozen=True):
     `refused_as` is the verdict of a patch that is left out. `absorption` says which part of the
     patch upstream already has, or is None if that is not known. `steps` are the patch's changes to
     the state that it is written against, or None if they are not computed yet. `is_on_base` says
-    whether later patches are written on top of this one. `promise` takes a tree and returns which
-    promise in the patch's header does not hold in that tree, or None if all of them hold.
+    whether later patches are written on top of this one. `promise` takes a tree and returns why the
+    `Ensures` of the patch's header is false in that tree, or None if it is true.
     """
 
     patch: Patch
@@ -161,7 +161,7 @@ def _with_history(judged: Judged, item: Item) -> Judged:
 
 
 def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
-    """Put a patch in conflict if a promise in its header does not hold in the rebased tree."""
+    """Put a patch in conflict if the `Ensures` of its header is false in the rebased tree."""
     if item.promise is None or judged.outcome.is_left:
         return judged
     reason = item.promise(run.side.files)
@@ -249,7 +249,10 @@ def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> J
 
 
 def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether an earlier conflict covers a file completely, and record what it blocks."""
+    """Return whether an earlier conflict covers a file completely, and so blocks a change to it.
+
+    Such a conflict is recorded in `blockers`, and extended to all paths of the change.
+    """
     paths = paths_of(step)
     found = [left for left in run.left.values() if not left.whole.isdisjoint(paths)]
     for left in found:
@@ -474,7 +477,7 @@ def _least(found: Sequence[Reliability]) -> Reliability | None:
 
 
 def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) -> str | None:
-    """Return the symbol around a hunk in the rebased file; one named `symbol` is preferred."""
+    """Return the symbol around a hunk in the rebased file, or `symbol` if that is not clear."""
     hunk = result.step.change.hunks[number]
     behind = dropwhile(lambda line: line[:1] != b"+", hunk.lines)
     run = [line[1:].strip() for line in takewhile(lambda line: line[:1] == b"+", behind)]

@@ -93,7 +93,7 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Finds the sites that a series changes in one file, and can be sent to another process.
+    """Finds the sites that a series changes in one file; it can be sent to another process.
 
     `defaults` holds the values that the project's settings have if no environment variable is set.
     """

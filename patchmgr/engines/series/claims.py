@@ -36,7 +36,7 @@ def broken_claims(claims: Sequence[Claim], pin: Read, head: Read) -> Iterator[Pr
     for claim in claims:
         now = claimed_bytes(claim.path, claim.symbol, head(claim.path))
         if now is None:
-            sentence = f"{claim} is claimed to be unchanged, but does not exist"
+            sentence = f"{claim} does not exist, although series.toml claims its content"
         elif claim.digest is not None:
             if digest_of(now) == claim.digest:
                 continue

@@ -123,7 +123,7 @@ def _positionless(diff: bytes) -> list[bytes]:
 
 
 def _change(commit: OwnCommit) -> tuple[bytes, ...]:
-    """Return the lines of a diff with its file names and with the lines it adds and removes."""
+    """Return the lines of a diff without context lines, hunk headers and index lines."""
     lines = _positionless(commit.diff)
     return tuple(line for line in lines if not line.startswith((b" ", b"@@", b"index")) and line)
 

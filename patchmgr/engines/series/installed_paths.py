@@ -117,9 +117,10 @@ class InstalledPaths:
         return {folder: most for folder, most in ranked.items() if most is not None}
 
     def _find_pair(self, path: str) -> str | None:
-        """Return the only installed file with the content of `path`, or None.
+        """Return the installed file with the name and content of `path`, or None.
 
-        Returns None as well if another file of the repository may be the one installed there.
+        Of several, the one with the most similar path is returned. Returns None as well if another
+        file of the repository may be the one installed there.
         """
         if path in self._known and self._source.is_same(path, path):
             return path
@@ -140,7 +141,7 @@ class InstalledPaths:
     def _find_origins(self, place: str) -> list[str]:
         """Return the repository files from which an installed file may come.
 
-        Of all repository files with the same content, these have the most similar paths.
+        Of all repository files with the same name and content, these have the most similar paths.
         """
         if self._source.is_same(place, place):
             return [place]
@@ -163,7 +164,10 @@ class InstalledPaths:
         return None if place not in self._known or self._is_anothers(path, place) else place
 
     def _named(self, path: str) -> str | None:
-        """Return the installed path that equals `path` or the end of it, if only this file fits."""
+        """Return `path` if it is installed, or else the only installed path that is its end.
+
+        Returns None if there is no such path, or if another file of the repository fits it, too.
+        """
         ends = [end for end in (path, *_ends(path)) if end in self._known]
         ends = ends[:1] if path in self._known else ends
         if len(ends) != 1 or self._is_anothers(path, ends[0]):
@@ -215,7 +219,7 @@ class InstalledPaths:
                 yield place[: -len(rest) - 1]
 
     def _folder_named(self, folder: str) -> str | None:
-        """Return where to install a new folder: its path, from the name of a package to the end."""
+        """Return the part of a folder's path that begins with an installed package, or None."""
         parts = folder.split("/")
         for start, part in enumerate(parts):
             if part in self._tops:

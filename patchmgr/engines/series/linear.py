@@ -41,9 +41,9 @@ class Line:
     The parameter `want` is the fork's tree after a commit. Conflicts are resolved as in that tree,
     and what still differs from it becomes a patch of its own.
 
-    Where a merge of the fork is what a text merge gives, the patches of a file keep their base
-    (`_bases`) until the fork changes that file again. A file that 50 patches change is then merged
-    once for each merge of the fork, not 50 times (namecoin-core: 754 patches, 818 merges).
+    If a text merge of a file gives what a merge of the fork has, the patches of the file keep their
+    base (`_bases`) until the fork changes that file again. A file that 50 patches change is then
+    merged once for each merge of the fork, not 50 times (namecoin-core: 754 patches, 818 merges).
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
@@ -68,7 +68,7 @@ class Line:
         return self._top[path] if path in self._top else self._tree.entry(path)
 
     def pick(self, commit: str, changes: Changes, want: Tree, merge: str = "") -> None:
-        """Append a commit as a patch, as `git cherry-pick` does."""
+        """Append a commit as a patch, as `git cherry-pick` does, if it still changes anything."""
         piece = Piece(commit, {})
         for path, (old, new) in changes.items():
             is_lost = old is not None and self.entry(path) is None
@@ -190,7 +190,10 @@ class Line:
         return Entry(mode, self._blobs.add(content))
 
     def _resolved(self, marked: bytes, wanted: bytes) -> tuple[bytes, str]:
-        """Resolve a text in conflict with recorded resolutions, or else as in the fork's tree."""
+        """Resolve a text in conflict with recorded resolutions, or else as in the fork's tree.
+
+        If neither is possible, ours is taken. Also returns how the text was resolved.
+        """
         ends = wanted.endswith(b"\n")
         known = replay(marked, self._recall.find, ends_with_newline=ends)
         if known.is_clean:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 Question = Literal["refusal", "failure", "broken_promise"]
-"""The name of a function in `predicates`, which asks one condition of a patch."""
+"""The name of a function in `predicates` that evaluates one condition of a patch."""
 
 
 class Views(Struct, frozen=True):
@@ -163,6 +163,7 @@ def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) ->
     """Compute the changes of a patch that only the target needs.
 
     It is applied to the base or, if it does not apply there, to the versions that its diff names.
+    If it applies to neither, it is left out as a conflict.
     """
     try:
         return replace(item, steps=step_patch(Overlay(old), item.patch, blobs))

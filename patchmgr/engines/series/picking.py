@@ -44,9 +44,10 @@ def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrErr
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
     """Return the names of all patches of a series that a word may refer to.
 
-    A word refers to the patch with this name (with or without `.patch`) or this number (from 1). If
-    there is no such patch, it refers to all patches whose names start with the word. The path of a
-    patch file, relative to the workspace or to `series/`, counts as the name of the patch.
+    A word refers to the patch with this name (with or without `.patch`). If there is none, a number
+    refers to the patch with this number (from 1), and any other word refers to all patches whose
+    names start with it. The path of a patch file, relative to the workspace or to `series/`, counts
+    as the name of the patch.
     """
     start = given.removeprefix("series/").removeprefix(f"{series}/")
     for exact in (given, given + SUFFIX, start, start + SUFFIX):

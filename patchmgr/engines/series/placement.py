@@ -110,9 +110,9 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
 def nearest_places(content: bytes, hunks: Sequence[Hunk]) -> tuple[int, ...] | None:
     """Return the lines (from 0) where both `git apply` and `patch` put the hunks, or None.
 
-    Each chooses the position nearest to the line that it expects: git, the line that the hunk
-    states for the new text; `patch`, the line stated for the old text, moved by as much as the
-    hunk before it was. Returns None if they choose differently, or if a position is not certain.
+    Both choose the position nearest to the line that they expect. Git expects the line that the
+    hunk states for the new text. `patch` expects the line stated for the old text, moved by as much
+    as the previous hunk. Returns None if they choose differently, or if a position is not certain.
     """
     lines = split_lines(content)
     of_git = _nearest(lines, hunks, is_git=True)
@@ -191,7 +191,7 @@ def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
 def _same_from(
     old: list[bytes], new: list[bytes], done: Sequence[int], *, drift: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of lines where the next hunk may start: up to them, both texts are equal."""
+    """Yield the ranges of lines where the next hunk may start: before it, both texts are equal."""
     last = -1
     for first in done:
         if first > last:

@@ -70,9 +70,10 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 class Alignment(Struct, frozen=True):
-    """The equal lines of two texts: their numbers (from 0) in each, in order, and -1 and the ends.
+    """The numbers (from 0) of the equal lines of two texts, in order.
 
-    Its sides may be exchanged.
+    In each text, -1 comes before these numbers, and the number of lines after them. The fields
+    `old` and `new` may be exchanged.
     """
 
     old: Sequence[int]
@@ -91,7 +92,7 @@ class Alignment(Struct, frozen=True):
 
 
 def aligned(pairs: Iterable[tuple[int, int]], old: Sequence[T], new: Sequence[T]) -> Alignment:
-    """Return the alignment of two texts by given pairs of equal lines, in order."""
+    """Return the alignment of two texts, given the pairs of their equal lines in order."""
     pairs = [*pairs]
     starts, ends = [i for i, _ in pairs], [j for _, j in pairs]
     return Alignment([-1, *starts, len(old)], [-1, *ends, len(new)])
@@ -111,8 +112,8 @@ def changed_blocks(old: Sequence[T], new: Sequence[T]) -> tuple[Block, ...]:
 def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], ...]:
     """Return the equal lines of two texts, as (old, new) pairs of line numbers (from 0).
 
-    Lines that occur once in both texts are matched first, as in a patience diff. Between them, the
-    longest runs of equal lines are matched.
+    Equal lines at the start and at the end are matched first. Then, as in a patience diff, lines
+    that occur once in both texts are matched, and between them the longest runs of equal lines.
     """
     runs = matched_runs(old, new)
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))

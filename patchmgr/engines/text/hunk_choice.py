@@ -62,7 +62,10 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return the hunks of a file to choose from, or one for the whole file if it has no hunks."""
+    """Return the hunks of a file to choose from.
+
+    A file that is new, deleted or binary, or for which `whole` gives a reason, is one hunk.
+    """
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")
@@ -81,7 +84,10 @@ def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "
 
 
 def mode_words(before: Entry | None, after: Entry | None) -> str:
-    """Describe a change of mode, such as "mode 100644 to 100755". Return "" if there is none."""
+    """Describe a change of mode, such as "mode 100644 to 100755", or return "" if there is none.
+
+    A file that stays a link or a submodule is described as "not a plain file".
+    """
     if before is None or after is None:
         return ""
     if before.mode == after.mode and before.mode in FILE_MODES:

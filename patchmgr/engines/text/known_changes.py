@@ -48,7 +48,7 @@ def surely_applies(base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
     first, last = places[before - 1], places[after]
     gap = max(gap, last - first - 1)
     if min(first - places[0], places[-1] - last) < gap:
-        return False  # git may pair the lines before or after it otherwise
+        return False  # git may pair the lines before or after it differently
     again = map(text_of(base).single.get, new[head : len(new) - tail])
     if any(place is not None and not first < place < last for place in again):
         return False

@@ -17,7 +17,7 @@ _MARKER = re.compile(rb"\s*(?:<{7}|\|{7}|={7}|>{7})(?:\s.*)?$", re.DOTALL)
 
 
 def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes] | None:
-    """Return the first conflict marker and its line number (from 1), or None if there is none.
+    """Return (line from 1, marker) for the first conflict marker, or None if there is none.
 
     A line that a side contains as well is not a marker, such as `=======` below a heading.
     """

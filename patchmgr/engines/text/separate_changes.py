@@ -141,7 +141,7 @@ def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
 def _with_missing(
     places: Sequence[int], lines: Sequence[bytes], others: Collection[bytes], start: int
 ) -> list[int]:
-    """Return `places` with the indexes of the lines that are not in `others`, so in no run."""
+    """Return `places` and the indexes of the lines that are not in `others`, and so in no run."""
     missing = (start + number for number, line in enumerate(lines) if line not in others)
     return sorted({*places, *missing})
 
@@ -179,7 +179,7 @@ def merge_around(
     Returns the merged text before that part, the part in base, in ours and in theirs, and the
     merged text after it. If no changes touch, the first text is the whole merge, and the part is
     None. Returns None if the changes are not certain, be it in the texts or in the part alone. If
-    they are certain, git merges the part alone as it merges it within the texts.
+    they are certain, git merges the part alone in the same way as within the texts.
     """
     if our_changes is None or their_changes is None:
         return None
@@ -227,7 +227,7 @@ def _is_within(area: Area, other: Area) -> bool:
 
 
 def _joined(base: Text, changes: Sequence[tuple[Area, Text]], at: int, end: int) -> bytes:
-    """Return a range of lines of the base with the changes in it, which do not touch."""
+    """Return a range of the base's lines with these changes, which are inside it, applied."""
     merged: list[bytes] = []
     for (first, last, new_first, new_last), side in changes:
         merged += base.lines[at:first]
