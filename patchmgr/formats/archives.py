@@ -315,8 +315,8 @@ class ArchiveFile(Struct, frozen=True):
 def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
     """Yield the files of an sdist in archive order, with paths relative to its top folder.
 
-    Raises PatchmgrError "bad-archive" at the first member that is unsafe, duplicated or too large,
-    so read all files before you use any of them. `file` must be seekable.
+    Hard links come last. Raises PatchmgrError "bad-archive" at the first member that is unsafe,
+    duplicated or too large, so read all files before you use any of them. `file` must be seekable.
     """
     count = 0
     for found in _files(file, limits, _TopFolder().inside):

@@ -428,7 +428,7 @@ class Suse(Yocto, frozen=True):
     field: str = MAINLINE
 
     def fields(self, item: ExportItem, pinned: Pinned) -> Mapping[str, str]:
-        """Return SUSE's fields; Git-commit and Git-repo are "" unless upstream has the patch."""
+        """Return those of SUSE's fields that must change; an empty value removes the field."""
         return suse_fields(item.patch, pinned.repository, pinned.landed)
 
 

@@ -134,8 +134,8 @@ def parse_person(text: str) -> tuple[str, str] | None:
 def written_person(name: str, email: str) -> str:
     """Return the text of a `From:` header for a name and an address.
 
-    The name is quoted only if the name or the address contains `@`, because git mailinfo would
-    otherwise keep the quotes.
+    A name with special characters is quoted, but only if the name or the address contains `@`,
+    because git mailinfo would otherwise keep the quotes.
     """
     if _SPECIAL.search(name) and "@" in name + email:
         name = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
@@ -279,12 +279,12 @@ def is_blank(line: bytes) -> bool:
 
 
 def text_at(lines: Sequence[bytes], at: int = 0) -> int:
-    """Return the index of the first line, from index `at` on, that is not blank."""
+    """Return the index of the first line from `at` on that is not blank, or the number of lines."""
     return next((n for n in range(at, len(lines)) if not is_blank(lines[n])), len(lines))
 
 
 def blank_at(lines: Sequence[bytes], at: int = 0) -> int:
-    """Return the index of the first blank line, from index `at` on."""
+    """Return the index of the first blank line from `at` on, or the number of lines."""
     return next((n for n in range(at, len(lines)) if is_blank(lines[n])), len(lines))
 
 

@@ -57,7 +57,7 @@ def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
 
 
 def name_and_stamp(text: bytes) -> tuple[bytes, bytes]:
-    """Return the name in a `---` or `+++` line without quotes, and the text after it."""
+    """Return the name in a `---` or `+++` line whose name is not quoted, and the text after it."""
     name, tab, stamp = text.partition(b"\t")
     match = None if tab else _STAMP.search(name)
     return (name, stamp) if match is None else (name[: match.start()], match[1])
