@@ -34,7 +34,7 @@ _MOST_NAMES = 4  # most variables that are followed from a `return` to the value
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each use of a call's result that does not fit what is returned now."""
+    """Yield a fault if a use of a call's result does not fit what is returned now."""
     new = at.new(node.func)
     if new.what != "function" or at.is_same(new) or not decorators(new.node) <= _KEEPS_RESULT:
         return
@@ -251,7 +251,10 @@ def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[F
 
 
 def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each exception raised in a `try` that its handlers no longer catch."""
+    """Yield a fault for each call in a `try` whose exceptions the handlers no longer catch.
+
+    A fault is also yielded for each handled exception that is a function now.
+    """
     types = [each for h in node.handlers if h.type is not None for each in elements(h.type)]
     yield from no_classes(types, at, "an exception to handle")
     if not types or any(handler.type is None for handler in node.handlers):

@@ -31,7 +31,7 @@ class ParseFault(Struct, frozen=True):
 
 
 def syntax(states: States) -> Iterable[Told]:
-    """Find merged files that do not parse although both sides do."""
+    """Find files of the result that do not parse, although they do on each side that has them."""
     for path, name in states.carriers.items():
         if path.rpartition(".")[2] not in _READ_BY:
             continue

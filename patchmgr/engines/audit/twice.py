@@ -106,7 +106,7 @@ def defined_twice(states: States) -> Iterator[Told]:
 
 
 def _constants_of_both(states: States, path: str) -> bool:
-    """Whether both sides add the same module-level name, as far as the start of lines tells."""
+    """Return whether both sides add the same module-level name, judged by the starts of lines."""
     texts = versions(states, path)
     base, ours, theirs = (set(_ASSIGNED.findall(text)) for text in (texts or (b"",) * 3)[:3])
     return not (ours - base).isdisjoint(theirs - base)

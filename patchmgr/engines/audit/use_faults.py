@@ -69,7 +69,10 @@ class Signature(Struct, frozen=True):
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a call's arguments or its `await` no longer fit the called function."""
+    """Yield the faults of a call that no longer fits what it calls.
+
+    Checked are the arguments, the defaults of omitted parameters, and `await`.
+    """
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
     if new.what == "value" and not new.is_property and is_literal(new.node):

@@ -183,7 +183,7 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
 class GateRemover:
     """Removes the C++ code that runs only with a gate on, and records the gates of each line.
 
-    A branch is removed only if its condition is certainly false and has no side effect.
+    A branch is removed only if it certainly does not run and its condition has no side effect.
     """
 
     def __init__(self, words: Sequence[Word], conditions: GateFinder) -> None:

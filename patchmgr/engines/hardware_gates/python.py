@@ -254,7 +254,8 @@ def _pieces(
 ) -> Iterator[tuple[Statement, ast.stmt | None, Guards]]:
     """Yield the statements of a block, and the statements nested in them, in order.
 
-    If the body of an `if` ends with a jump, the negated condition guards the statements after it.
+    If the body of an `if` ends with `return`, `raise` or `continue`, the negated condition guards
+    the statements after it.
     """
     for node in body:
         if _is_comment(node):

@@ -158,7 +158,7 @@ def read_cxx(content: bytes) -> CxxFile:
 def read_declarations(content: bytes) -> tuple[Declaration, ...]:
     """Return the declarations of a C++ file, without reading the bodies of functions.
 
-    Raises UnclearSource if the file is too long or if its brackets do not match.
+    Raises UnclearSource if a declaration is too long or if the brackets do not match.
     """
     text, scan = _text_of(content), _Declarations()
     return scan.read(text, tokens(text, scan.is_passed_over))

@@ -137,7 +137,7 @@ class Scan:
 
     Each branch of an `#if` starts in the state before the `#if`. The code after the `#endif` starts
     in the state at the end of the last branch. `passed_over` are the kinds of scopes in which only
-    braces matter. A subclass does its work in the methods that do nothing here.
+    braces and `#if`s matter. A subclass does its work in the methods that do nothing here.
     """
 
     passed_over: ClassVar[frozenset[ScopeKind]]
@@ -176,7 +176,7 @@ class Scan:
         return self._scopes[-1] if self._scopes else _FILE
 
     def is_passed_over(self) -> bool:
-        """Return whether only braces matter until the innermost scope ends."""
+        """Return whether only braces and `#if`s matter until the innermost scope ends."""
         return self._is_passed_over
 
     def run(self, found: Iterable[Token]) -> None:
