@@ -152,7 +152,7 @@ def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
     needs = (OrderLine(f"{one.check}: {one.text}") for one in order.requirements)
     yield from _filled("A resolution must satisfy", needs)
     cut = (OrderLine(one) for one in order.cut)
-    yield from _filled("Shortened; to see everything: conflicts show --full", cut)
+    yield from _filled("Shortened; to see everything: patchmgr conflicts show --full", cut)
 
 
 def _filled(title: str, blocks: Iterator[OrderLine | OrderCode]) -> Iterator[Section]:
