@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.installed_paths import InstalledPaths, is_apart
@@ -83,8 +84,8 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
             if place in applied:
                 original = target.original_file(applied[place])
             elif entry is not None:
-                bits = now.permissions if now is not None else 0o644
-                original = WorkFile(REGULAR, scratch.read(entry.blob), bits)
+                content = scratch.read(entry.blob)  # the mode is the installer's, not upstream's
+                original = replace(now, content=content) if now else WorkFile(REGULAR, content, 0o644)
             is_proven = place in applied or (
                 place not in target.distribution.record
                 if original is None
