@@ -212,7 +212,8 @@ def _named(
             continue
         for item, draft in readable(each, lambda path: files.entry(path) is not None, notes):
             if not draft.files and item.line is None:
-                raise PatchmgrError("bad-patch", f"{item.label} has no diff")
+                hint = "export it with git format-patch, or with git diff --no-color --binary"
+                raise PatchmgrError("bad-patch", f"{item.label} has no diff", hint)
             commit = draft.says(IMPORTED_FROM)
             if commit is not None and commit in commits:
                 _check_same(item, draft, commits[commit], commit)

@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import zlib
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -130,6 +131,9 @@ class Reading(Struct, frozen=True):
                 yield self._decoded(SourcePatch(mail, label, line=line, strip=strip))
 
     def _decoded(self, patch: SourcePatch) -> SourcePatch:
+        if patch.raw.startswith(BOM_UTF8):
+            self.say(f"Left out the byte order mark of {shown(patch.label)}, as git am does.")
+            patch = replace(patch, raw=patch.raw.removeprefix(BOM_UTF8))
         if not needs_decoding(patch.raw):
             return patch
         self.say(f"Decoded {shown(patch.label)}, as git am does.")
@@ -357,6 +361,9 @@ def _not_empty(path: Path) -> bytes:
     raw = read_source_file(path)
     if not raw.strip():
         raise UsageError(f"{path} is empty")
+    if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        hint = "write it with: git diff --output=FILE (not with > in PowerShell)"
+        raise PatchmgrError("bad-patch", f"{path} is in UTF-16", hint)
     return raw
 
 

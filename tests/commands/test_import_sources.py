@@ -6,6 +6,7 @@ import email.message
 import gzip
 import json
 import lzma
+from codecs import BOM_UTF8
 
 import pytest
 
@@ -395,6 +396,16 @@ def test_an_encoded_mail_is_decoded_as_git_am_does(empty: Stage, form: str) -> N
     assert upstream.git("log", "-1", "--format=%an %ae %at %B", "made") == told
     assert upstream.git("rev-parse", "made^{tree}") == upstream.git("rev-parse", "HEAD^{tree}")
     upstream.git("checkout", "--quiet", "main")
+
+
+def test_a_byte_order_mark_hides_no_title(empty: Stage) -> None:
+    """Below it, `diff --git` was text, and the modes and the rename of that file were lost."""
+    title = "diff --git a/pkg/a.py b/pkg/c.py\nold mode 100644\nnew mode 100755\n"
+    moved = f"{title}similarity index 100%\nrename from pkg/a.py\nrename to pkg/c.py\n"
+    moved += "diff --git a/pkg/b.py b/pkg/b.py\n" + EDIT_B
+    answer = take(empty, put(empty, "x.patch", BOM_UTF8 + moved.encode()))
+    assert answer.err == "Left out the byte order mark of x.patch, as git am does.\n"
+    assert (empty.root / "series/s/x.patch").read_text() == moved
 
 
 def test_compressed_patches_are_read(empty: Stage) -> None:
