@@ -203,7 +203,7 @@ class _Publisher(Struct, frozen=True):
                 raise
             names = ", ".join(one.name for one in pushed)
             hint = f"pushed before that: {names}; the next run continues from there"
-            raise PatchmgrError(fault.kind, fault.message, hint) from fault
+            raise PatchmgrError(fault.kind, fault.message, *fault.hints, hint) from fault
         return Sync(self.proposal, tuple(pushed), pull, tuple(warnings), checks)
 
     def _pushed(self, remote: str, date: str) -> Iterator[PushedBranch]:

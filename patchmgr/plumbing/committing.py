@@ -77,7 +77,10 @@ def _ask(
         if fault.kind != "git":
             raise
         # A store has the contents of few upstream files.
-        lacks = "to use a clone that has all contents: --repo CLONE"
+        lacks = (
+            "bring the remote up to date with upstream, or push from a clone that has all contents:"
+            " patchmgr branch SERIES --repo CLONE --push REMOTE"
+        )
         raise PatchmgrError(
             "push",
             f"cannot {what} {shown(remote)}: {fault.message}",

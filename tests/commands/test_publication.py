@@ -206,5 +206,5 @@ def test_a_store_that_lacks_contents_names_what_to_push_from(stage: Stage) -> No
     stage.upstream.git("init", "--quiet", "--bare", str(empty))
     push = ("branch", "t", "--push", empty.as_uri())
     refused = stage.run(*push, code=1).err
-    assert "hint: to use a clone that has all contents: --repo CLONE" in refused
+    assert "a clone that has all contents: patchmgr branch SERIES --repo CLONE" in refused
     stage.run(*push, "--repo", stage.upstream.root)

@@ -116,6 +116,13 @@ def test_what_upstream_took_of_both_is_absorbed_in_both(stack: Stack) -> None:
     ]
 
 
+def test_what_upstream_took_of_the_upper_series_is_split_off(stack: Stack) -> None:
+    stack.run("fold", "high-elsewhere", "--into", "high-on-low", "--series", "high")
+    stack.moves_on(b=text(l9="other\n"))
+    stack.run("split", "1", "took", "--absorbed", "upstream/main", "--series", "high")
+    assert stack.run("files", "took", "--series", "high").out.split()[1:] == ["b.py"]
+
+
 def test_a_conflict_below_blocks_what_is_on_it_and_is_solved_for_both(stack: Stack) -> None:
     commit = stack.moves_on(a=text(l3="theirs\n", l4="theirs too\n"))
     before = (stack.scene.root / "upstream.lock").read_bytes()
