@@ -1,4 +1,4 @@
-"""The file of decisions."""
+"""The files of decisions and of accepted proposals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import decisions
-from patchmgr.formats.decisions import parse_decisions, write_decisions
+from patchmgr.formats.decisions import (
+    MAX_FILE,
+    parse_accepted,
+    parse_decisions,
+    write_accepted,
+    write_decisions,
+)
+from patchmgr.model.audit import Accepted
 from patchmgr.model.decision import Decision, Passage, Ruling
 from tests.tables import table
 
@@ -160,3 +167,43 @@ def test_what_could_not_be_read_again_is_not_written() -> None:
 def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
     with suppress(PatchmgrError):
         parse_decisions(b"format = 1\n" + raw)
+
+
+ACCEPTED_ONE = Accepted("0123456789ab", "s", "one.patch", "`x` is not defined", "set by exec")
+ACCEPTED_TWO = Accepted("ffff00001111", "s", "two.patch", "Valid-While fails", "checked by hand")
+
+
+def test_what_is_written_is_read_again_sorted_and_once() -> None:
+    raw = write_accepted([ACCEPTED_TWO, ACCEPTED_ONE, ACCEPTED_TWO])
+    assert raw is not None
+    assert parse_accepted(raw) == (ACCEPTED_ONE, ACCEPTED_TWO)
+    assert write_accepted(parse_accepted(raw)) == raw
+
+
+def test_nothing_accepted_is_no_file() -> None:
+    assert write_accepted([]) is None
+
+
+def test_what_could_not_be_read_is_not_written() -> None:
+    with pytest.raises(PatchmgrError, match="id: expected `str` matching"):
+        write_accepted([Accepted("../../../etc", "s", "one.patch", "finding", "reason")])
+
+
+@table(
+    ("raw", "problem"),
+    {
+        "no UTF-8": (b"\xff", "is not TOML"),
+        "no TOML": (b"format = ", "is not TOML"),
+        "another format": (b"format = 2\n", "format: invalid enum value 2"),
+        "an unknown key": (b"format = 1\nmore = 1\n", "more is unknown"),
+        "an id that is a path": (
+            (write_accepted([ACCEPTED_ONE]) or b"").replace(b"0123456789ab", b"../../../etc"),
+            "accepted[0].id: expected `str` matching",
+        ),
+        "too large": (b"#" * (MAX_FILE + 1), "is larger than"),
+    },
+)
+def test_what_is_wrong_in_what_was_accepted_is_said(raw: bytes, problem: str) -> None:
+    with pytest.raises(PatchmgrError, match=r"accepted\.toml") as caught:
+        parse_accepted(raw)
+    assert problem in caught.value.message

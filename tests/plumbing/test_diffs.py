@@ -1,12 +1,24 @@
-"""Diffs of several commits from one process: each is whole, whatever stands before it."""
+"""What git says of several trees at once: diffs, changed files, and files that import a name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.diffs import changed_paths, commit_diffs
+from patchmgr.engines.moved.files import is_of
+from patchmgr.model.ids import blob_id
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing.diffs import (
+    changed_files,
+    changed_paths,
+    commit_diffs,
+    importing_files,
+    known_words,
+    readable_files,
+)
+from patchmgr.plumbing.scratch_repository import Scratch
 from tests.conftest import Repository
 
 TEXT: dict[str, bytes | str | None] = {"a": "text\n"}
@@ -42,3 +54,74 @@ def test_a_commit_has_the_same_diff_alone_and_among_others(
     for commit, diff in together.items():
         repository.git("apply", "--check", "-R", data=diff, good=(0,) if diff else (0, 128))
         assert commit.encode() not in diff
+
+
+Make = Callable[[str], Repository]
+
+
+def _states(make_repository: Make) -> tuple[Repository, str, str]:
+    repository = make_repository("upstream")
+    old = repository.commit(
+        {"same.py": "1\n", "new name.py": "1\n", "gone.py": "1\n", "x.c": "1\n"}
+    )
+    (repository.root / "link.py").symlink_to("same.py")
+    (repository.root / "x.c").chmod(0o755)
+    changes = {"new name.py": "2\n", "gone.py": None, "ö/added.py": "3\n", "a.txt": "4\n"}
+    return repository, old, repository.commit(changes)
+
+
+def test_new_and_other_files_are_listed_with_both_versions(make_repository: Make) -> None:
+    repository, old, new = _states(make_repository)
+    found = changed_files(repository.root / ".git", old, new)
+    one = Entry("100644", blob_id(b"1\n"))
+    assert found == {
+        "new name.py": (one, Entry("100644", blob_id(b"2\n"))),
+        "ö/added.py": (None, Entry("100644", blob_id(b"3\n"))),
+        "a.txt": (None, Entry("100644", blob_id(b"4\n"))),
+        "x.c": (one, Entry("100755", blob_id(b"1\n"))),
+    }
+    assert changed_files(repository.root / ".git", new, new) == {}
+
+
+def test_what_cannot_be_read_is_left_out(make_repository: Make, tmp_path: Path) -> None:
+    repository, old, new = _states(make_repository)
+    missing = blob_id(b"3\n")
+    git_dir = repository.root / ".git"
+    (git_dir / "objects" / missing[:2] / missing[2:]).unlink()
+    asked: set[str] = set()
+    with Scratch([git_dir], folder=tmp_path) as scratch:
+        found = readable_files(scratch, old, new, is_wanted=is_of("Python"), bring=asked.update)
+    assert set(found) == {"new name.py"}
+    assert asked == {missing, blob_id(b"1\n"), blob_id(b"2\n")}
+
+
+FILES = {
+    "pkg/a.py": "from pkg.b import g\n",
+    "pkg/c.py": "from . import g\n",
+    "pkg/d.py": "import pkg.b\n",
+    "pkg/e.txt": "from pkg.b import g\n",
+    "data": "APP_ONE and APP_TWO_MORE\n",
+}
+
+
+@pytest.fixture
+def repository(make_repository: Callable[[str], Repository]) -> Repository:
+    made = make_repository("upstream")
+    made.commit(FILES)
+    return made
+
+
+def test_files_that_may_import_a_name_are_found(repository: Repository) -> None:
+    git_dir, commit = repository.root / ".git", repository.head()
+    assert importing_files(git_dir, commit, ["b"], ["g"]) == ("pkg/a.py", "pkg/c.py")
+    assert importing_files(git_dir, commit, ["b"], ["h"]) == ()
+    assert importing_files(git_dir, commit, ["no-name"], ["g"]) == ()
+    assert importing_files(git_dir, "0" * 40, ["b"], ["g"]) is None
+
+
+def test_words_that_a_commit_has_are_known(repository: Repository) -> None:
+    git_dir, commit = repository.root / ".git", repository.head()
+    assert known_words(git_dir, commit, ["APP_ONE", "APP_TWO", "-e"]) == {"APP_ONE"}
+    assert known_words(git_dir, commit, ["APP_THREE"]) == frozenset()
+    assert known_words(git_dir, commit, []) == frozenset()
+    assert known_words(git_dir, "0" * 40, ["APP_ONE"]) == frozenset()

@@ -24,7 +24,7 @@ from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.conflicts import conflicts_text
 from patchmgr.render.machine import patch_document
-from patchmgr.render.rebase import after_rebase, patch_lines, rebase_text
+from patchmgr.render.rebase import after_rebase, diff_text, patch_lines, rebase_text
 from patchmgr.render.view import Detail, View
 from tests.tables import table
 
@@ -226,3 +226,29 @@ def test_the_last_lines_of_a_stop_name_the_conflicts_and_the_next_command() -> N
     dry = told(verdicts(Verdict.CONFLICT, Verdict.CONFLICT), waiting=(), work=None).splitlines()
     assert dry[0] == "Conflicts are left in 2 patches: p1.patch and p2.patch"
     assert dry[1].endswith("run without --dry-run")
+
+
+HEADER = b"Subject: fix\n- a list\n---\n"
+DIFF = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@ f\n kept\n-old\x1b[2J\n+new\t\xff\n"
+
+
+def test_a_diff_has_the_colours_of_git() -> None:
+    assert diff_text(HEADER, DIFF, colour=True).splitlines() == [
+        "Subject: fix",
+        "- a list",
+        "---",
+        "\x1b[1mdiff --git a/f b/f\x1b[0m",
+        "\x1b[1m--- a/f\x1b[0m",
+        "\x1b[1m+++ b/f\x1b[0m",
+        "\x1b[36m@@ -1,2 +1,2 @@ f\x1b[0m",
+        " kept",
+        "\x1b[31m-old\\u001b[2J\x1b[0m",
+        "\x1b[32m+new\t\\xff\x1b[0m",
+    ]
+
+
+def test_without_colour_nothing_but_text_reaches_a_terminal() -> None:
+    shown = diff_text(HEADER, DIFF, colour=False)
+    assert "\x1b" not in shown
+    assert shown.count("\n") == (HEADER + DIFF).count(b"\n")
+    assert diff_text(b"", b"", colour=True) == ""

@@ -12,14 +12,15 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from patchmgr.engines.report.footprint import footprint
-from patchmgr.model.footprint import FileChange, Footprint, Kind, PatchFootprint
+from patchmgr.model.comparison import ComparedPatch, Sameness
+from patchmgr.model.footprint import ComparedFootprint, FileChange, Footprint, Kind, PatchFootprint
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.model.upstream import Pin
 from patchmgr.render.markdown_text import LIMIT
 from patchmgr.render.report_markdown import MOST_SITES, report_markdown
 from patchmgr.render.report_terminal import report_terminal
-from patchmgr.render.reports import reports_text
+from patchmgr.render.reports import compared_markdown, reports_text
 from patchmgr.render.view import View
 from tests.tables import table
 
@@ -256,3 +257,22 @@ def test_json_is_one_document_for_all_series() -> None:
     assert (document["format"], document["command"]) == (1, "report")
     assert [series["name"] for series in document["series"]] == ["one", "empty"]
     assert json.loads(reports_text([], "json", View()))["series"] == []
+
+
+HOSTILE = "</summary><script>x</script> @all"
+
+
+def test_a_long_comparison_is_cut_and_says_so_and_foreign_text_is_text() -> None:
+    diff = tuple(f"+{HOSTILE} ```" for _ in range(50))
+    patches = tuple(
+        ComparedPatch(f"{HOSTILE} {n}", Sameness.CHANGED, "p", "p", (), diff) for n in range(40)
+    )
+    found = ComparedFootprint("s", None, None, patches, ((HOSTILE, None),), (("a", HOSTILE),))
+    page = compared_markdown(found, HOSTILE, limit=20_000)
+    assert len(page) <= 20_000
+    shown = page.count("<summary>diff</summary>")
+    assert 0 < shown < 40
+    left_out = f"{40 - shown} of 40 differences"
+    assert page.endswith(f"Left out for lack of space: {left_out}.\n")
+    outside = [line for line in page.splitlines() if not line.startswith(("+", "- `"))]
+    assert not any("<script>" in line for line in outside if "`" not in line)

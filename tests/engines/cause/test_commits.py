@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.cause.commits import explain, explained_paths
+from patchmgr.engines.cause.commits import (
+    AT_ONCE,
+    PROBES,
+    Version,
+    each,
+    explain,
+    explained_paths,
+    turning_point,
+)
 from patchmgr.engines.cause.pulls import merged_pull, pull_number
-from patchmgr.model.outcome import How, Sighting
+from patchmgr.model.merge import Merge
+from patchmgr.model.outcome import How, PatchOutcome, Sighting
 from patchmgr.model.patch import FilePatch
 from patchmgr.model.ports import Step
 from tests.engines.ports import PlainMerge
@@ -24,6 +33,7 @@ from tests.engines.series import (
     created,
     deleted,
     edited,
+    entry_of,
     executable,
     link,
     moved,
@@ -415,3 +425,193 @@ def test_what_explains_is_always_one_of_the_commits(
         assert outcome.evidence == outcome.cause == ()
     if outcome.evidence:
         assert outcome.verdict.value in ("absorbed", "partial", "conflict")
+
+
+def versions(count: int) -> tuple[Version, ...]:
+    """Return the base, and a version after each of some steps."""
+    steps = [Step(str(number), "", "", {}) for number in range(1, count)]
+    return (Version(None, "f", None), *(Version(step, "f", None) for step in steps))
+
+
+def number(version: Version) -> int:
+    return int(version.step.commit) if version.step is not None else 0
+
+
+def found(states: Sequence[bool]) -> str | None:
+    step = turning_point(versions(len(states)), each(lambda version: states[number(version)]))
+    return None if step is None else step.commit
+
+
+@table(
+    ("states", "commit"),
+    {
+        "only-the-base": ("-", None),
+        "always": ("x", None),
+        "always-and-after": ("xx", None),
+        "the-first": ("-x", "1"),
+        "the-last": ("---x", "3"),
+        "in-between": ("--xx", "2"),
+        "taken-back": ("-x--", None),
+        "taken-back-and-done-again": ("-x-x", "3"),
+        "not-in-between": ("x-x", "2"),
+        "the-last-of-many": ("-" * 90 + "x", "90"),
+        "the-first-of-many": ("-" + "x" * 90, "1"),
+        "in-between-of-many": ("-" * 40 + "x" * 60, "40"),
+        "not-at-the-end-of-many": ("x" * 90 + "-", None),
+    },
+)
+def test_the_step_since_which_a_claim_holds_is_found(states: str, commit: str | None) -> None:
+    assert found([state == "x" for state in states]) == commit
+
+
+def test_without_versions_there_is_no_step() -> None:
+    assert turning_point((), each(lambda version: True)) is None
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=PROBES))
+def test_among_few_versions_the_last_turn_is_found(states: list[bool]) -> None:
+    after = [n for n, state in enumerate(states) if not state]
+    last = max(after, default=-1) + 1
+    assert found(states) == (str(last) if 0 < last < len(states) else None)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=300))
+def test_among_many_a_turn_is_found(states: list[bool]) -> None:
+    step = found([*states, True])
+    if step is not None:
+        at = int(step)
+        assert ([*states, True][at], states[at - 1]) == (True, False)
+    assert found([*states, False]) is None
+
+
+@given(st.integers(1, 5000), st.data())
+def test_few_are_asked_about(count: int, data: st.DataObject) -> None:
+    turn = data.draw(st.integers(0, count))
+    rounds: list[int] = []
+
+    def claims(asked: Sequence[Version]) -> Iterator[bool]:
+        rounds.append(len(asked))
+        return (number(version) >= turn for version in asked)
+
+    step = turning_point(versions(count + 1), claims)
+    assert (step.commit if step else "0") == str(turn)
+    assert max(rounds) <= AT_ONCE
+    most = 1 + (count >= PROBES) + (count > PROBES**2) + (count > PROBES**3)
+    assert len(rounds) <= most * (PROBES // AT_ONCE + 1)
+
+
+class CountingMerge(PlainMerge):
+    """Counts calls for several texts, and texts."""
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
+        self.calls.append(len(texts))
+        return super().merge_all(texts)
+
+
+def _long_story(count: int, breaks: int) -> tuple[list[tuple[str, dict[str, bytes]]], bytes]:
+    """Return a history of one file that breaks a patch of line b at a step."""
+    lines = "a {b} c d e f g h i j k l m n o p"
+    story = [
+        (str(n), {"f": text(f"{lines.format(b='B' if n >= breaks else 'b')} {'z ' * n}")})
+        for n in range(1, count + 1)
+    ]
+    return story, text(lines.format(b="b"))
+
+
+@table(("count", "breaks"), [(3, 2), (16, 16), (60, 1), (60, 44), (200, 133)])
+def test_merges_of_one_round_are_one_call(count: int, breaks: int) -> None:
+    story, base = _long_story(count, breaks)
+    run = Run({"f": base}, {"f": story[-1][1]["f"]})
+    change = edited("f", base, base.replace(b"b\n", b"ours\n"))
+    result = run.rebase(patch_of("p", change))
+    merge = CountingMerge()
+    start = {"f": entry_of(run.blobs, base)}
+    told = Told(run.blobs, story)
+    (judged,) = explain(result.judged, told, start, blobs=run.blobs, text=merge)
+    assert [sighting.subject for sighting in judged.outcome.cause] == [str(breaks)]
+    asked = [calls for calls in merge.calls if calls]
+    rounds = 1 if count < PROBES else 2
+    assert len(asked) <= 2 * rounds + 1
+    assert max(asked) <= PROBES + 1
+
+
+LINES = [b"line_%d = value(%d)\n" % (n, n) for n in range(30)]
+
+
+def _with(**changes: bytes) -> bytes:
+    """Return the lines with some of them, as `n4`, replaced."""
+    lines = list(LINES)
+    for name, line in changes.items():
+        lines[int(name[1:])] = line
+    return b"".join(lines)
+
+
+SHOWN_BASE = _with()
+SHOWN_ONE = b"line_4 = first(upstream)\n"
+SHOWN_TWO = b"line_4 = second(upstream)\n"
+FAR = b"line_28 = far(away)\n"
+OURS = _with(n4=b"line_4 = patched(value)\n")
+
+
+def _explained(story: list[bytes | None]) -> PatchOutcome:
+    end = {} if story[-1] is None else {"f.py": story[-1]}
+    run = Run({"f.py": SHOWN_BASE}, end)
+    result = run.rebase(patch_of("p", edited("f.py", SHOWN_BASE, OURS)), asks=True)
+    steps = [(f"{n} (#{n})", {"f.py": content}) for n, content in enumerate(story, 1)]
+    return run.explained(result, steps)[0]
+
+
+@table(
+    ("story", "cause", "shown"),
+    {
+        "one": ([_with(n4=SHOWN_ONE)], 1, 1),
+        "written-again": ([_with(n4=SHOWN_ONE), _with(n4=SHOWN_TWO)], 1, 2),
+        "far-change-since": ([_with(n4=SHOWN_ONE), _with(n4=SHOWN_ONE, n28=FAR)], 1, 1),
+        "far-change-before": ([_with(n28=FAR), _with(n4=SHOWN_ONE, n28=FAR)], 2, 2),
+        "deleted": ([_with(n4=SHOWN_ONE), _with(n4=b"")], 1, 2),
+        "file-deleted": ([_with(n4=SHOWN_ONE), None], 1, 2),
+    },
+)
+def test_a_conflict_names_the_step_whose_text_it_shows(
+    story: list[bytes | None], cause: int, shown: int
+) -> None:
+    told = _explained(story)
+    assert [sighting.pull for sighting in told.cause] == [cause]
+    (conflict,) = told.conflicts
+    assert [None if one is None else one.pull for one in conflict.shown] == [shown]
+
+
+GUARD = b"    if plant.level > plant.highest_level:\n        raise PlantOverflow(plant.level)\n"
+SAME = b"    if plant.level >= plant.highest_level:\n        raise PlantOverflow(plant.floor)\n"
+BODY = b"def fill(plant):\n    plant.open_valve()\n%s    plant.add(plant.flow)\n    return plant\n"
+MOVED = b"def fill(plant):\n    plant.check_everything()\n    plant.pour()\n    return plant\n"
+
+
+STEP = Step("commit 1 (#1)", "1 (#1)", "A. Author", {})
+BACK = Absorption(frozenset(), STEP, Event.REVERTED, is_whole=False)
+
+
+@table(
+    ("story", "known", "likely"),
+    {
+        "landed-in-other-words-then-rewritten": ([BODY % SAME, MOVED], {}, [1]),
+        "then-reverted": ([BODY % SAME, MOVED], {"p": BACK}, []),
+        "something-else": ([BODY % b"    plant.wait()\n", MOVED], {}, []),
+    },
+)
+def test_a_nearer_likeness_is_not_lost(
+    story: list[bytes], known: Mapping[str, Absorption], likely: list[int]
+) -> None:
+    before, after = BODY % b"", BODY % GUARD
+    run = Run({"f.py": before}, {"f.py": story[-1]})
+    result = run.rebase(patch_of("p", edited("f.py", before, after)), asks=True, known=known)
+    assert result.verdicts == ["conflict"]
+    steps = [(f"{n} (#{n})", {"f.py": content}) for n, content in enumerate(story, 1)]
+    told = run.explained(result, steps)[0]
+    assert [one.pull for one in told.likely] == likely
+    (conflict,) = told.conflicts
+    assert conflict.proposal == ("absorbed" if likely else None)
+    assert [one.commit for one in conflict.resemblances] == [f"commit {n} (#{n})" for n in likely]

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 from msgspec.structs import replace
 
+from patchmgr.engines.rebase.carry import carry_rest, without_hunks
+from patchmgr.engines.rebase.work import FileResult, NewSide, Tools
+from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
+from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import How
 from patchmgr.model.patch import FilePatch
+from patchmgr.model.snapshot import REGULAR
+from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.series import (
+    NOBODY,
+    File,
     Files,
     Run,
+    Upstream,
     binary,
     created,
     deleted,
+    difference,
     edited,
     executable,
     link,
@@ -23,6 +34,7 @@ from tests.engines.series import (
     submodule,
     text,
 )
+from tests.engines.tales import changed, swap
 from tests.tables import table
 
 
@@ -450,3 +462,222 @@ def test_a_solution_that_is_no_commit_is_refused() -> None:
     run = Run({"m": submodule("1")}, {"m": submodule("2")})
     with pytest.raises(PatchmgrError, match="m: the content must name one commit"):
         run.rebase(patch, solved={("p", "m"): b"<<<<<<< ours\n"})
+
+
+REST_BASE = text(" ".join(f"stay_{n:02}" for n in range(30)))
+FIRST = ("stay_04", "stay_04 ours_04 ours_05")
+SECOND = ("stay_14", "ours_14")
+THIRD = ("stay_24", "")
+ALL = swap(REST_BASE, FIRST, SECOND, THIRD)
+EDITS = (FIRST, SECOND, THIRD)
+
+
+def steps_of(blobs: MemoryBlobs, base: Files, *files: FilePatch) -> tuple[FileStep, ...]:
+    return step_patch(Overlay(Upstream(blobs, base)), patch_of("p", *files), blobs)
+
+
+@table("dropped", [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], ids=str)
+def test_dropped_hunks_become_part_of_the_base(dropped: Collection[int]) -> None:
+    blobs = MemoryBlobs()
+    (step,) = steps_of(blobs, {"f": REST_BASE}, edited("f", REST_BASE, ALL))
+    rest = without_hunks(step, dropped, blobs)
+    assert rest.base is not None
+    base = blobs.read(rest.base.blob)
+    assert base == swap(REST_BASE, *(EDITS[n] for n in dropped))
+    applied = apply_hunks(base, rest.change.hunks)
+    assert applied == Applied(ALL, rest.positions)
+    assert rest.theirs == step.theirs
+    assert [h.old_start - 1 for h in rest.change.hunks] == [*rest.positions]
+
+
+def test_each_file_has_an_answer_at_least() -> None:
+    blobs = MemoryBlobs()
+    files = (edited("f", REST_BASE, ALL), binary("b", b"\0", b"\0x"))
+    steps = steps_of(blobs, {"f": REST_BASE, "b": b"\0"}, *files)
+    assert [step.size for step in steps] == [3, 1]
+
+
+def carry(
+    base: Files, onto: Files, dropped: Collection[int], *files: FilePatch
+) -> tuple[tuple[FileResult, ...], Files]:
+    """Carry what is left of a patch; return the new side, too."""
+    blobs = MemoryBlobs()
+    side = NewSide(Overlay(Upstream(blobs, onto)), {})
+    tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
+    steps = steps_of(blobs, base, *files)
+    results = carry_rest("p", steps, dropped, How.RANGE, side, tools)
+    assert [result.step for result in results] == [*steps]
+    found: dict[str, File | None] = {}
+    for path, entry in (item for result in results for item in result.changes.items()):
+        content = b"" if entry is None else blobs.read(entry.blob)
+        is_plain = entry is not None and entry.mode == REGULAR
+        found[path] = None if entry is None else content if is_plain else (entry.mode, content)
+    return results, changed(onto, found)
+
+
+def answers(results: Sequence[FileResult]) -> list[list[str]]:
+    return [[f"{v.value} {h.value if h else '-'}" for v, h in r.answers] for r in results]
+
+
+GONE = "absorbed range"
+KEPT = "unchanged identical"
+TEXT = "unchanged text"
+
+
+@table(
+    ("onto", "dropped", "expected", "after"),
+    {
+        "nothing-dropped": (REST_BASE, [], [KEPT] * 3, ALL),
+        "first": (swap(REST_BASE, FIRST), [0], [GONE, KEPT, KEPT], ALL),
+        "second": (swap(REST_BASE, SECOND), [1], [KEPT, GONE, KEPT], ALL),
+        "third": (swap(REST_BASE, THIRD), [2], [KEPT, KEPT, GONE], ALL),
+        "first-and-third": (swap(REST_BASE, FIRST, THIRD), [0, 2], [GONE, KEPT, GONE], ALL),
+        "all": (ALL, [0, 1, 2], [GONE] * 3, ALL),
+        "first-on-a-changed-file": (
+            swap(REST_BASE, FIRST, ("stay_29", "other_29")),
+            [0],
+            [GONE, "unchanged text", "unchanged text"],
+            swap(ALL, ("stay_29", "other_29")),
+        ),
+        "the-rest-collides": (
+            swap(REST_BASE, FIRST, ("stay_14", "theirs_14")),
+            [0],
+            [GONE, "conflict -", "unchanged text"],
+            swap(REST_BASE, FIRST, ("stay_14", "theirs_14")),
+        ),
+    },
+)
+def test_the_rest_of_a_file_is_carried(
+    onto: bytes, dropped: Collection[int], expected: list[str], after: bytes
+) -> None:
+    results, files = carry({"f": REST_BASE}, {"f": onto}, dropped, edited("f", REST_BASE, ALL))
+    assert answers(results) == [expected]
+    assert files == {"f": after}
+
+
+def test_only_a_patch_that_is_carried_whole_is_untouched() -> None:
+    patch = edited("f", REST_BASE, ALL)
+    assert [r.is_untouched for r in carry({"f": REST_BASE}, {"f": REST_BASE}, [], patch)[0]] == [
+        True
+    ]
+    assert [r.is_untouched for r in carry({"f": REST_BASE}, {"f": REST_BASE}, [0], patch)[0]] == [
+        False
+    ]
+
+
+FIRST_BOTH = {"f": REST_BASE, "g": REST_BASE}
+REST = {"f": swap(REST_BASE, FIRST, SECOND), "g": REST_BASE}
+
+
+@table(
+    ("dropped", "expected", "after"),
+    {
+        "first-file": ([0, 1, 2], [[GONE] * 3, [KEPT]], {"f": REST_BASE}),
+        "second-file": ([3], [[KEPT] * 3, [GONE]], {"g": REST_BASE}),
+        "across-files": ([2, 3], [[TEXT, TEXT, GONE], [GONE]], REST),
+    },
+)
+def test_hunks_are_numbered_through_the_files(
+    dropped: Collection[int], expected: list[list[str]], after: Files
+) -> None:
+    second = swap(REST_BASE, SECOND)
+    files = (edited("f", REST_BASE, ALL), edited("g", REST_BASE, second))
+    results, found = carry(FIRST_BOTH, FIRST_BOTH, dropped, *files)
+    assert answers(results) == expected
+    assert found == {"f": ALL, "g": second, **after}
+
+
+@table(
+    ("base", "change", "expected", "after"),
+    {
+        "rename": ({"f": REST_BASE}, moved("f", "g", REST_BASE, ALL), [KEPT] * 3, {"g": ALL}),
+        "copy": ({"f": REST_BASE}, moved("f", "g", REST_BASE, ALL, is_copy=True), [KEPT] * 3,
+            {"f": REST_BASE, "g": ALL}),
+        "mode": ({"f": REST_BASE}, edited("f", REST_BASE, executable(ALL)), [KEPT] * 3,
+            {"f": executable(ALL)}),
+        "creation": ({}, created("f", ALL), [KEPT], {"f": ALL}),
+        "deletion": ({"f": REST_BASE}, deleted("f", REST_BASE), [KEPT], {}),
+        "binary": ({"b": b"\0"}, binary("b", b"\0", b"\0x"), [KEPT], {"b": b"\0x"}),
+    },
+)  # fmt: skip
+def test_a_file_that_comes_goes_moves_or_changes_its_mode_is_carried_whole(
+    base: Files, change: FilePatch, expected: list[str], after: Files
+) -> None:
+    beside = {"s": REST_BASE}
+    other = edited("s", REST_BASE, swap(REST_BASE, SECOND))
+    results, files = carry(
+        {**base, **beside}, {**base, **beside}, [0, len(expected)], change, other
+    )
+    assert answers(results) == [expected, [GONE]]
+    assert files == {**after, **beside}
+
+
+HEAD = b"from works.model import (\n    Field,\n    Model,\n    validator,\n)\n\n\n"
+SHORT = b"from works.model import (\n    Field,\n    Model,\n)\n\n\n"
+LEAN = b"from works.model import Field\n\n\n"
+PLANT = b"class Plant:\n    level = Field(int)\n    floor = Field(int)\n    scale = Field(int)\n"
+DRY = PLANT.replace(b"floor = Field(int)", b"floor = Field(str)")
+TAIL = b"\n\ndef use(plant):\n    plant.open()\n    plant.close()\n    return plant\n"
+CHECK = b"\n    @validator\n    def check(self):\n        return self.level\n"
+OLD, PATCHED = HEAD + PLANT + TAIL, HEAD + PLANT + CHECK + TAIL
+TYPES = (
+    b"from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from works.model import %s\n\n\n"
+)
+
+
+def _rebased(
+    base: bytes, patched: bytes, ours: bytes, renames: Mapping[str, str], path: str
+) -> tuple[object, list[str]]:
+    run = Run({"m.py": base}, {path: ours})
+    result = run.rebase(difference("p", {"m.py": base}, {"m.py": patched}), renames=renames)
+    return result.files[path], result.answers()
+
+
+@table(
+    ("base", "patched", "ours", "expected"),
+    {
+        "in-the-list": (OLD, PATCHED, SHORT + PLANT + TAIL, HEAD + PLANT + CHECK + TAIL),
+        "in-the-line": (OLD, PATCHED, LEAN + PLANT + TAIL,
+            b"from works.model import Field, validator\n\n\n" + PLANT + CHECK + TAIL),
+        "beside-another-edit": (OLD, PATCHED, LEAN + DRY + TAIL,
+            b"from works.model import Field, validator\n\n\n" + DRY + CHECK + TAIL),
+        "for-types": (TYPES % b"Field, Mode" + PLANT + TAIL,
+            TYPES % b"Field, Mode" + PLANT + b"    mode: Mode\n" + TAIL,
+            TYPES % b"Field" + PLANT + TAIL,
+            TYPES % b"Field\n    from works.model import Mode" + PLANT + b"    mode: Mode\n" + TAIL,
+        ),
+    },
+)  # fmt: skip
+@table(("path", "answer"), [("m.py", "modified structural"), ("new/m.py", "modified moved")])
+def test_an_import_comes_along(
+    base: bytes, patched: bytes, ours: bytes, expected: bytes, path: str, answer: str
+) -> None:
+    renames = {} if path == "m.py" else {"m.py": path}
+    assert _rebased(base, patched, ours, renames, path) == (expected, [answer])
+
+
+@table(
+    ("base", "patched", "ours", "expected"),
+    {
+        "it-is-there": (OLD, PATCHED, HEAD + TAIL.lstrip() + b"\n\n" + PLANT, None),
+        "the-patch-needs-another": (OLD,
+            HEAD + PLANT + CHECK.replace(b"@validator", b"@other") + TAIL, LEAN + PLANT + TAIL,
+            LEAN + PLANT + CHECK.replace(b"@validator", b"@other") + TAIL),
+        "bound-otherwise": (OLD, PATCHED, LEAN + b"validator = print\n" + PLANT + TAIL,
+            LEAN + b"validator = print\n" + PLANT + CHECK + TAIL),
+        "star": (OLD, PATCHED, LEAN + b"from works.checks import *\n" + PLANT + TAIL,
+            LEAN + b"from works.checks import *\n" + PLANT + CHECK + TAIL),
+        "no-import-there": (b"validator = print\n" + LEAN + PLANT + TAIL,
+            b"validator = print\n" + LEAN + PLANT + CHECK + TAIL, LEAN + PLANT + TAIL,
+            LEAN + PLANT + CHECK + TAIL),
+        "in-a-string": (OLD, HEAD + PLANT + b"    check = 'validator'\n" + TAIL,
+            LEAN + PLANT + TAIL, LEAN + PLANT + b"    check = 'validator'\n" + TAIL),
+    },
+)  # fmt: skip
+def test_a_name_that_is_bound_or_not_imported_brings_nothing(
+    base: bytes, patched: bytes, ours: bytes, expected: bytes | None
+) -> None:
+    files, _ = _rebased(base, patched, ours, {}, "m.py")
+    assert expected is None or files == expected
+    assert isinstance(files, bytes)
+    assert files.count(b"import") == ours.count(b"import")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.engines.conflicts.memory import Resolutions
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.rebase.ladder import (
@@ -16,15 +17,23 @@ from patchmgr.engines.rebase.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.rebase.rungs import GUESSED, RECORDED, climb_on
-from patchmgr.engines.rebase.work import Structure, Tools
+from patchmgr.engines.rebase.rungs import (
+    GUESSED,
+    RECORDED,
+    Solved,
+    Unsolved,
+    climb_on,
+    has_last_newline,
+    solve_text,
+)
+from patchmgr.engines.rebase.work import Mergers, Structure, Tools
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Conflicted
-from patchmgr.model.outcome import Reliability, Suggestion
+from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.model.patch import Hunk
 from patchmgr.model.snapshot import REGULAR, Entry
 from tests.engines.conflicts.test_memory import KNOWN, Known
-from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.ports import Binary, MemoryBlobs, PlainMerge
 from tests.engines.rebase.test_formatting import BASE, FORK, NEW, Fake, tight
 from tests.engines.series import NOBODY, hunks_between
 from tests.tables import table
@@ -142,3 +151,83 @@ def test_a_resolution_that_breaks_the_file_is_not_replayed(path: str, is_replaye
     tools = tools_of(blobs, Known({texts: b"(\n"}))
     found = climb_on(replace(sides, path=path), collided, tools, RECORDED)
     assert isinstance(found, Merged) is is_replayed
+
+
+ALONE_BASE, OURS, THEIRS = b"h\nb\nz\n", b"h\no\nz\n", b"h\nt\nz\n"
+NAME = region_id(b"b\n", b"o\n", b"t\n")
+
+
+def solve(
+    base: bytes, upstream: bytes, fork: bytes, recall: Resolutions | None, *, ours: bool = True
+) -> Solved | Unsolved:
+    mergers = Mergers(text=PlainMerge(), recall=recall)
+    return solve_text(base, upstream, fork, "f", mergers=mergers, is_upstream_ours=ours)
+
+
+def test_a_clean_merge_has_the_bytes_of_git_and_asks_nobody() -> None:
+    asked = KNOWN.asked
+    found = solve(ALONE_BASE, b"x\n" + ALONE_BASE, THEIRS, KNOWN)
+    assert found == Solved(b"x\n" + THEIRS, How.TEXT)
+    assert KNOWN.asked == asked
+
+
+@table("ours", [True, False])
+def test_what_was_solved_is_replayed_and_named(ours: bool) -> None:
+    assert solve(ALONE_BASE, OURS, THEIRS, KNOWN, ours=ours) == Solved(
+        b"h\nboth\nz\n", How.RECORDED, (NAME,)
+    )
+
+
+@table("ours", [True, False])
+def test_what_nobody_solved_has_markers_in_the_order_of_the_caller(ours: bool) -> None:
+    found = solve(ALONE_BASE, OURS, b"h\nT\nz\n", KNOWN, ours=ours)
+    assert isinstance(found, Unsolved)
+    assert found.marked is not None
+    first, second = (b"o\n", b"T\n") if ours else (b"T\n", b"o\n")
+    assert b"<<<<<<< ours\n" + first in found.marked
+    assert second + b">>>>>>> theirs\n" in found.marked
+
+
+def test_without_memory_nothing_is_replayed() -> None:
+    found = solve(ALONE_BASE, OURS, THEIRS, None)
+    assert isinstance(found, Unsolved)
+    assert found.used == ()
+
+
+@table("ours", [True, False])
+def test_what_is_known_is_in_what_is_left(ours: bool) -> None:
+    more = b"1\n2\n3\n"
+    sides = [ALONE_BASE + more + b"B\n", OURS + more + b"O\n", THEIRS + more + b"T\n"]
+    found = solve(sides[0], sides[1], sides[2], KNOWN, ours=ours)
+    assert isinstance(found, Unsolved)
+    assert found.used == (NAME,)
+    assert found.marked is not None
+    assert found.marked.startswith(b"h\nboth\nz\n" + more + b"<<<<<<< ours\n")
+
+
+def test_a_pointer_of_lfs_is_not_put_together_from_two() -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize %b\n"
+    sides = [pointer % pair for pair in ((b"a", b"1"), (b"b", b"1"), (b"a", b"2"))]
+    mergers = Mergers(text=PlainMerge(), structure=lambda *_: Resolved("merged\n"))
+    found = solve_text(sides[0], sides[1], sides[2], "f", mergers=mergers)
+    assert isinstance(found, Unsolved)
+
+
+def test_binaries_are_left() -> None:
+    found = solve_text(b"", b"\0", b"\1", "f", mergers=Mergers(text=Binary(), recall=KNOWN))
+    assert found == Unsolved(None)
+
+
+@table(
+    ("base", "ours", "theirs", "expected"),
+    [
+        (b"a\n", b"a\n", b"a\n", True), (b"a\n", b"a", b"a\n", False),
+        (b"a\n", b"a\n", b"a", False),
+        (b"a", b"a\n", b"a", True), (b"a", b"a", b"a\n", True), (b"", b"a", b"a", False),
+        (b"", b"a\n", b"a", False),
+    ],
+)  # fmt: skip
+def test_the_last_line_feed_is_merged_too(
+    base: bytes, ours: bytes, theirs: bytes, expected: bool
+) -> None:
+    assert has_last_newline(base, ours, theirs) is expected

@@ -1,12 +1,23 @@
-"""File sections of git diffs."""
+"""Sections of files in diffs, git's and plain: their heads, their hunks, and what is refused."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from unidiff.patch import PatchSet
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.reader import PatchReader, split_lines
-from patchmgr.formats.sections import read_git_section
+from patchmgr.formats.sections import (
+    clash,
+    is_hunk_head,
+    read_git_section,
+    read_hunks,
+    read_plain_section,
+    skip_noise,
+    unquote,
+)
 from patchmgr.model.ids import EMPTY_BLOB, ZERO_ID, blob_id
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk
 from tests.tables import table
@@ -392,3 +403,353 @@ def test_the_empty_blob_is_a_sound_literal() -> None:
     raw = b"diff --git a/x b/x\nindex " + b"1" * 40 + b".." + EMPTY_BLOB.encode() + b" 100644\n"
     file = read(raw + b"GIT binary patch\nliteral 0\nHcmV?d00001\n\n")
     assert file.binary == BinaryChange("literal", b"")
+
+
+TODAY = b"2026-05-14 21:22:37.123456789 +0200"
+
+
+def read_plain(old: bytes, new: bytes, hunk: bytes = HUNK, strip: int = 1) -> FilePatch:
+    raw = b"--- " + old + b"\n+++ " + new + b"\n" + hunk
+    reader = PatchReader("x.patch", split_lines(raw), strip=strip)
+    file = read_plain_section(reader)
+    assert reader.line is None
+    return file
+
+
+SAME = {
+    "prefixes": (b"a/x", b"b/x"),
+    "directories": (b"linux-1.orig/x", b"linux-1/x"),
+    "time stamps": (b"a/x\t" + TODAY, b"b/x\t" + TODAY),
+    "time stamps behind spaces": (b"a/x  " + TODAY, b"b/x " + TODAY[:16]),
+    "dates of ctime": (b"a/x Mon Oct  7 15:10:46 2013", b"b/x  Mon Oct 17 15:10:46 UTC 2013"),
+    "revisions": (b"a/x\t(revision 7)", b"b/x\t(working copy)"),
+    "backup": (b"a/x.orig", b"b/x"),
+    "tilde": (b"a/x~", b"b/x"),
+    "new": (b"a/x", b"b/x.new"),
+    "dot": (b"./x.orig", b"./x"),
+    "quoted": (b'"a/\\170"', b'"b/x"\t' + TODAY),
+}
+
+
+@table(("old", "new"), SAME)
+def test_two_names_of_one_file_give_its_path(old: bytes, new: bytes) -> None:
+    file = read_plain(old, new)
+    assert (file.old_path, file.new_path) == ("x", "x")
+    assert (file.old_mode, file.old_id, file.is_copy) == (None, None, False)
+
+
+ENDS = {
+    "new": (b"/dev/null", b"b/x", NEW, (None, "x")),
+    "new with stamps": (b"/dev/null\t" + TODAY, b"b/x\t" + TODAY, NEW, (None, "x")),
+    "new with a stamp behind spaces": (b"/dev/null", b"b/x  " + TODAY, NEW, (None, "x")),
+    "deleted": (b"a/x", b"/dev/null", GONE, ("x", None)),
+    "new by the epoch": (
+        b"a/x\t1970-01-01 00:00:00.000000000 +0000", b"b/x\t" + TODAY, NEW, (None, "x")
+    ),
+    "new by the epoch, east": (
+        b"a/x\t1970-01-01 05:30:00 +05:30", b"b/x\t" + TODAY, NEW, (None, "x")
+    ),
+    "deleted by the epoch, west": (
+        b"a/x\t" + TODAY, b"b/x\t1969-12-31 16:00:00.0 -0800", GONE, ("x", None)
+    ),
+    "close to the epoch": (
+        b"a/x\t1970-01-01 01:00:00.000000000 +0000", b"b/x\t" + TODAY, HUNK, ("x", "x")
+    ),
+    "an empty file that gets lines": (b"a/x", b"b/x", NEW, ("x", "x")),
+    "a file that loses its lines": (b"a/x", b"b/x", GONE, ("x", "x")),
+}  # fmt: skip
+
+
+@table(("old", "new", "hunk", "paths"), ENDS)
+def test_new_and_deleted_files_are_told_from_edited_ones(
+    old: bytes, new: bytes, hunk: bytes, paths: tuple[str | None, str | None]
+) -> None:
+    file = read_plain(old, new, hunk)
+    assert (file.old_path, file.new_path) == paths
+
+
+@table(("strip", "path"), [(0, "a/b/x"), (1, "b/x"), (2, "x")])
+def test_the_number_of_directories_to_strip_is_given(strip: int, path: str) -> None:
+    assert read_plain(b"a/b/x", b"a/b/x", strip=strip).path == path
+
+
+PLAIN_BAD = {
+    "two files": (b"a/x", b"b/y", HUNK, "name different files"),
+    "two files, one longer": (b"a/x", b"b/xy", HUNK, "name different files"),
+    "two files, one deeper": (b"a/x", b"b/c/x", HUNK, "name different files"),
+    "two files, one that ends like a backup": (
+        b"a/a.c", b"b/bcd.orig", HUNK, "name different files"
+    ),
+    "no file": (b"/dev/null", b"/dev/null", HUNK, "name /dev/null"),
+    "new with old lines": (b"/dev/null", b"b/x", HUNK, "new file with old lines"),
+    "deleted with lines": (b"a/x", b"/dev/null", HUNK, "deleted file with lines left"),
+    "too few directories": (b"x", b"x", HUNK, "too few directories for -p1"),
+    "no hunk": (b"a/x", b"b/x", b"", "a hunk is expected"),
+    "no name": (b"", b"", HUNK, "is empty"),
+    "climbing": (b"a/../x", b"b/../x", HUNK, r"has a \.\. component"),
+    "climbing before": (b"../x", b"../x", HUNK, r"has a \.\. component"),
+    "absolute": (b"/x", b"/x", HUNK, "is absolute"),
+    "epoch with another name": (
+        b"a/x\t1970-01-01 00:00:00 +0000", b"b/y\t" + TODAY, NEW, "name different files"
+    ),
+    "epoch twice": (
+        b"a/x\t1970-01-01 00:00:00 +0000",
+        b"a/x\t1970-01-01 00:00:00 +0000",
+        NEW,
+        "deleted file with lines",
+    ),
+    "carriage return": (b"a/x\r", b"b/x\r", HUNK, "has a control character"),
+}  # fmt: skip
+
+
+@table(("old", "new", "hunk", "problem"), PLAIN_BAD)
+def test_a_plain_section_that_says_no_one_thing_is_refused(
+    old: bytes, new: bytes, hunk: bytes, problem: str
+) -> None:
+    with pytest.raises(PatchmgrError, match=problem):
+        read_plain(old, new, hunk)
+
+
+def test_the_second_name_must_follow_the_first() -> None:
+    with pytest.raises(PatchmgrError, match=r"a \+\+\+ line is expected"):
+        read_plain_section(PatchReader("x", [b"--- a/x\n", b"@@ -1 +1 @@\n"]))
+
+
+def test_lines_of_other_tools_above_a_section_are_stepped_over() -> None:
+    lines = [b"Index: x\n", b"=====\n", b"diff -u a/x b/x\n", b"--- a/x\n"]
+    reader = PatchReader("x", lines)
+    skip_noise(reader)
+    assert reader.line == b"--- a/x\n"
+    skip_noise(reader)
+    assert reader.line == b"--- a/x\n"
+
+
+def test_lines_of_other_tools_without_a_section_are_refused() -> None:
+    with pytest.raises(PatchmgrError, match="the section changes nothing"):
+        skip_noise(PatchReader("x", [b"Index: x\n", b"=====\n", b"\n"]))
+
+
+def files(*pairs: str) -> list[FilePatch]:
+    """Make files of `old>new` and, for copies, `old=new`."""
+    made = []
+    for pair in pairs:
+        old, new = pair.replace("=", ">").split(">")
+        made.append(FilePatch(old or None, new or None, is_copy="=" in pair))
+    return made
+
+
+ORDER_GOOD = {
+    "nothing": [],
+    "different files": ["a>a", "b>b", ">c", "d>"],
+    "a change of type": ["a>", ">a"],
+    "two renames that swap": ["a>b", "b>a"],
+    "a rename, and a new file in its place": [">a", "a>b"],
+    "copies of one file, which is edited, too": ["a=b", "a=c", "a>a"],
+    "a file becomes a directory": ["a>", ">a/b"],
+    "a directory becomes a file": [">a", "a/b>"],
+    "names that begin alike": [">a", ">ab", ">a.b/c"],
+}
+
+
+@table("pairs", ORDER_GOOD)
+def test_these_files_go_together(pairs: list[str]) -> None:
+    assert clash(files(*pairs)) is None
+
+
+ORDER_BAD = {
+    "edited twice": (["a>a", "b>b", "a>a"], (2, "a second section for a")),
+    "made twice": ([">a", ">a"], (1, "a second section for a")),
+    "deleted twice": (["a>", "a>"], (1, "a second section for a")),
+    "edited and deleted": (["a>a", "a>"], (1, "a second section for a")),
+    "renamed twice": (["a>b", "a>c"], (1, "a second section for c")),
+    "two renames to one": (["a>c", "b>c"], (1, "a second section for c")),
+    "a copy onto an edited file": (["b>b", "a=b"], (1, "a second section for b")),
+    "made before it is deleted": ([">a", "a>"], (1, "a is created before it is deleted")),
+    "below a new file": ([">a", ">a/b"], (1, "a/b is below a, which is a file")),
+    "below a link, the other way": ([">a/b/c", ">a"], (0, "a/b/c is below a, which is a file")),
+    "below a renamed file": (["x>a/b", ">a/b/c/d"], (1, "a/b/c/d is below a/b, which is a file")),
+}
+
+
+@table(("pairs", "expected"), ORDER_BAD)
+def test_these_files_clash(pairs: list[str], expected: tuple[int, str]) -> None:
+    assert clash(files(*pairs)) == expected
+
+
+def read_all(raw: bytes) -> tuple[Hunk, ...]:
+    reader = PatchReader("x.patch", split_lines(raw))
+    hunks = read_hunks(reader)
+    assert reader.line is None
+    return hunks
+
+
+def test_a_hunk_keeps_numbers_heading_kinds_and_line_ends() -> None:
+    raw = b"@@ -3,3 +3,4 @@ def f():\r\n a\r\n-b\x85\x0c\n+c\xff\n+\n \xc3\xbc\n"
+    (hunk,) = read_all(raw)
+    assert hunk == Hunk(
+        3, 3, 3, 4, b"def f():\r", (b" a\r\n", b"-b\x85\x0c\n", b"+c\xff\n", b"+\n", b" \xc3\xbc\n")
+    )
+    assert (hunk.added(), hunk.removed()) == (2, 1)
+
+
+@table(
+    ("raw", "lines"),
+    {
+        "counts left out": (b"@@ -1 +1 @@\n-a\n+b\n", [b"-a\n", b"+b\n"]),
+        "new file": (b"@@ -0,0 +1,2 @@\n+a\n+b\n", [b"+a\n", b"+b\n"]),
+        "deleted file": (b"@@ -1 +0,0 @@\n-a\n", [b"-a\n"]),
+        "empty context line": (b"@@ -1,2 +1,2 @@\n\n-a\n+b\n", [b" \n", b"-a\n", b"+b\n"]),
+        "lines that look like headers": (
+            b"@@ -1,2 +1 @@\n--- a\n-++ b\n+-- \n",
+            [b"--- a\n", b"-++ b\n", b"+-- \n"],
+        ),
+        "no newline on both sides": (
+            b"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n",
+            [b"-a", b"+b"],
+        ),
+        "marker in another language": (
+            b"@@ -1,2 +1 @@\n-b\n a\n\\ Kein Zeilenumbruch.\n",
+            [b"-b\n", b" a"],
+        ),
+        "CR without newline": (
+            b"@@ -1 +1 @@\n-a\r\n+a\r\n\\ No newline at end of file",
+            [b"-a\r\n", b"+a\r"],
+        ),
+    },
+)
+def test_hunks_are_read(raw: bytes, lines: list[bytes]) -> None:
+    assert list(read_all(raw)[0].lines) == lines
+
+
+HUNKS_BAD = {
+    "no hunk": (b"", "a hunk is expected here"),
+    "header damaged": (b"@@ -1 +1\n-a\n", "header cannot be read"),
+    "header of a merge": (b"@@@ -1 -1 +1 @@@\n", "header cannot be read"),
+    "header cut off": (b"@@ -0,0 +1 @@", "header cannot be read"),
+    "signs in numbers": (b"@@ -1,-1 +1 @@\n", "header cannot be read"),
+    "numbers too long": (b"@@ -1,99999999999 +1 @@\n", "header cannot be read"),
+    "a billion lines": (b"@@ -1,1000000000 +1,1000000000 @@\n a\n", "ends inside a hunk"),
+    "old line zero": (b"@@ -0 +1 @@\n-a\n+b\n", "count from 1"),
+    "new line zero": (b"@@ -1 +0 @@\n-a\n+b\n", "count from 1"),
+    "truncated": (b"@@ -1,2 +1,2 @@\n a\n-b\n", "ends inside a hunk"),
+    "too long on the new side": (b"@@ -1,2 +1 @@\n a\n b\n", "more lines than its header counts"),
+    "too short": (b"@@ -1,2 +1,2 @@\n a\n-b\n@@ -9 +9 @@\n", "fewer lines than its header counts"),
+    "no kind": (b"@@ -1,2 +1,2 @@\n a\nx\n", "fewer lines than its header counts"),
+    "bare CR line": (b"@@ -1,2 +1,2 @@\n\r\n-a\n+b\n", "fewer lines than its header counts"),
+    "only context": (b"@@ -1 +1 @@\n a\n", "changes nothing"),
+    "nothing in it": (b"@@ -1,0 +1,0 @@\n", "changes nothing"),
+    "overlap": (b"@@ -1,2 +1 @@\n-a\n b\n@@ -2 +1 @@\n-b\n+c\n", "overlaps"),
+    "out of order": (b"@@ -5 +5 @@\n-a\n+b\n@@ -2 +2 @@\n-b\n+c\n", "overlaps"),
+    "marker first": (
+        b"@@ -1 +1 @@\n\\ No newline at end of file\n",
+        "fewer lines than its header counts",
+    ),
+    "marker before the end": (
+        b"@@ -1,2 +1 @@\n-a\n\\ No newline at end of file\n-b\n+c\n",
+        "follows the last line",
+    ),
+    "hunk behind the end": (
+        b"@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n@@ -3 +3 @@\n-a\n+b\n",
+        "follows the last line",
+    ),
+    "empty line without newline": (
+        b"@@ -0,0 +1 @@\n+\n\\ No newline at end of file\n",
+        "cannot lack its newline",
+    ),
+    "last line cut off": (b"@@ -1 +1 @@\n-a\n+b", "has no newline"),
+}
+
+
+@table(("raw", "problem"), HUNKS_BAD)
+def test_a_hunk_that_does_not_hold_together_is_refused(raw: bytes, problem: str) -> None:
+    with pytest.raises(PatchmgrError, match=problem) as caught:
+        read_all(raw)
+    assert caught.value.kind == "bad-patch"
+    assert caught.value.message.startswith("Patch x.patch line ")
+
+
+def test_a_hunk_ends_where_its_counts_say() -> None:
+    reader = PatchReader("x.patch", split_lines(b"@@ -1,2 +1 @@\n-a\n b\n c\n"))
+    assert read_hunks(reader)[0].lines == (b"-a\n", b" b\n")
+    assert reader.line == b" c\n"
+
+
+def test_hunks_that_touch_are_in_order() -> None:
+    assert len(read_all(b"@@ -1 +1 @@\n-a\n+b\n@@ -2 +2 @@\n-c\n+d\n@@ -2,0 +3 @@\n+e\n")) == 3
+
+
+def test_a_long_line_and_many_lines_are_read() -> None:
+    (hunk,) = read_all(b"@@ -0,0 +1 @@\n+" + b"x" * 5_000_000 + b"\n")
+    assert len(hunk.lines[0]) == 5_000_002
+    (hunk,) = read_all(b"@@ -0,0 +1,50000 @@\n" + b"+x\n" * 50_000)
+    assert hunk.added() == 50_000
+
+
+def test_hunk_heads_are_known() -> None:
+    assert is_hunk_head(b"@@ -1,2 +3 @@ f\n")
+    assert not is_hunk_head(b" @@ -1,2 +3 @@\n")
+    assert not is_hunk_head(b"@@ at all\n")
+
+
+LINE = st.tuples(st.sampled_from([b" ", b"-", b"+"]), st.binary(max_size=5))
+
+
+@given(st.lists(LINE, min_size=1), st.integers(1, 10**9), st.binary(max_size=9))
+def test_what_is_written_is_read(parts: list[tuple[bytes, bytes]], at: int, tail: bytes) -> None:
+    lines = [kind + text.replace(b"\n", b"") + b"\n" for kind, text in parts]
+    old = sum(line[:1] != b"+" for line in lines)
+    new = sum(line[:1] != b"-" for line in lines)
+    head = b"@@ -%d,%d +%d,%d @@ " % (at, old, at, new) + tail.replace(b"\n", b"")
+    raw = head + b"\n" + b"".join(lines)
+    if old == new == sum(line[:1] == b" " for line in lines):
+        with pytest.raises(PatchmgrError, match="changes nothing"):
+            read_all(raw)
+    else:
+        (hunk,) = read_all(raw)
+        assert hunk.lines == tuple(lines)
+        assert (hunk.old_start, hunk.old_count, hunk.new_count) == (at, old, new)
+        assert hunk.heading == tail.replace(b"\n", b"")
+
+
+@given(st.lists(st.lists(LINE, min_size=1, max_size=8), min_size=1, max_size=4))
+def test_unidiff_reads_the_same(parts: list[list[tuple[bytes, bytes]]]) -> None:
+    raw, at = b"", 1
+    for part in parts:
+        lines = [kind + text.replace(b"\n", b"") + b"\n" for kind, text in [*part, (b"+", b"x")]]
+        old, new = (sum(line[:1] != kind for line in lines) for kind in (b"+", b"-"))
+        raw += b"@@ -%d,%d +%d,%d @@ f\n" % (at, old, at, new) + b"".join(lines)
+        at += old + 1
+    head = ["--- old\n", "+++ new\n"]
+    (other,) = PatchSet(head + [line.decode("latin-1") for line in split_lines(raw)])
+    assert [hunk.lines for hunk in read_all(raw)] == [
+        tuple(f"{line.line_type}{line.value}".encode("latin-1") for line in hunk) for hunk in other
+    ]
+
+
+@table(
+    ("raw", "expected"),
+    {
+        "plain": (b'"a"', (b"a", b"")),
+        "with a rest": (b'"a b" rest', (b"a b", b" rest")),
+        "empty": (b'""', (b"", b"")),
+        "octal": (b'"\\303\\274"', (b"\xc3\xbc", b"")),
+        "escapes": (b'"\\a\\b\\t\\n\\v\\f\\r\\"\\\\"', (b'\a\b\t\n\v\f\r"\\', b"")),
+        "not quoted": (b"a", None),
+        "nothing": (b"", None),
+        "not closed": (b'"a', None),
+        "unknown escape": (b'"\\x41"', None),
+        "more than a byte": (b'"\\777"', None),
+        "cut off": (b'"\\30', None),
+        "newline": (b'"a\nb"', None),
+    },
+)
+def test_quoted_names_are_read_as_git_writes_them(
+    raw: bytes, expected: tuple[bytes, bytes] | None
+) -> None:
+    assert unquote(raw) == expected
+
+
+@given(st.binary())
+def test_every_name_survives_octal_quoting(name: bytes) -> None:
+    quoted = "".join(f"\\{byte:03o}" for byte in name)
+    assert unquote(f'"{quoted}"x'.encode()) == (name, b"x")

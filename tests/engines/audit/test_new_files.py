@@ -1,4 +1,4 @@
-"""A new file in a folder that upstream has no more is told, and a path that is gone."""
+"""A new file that upstream no longer builds, or has no folder for, is told."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from patchmgr.engines.audit.new_files import (
     files_in_removed_folders,
     gone_paths,
     numbers_taken,
+    unbuilt_files,
 )
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -75,3 +76,38 @@ def test_a_number_that_upstream_gives_to_another_new_file_is_told(
     added, upstream = ({**base, f"db/0{name}": b"new\n"} for name in (ours, theirs))
     findings = found((numbers_taken,), base, added, upstream)
     assert [finding.path for finding in findings] == [f"db/0{ours}"] * told
+
+
+GLOB = "file(GLOB OPS ${CMAKE_SOURCE_DIR}/csrc/ops/*.cu)\nadd_library(ops ${OPS})\n"
+LIST = "set(OPS csrc/ops/norm.cu)\nadd_library(ops ${OPS})\n"
+BUILDS_BASE = {"CMakeLists.txt": GLOB, "csrc/ops/norm.cu": "int norm;\n"}
+
+
+@table(
+    ("upstream", "new", "expected"),
+    [
+        pytest.param({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cu", 1, id="a-list-now"),
+        pytest.param({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cuh", 0, id="a-header"),
+        pytest.param({"CMakeLists.txt": LIST}, "csrc/other/gelu.cu", 0, id="another-folder"),
+        pytest.param({"CMakeLists.txt": LIST}, "csrc/ops/norm.cu", 0, id="changed-only"),
+        pytest.param({"CMakeLists.txt": GLOB + "\n# more\n"}, "csrc/ops/gelu.cu", 0, id="kept"),
+        pytest.param(
+            {"CMakeLists.txt": GLOB.replace("GLOB", "GLOB_RECURSE").replace("ops/*", "*")},
+            "csrc/ops/gelu.cu",
+            0,
+            id="a-wider-pattern",
+        ),
+        pytest.param(
+            {"CMakeLists.txt": "add_subdirectory(csrc)\n", "csrc/CMakeLists.txt": "ops/*.cu\n"},
+            "csrc/ops/gelu.cu",
+            0,
+            id="in-another-file",
+        ),
+    ],
+)
+def test_a_new_file_that_no_pattern_finds_is_told(
+    upstream: dict[str, str], new: str, expected: int
+) -> None:
+    sides = ({**BUILDS_BASE, **side} for side in ({}, {new: "int gelu;\n"}, upstream))
+    told = found([unbuilt_files], *({p: t.encode() for p, t in side.items()} for side in sides))
+    assert [(one.path, one.is_certain) for one in told] == [(new, False)] * expected
