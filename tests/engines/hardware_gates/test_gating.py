@@ -1,24 +1,60 @@
-"""Gates of changed statements, against labels that were given by hand."""
+"""Gates of changed statements, against labels that were given by hand.
+
+The texts are our own, in the shape of changed sites in public forks; those of `blind*.txt` were
+labelled before the engine ran, from the change alone. Below its name, a site has what a reviewer
+says who has read the change: "inert" (nobody notices whom the gate keeps out), "gated" (a gate is
+in front of it, but others may notice, or who is in is broad), "shared" (it runs for everybody) or
+"added" (a new name that runs where it is used); a text in the line that the label is about, with a
+minus in front for a line of the old text; why it is so; and the change. What a label got wrong,
+seen in the whole file later, says so in its reason.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.report import words_of
 from patchmgr.engines.hardware_gates.defaults import settings_defaults, variables_in
 from patchmgr.engines.hardware_gates.sites import PinAndHead
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.review import ChangedSite, Reach
-from tests.engines.hardware_gates.blind import CXX, PYTHON
-from tests.engines.hardware_gates.cases import CASES, Case
+from tests.cases import sections
 from tests.tables import table
 
 FIGURES = Path(__file__).with_name("figures.txt")
 JUDGE = Judge(words_of("", {}))
+
+
+class Case(Struct, frozen=True):
+    """One site: the text before and after, the line, the label, and why it is so."""
+
+    name: str
+    before: str
+    after: str
+    mark: str
+    truth: str
+    why: str
+
+
+def read_cases(name: str) -> list[Case]:
+    return [read_case(*item) for item in sections(FIGURES.with_name(name)).items()]
+
+
+def read_case(name: str, text: str) -> Case:
+    head, why, *change = text.split("\n")
+    truth, _, mark = head.partition(": ")
+    before, after = (
+        "\n".join(line[1:] for line in change if not line.startswith(sign)) for sign in "+-"
+    )
+    return Case(name, before, after, mark, truth, why)
+
+
 LABELLED = {
-    "Python": ("a.py", CASES),
-    "blind, Python": ("a.py", PYTHON),
-    "blind, C++": ("a.cu", CXX),
+    "Python": ("a.py", read_cases("cases.txt")),
+    "blind, Python": ("a.py", read_cases("blind.txt")),
+    "blind, C++": ("a.cu", read_cases("blind_cxx.txt")),
 }
 CALLED = [(path, case) for path, cases in LABELLED.values() for case in cases]
 
