@@ -261,9 +261,6 @@ def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
     assert "s already has all of these patches" in again.err
 
 
-_NEW = b"--- /dev/null\n+++ b/new2\n@@ -0,0 +1 @@\n+x\n"
-
-
 def test_an_edited_commit_of_the_published_branch_is_not_left_out(empty: Stage) -> None:
     up = empty.upstream
     head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, "one"))

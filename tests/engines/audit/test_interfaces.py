@@ -10,7 +10,7 @@ from tests.engines.series import Files
 from tests.tables import table
 
 
-def said(text: str, old: str, new: str, name: str = "f", module: str = "m") -> list[str]:
+def said(text: str, old: str, new: str) -> list[str]:
     """Return what is said of the calls of a new file that uses a module that upstream changed."""
     base = {"m.py": f"import os\n{old}".encode()}
     ours = {**base, "a.py": text.encode("utf-8", "surrogateescape")}
@@ -29,92 +29,92 @@ BUILT_TWO = "class f:\n    def __init__(self, a, b):\n        pass\n"
 
 
 @table(
-    ("text", "old", "new", "name", "sentence"),
+    ("text", "old", "new", "sentence"),
     [
-        pytest.param(ONCE, ONE, TWO, "f", "`f` is called without `b`, which it needs.", id="new"),
+        pytest.param(ONCE, ONE, TWO, "`f` is called without `b`, which it needs.", id="new"),
         pytest.param(
-            "from m import f\n\nf(1, b=2)\n", TWO, ONE, "f",
+            "from m import f\n\nf(1, b=2)\n", TWO, ONE,
             "`f` is called with `b`, which it does not take.", id="gone",
         ),
         pytest.param(
-            "from m import f\n\nf(1, 2)\n", TWO, ONE, "f",
+            "from m import f\n\nf(1, 2)\n", TWO, ONE,
             "`f` is called with more arguments than it takes.", id="fewer",
         ),
         pytest.param(
-            'from m import f\n\nf("\\d \udc80")\n', ONE, TWO, "f",
+            'from m import f\n\nf("\\d \udc80")\n', ONE, TWO,
             "`f` is called without `b`, which it needs.", id="with-an-odd-string",
         ),
         pytest.param(
-            f"\ufeff{ONCE}", ONE, TWO, "f", "`f` is called without `b`, which it needs.", id="bom",
+            f"\ufeff{ONCE}", ONE, TWO, "`f` is called without `b`, which it needs.", id="bom",
         ),
         pytest.param(
-            "from m import \\\n    f\n\nf(1)\n", ONE, TWO, "f",
+            "from m import \\\n    f\n\nf(1)\n", ONE, TWO,
             "`f` is called without `b`, which it needs.", id="imported-over-lines",
         ),
         pytest.param(
-            "from m import f\n\nf(\n    (1),  # first )\n)\n", ONE, TWO, "f",
+            "from m import f\n\nf(\n    (1),  # first )\n)\n", ONE, TWO,
             "`f` is called without `b`, which it needs.", id="over-lines",
         ),
         pytest.param(
-            ONCE, BUILT, BUILT_TWO, "f", "`f` is called without `b`, which it needs.", id="class"
+            ONCE, BUILT, BUILT_TWO, "`f` is called without `b`, which it needs.", id="class"
         ),
         pytest.param(
-            RUN, TOOL + MADE, TOOL_TWO + MADE, "tool",
+            RUN, TOOL + MADE, TOOL_TWO + MADE,
             "`tool.run` is called without `b`, which it needs.", id="method-of-an-object",
         ),
         pytest.param(
-            ONCE, f"async {ONE}", f"async {TWO}", "f",
+            ONCE, f"async {ONE}", f"async {TWO}",
             "`f` is called without `b`, which it needs.", id="async",
         ),
     ],
 )  # fmt: skip
 def test_a_call_that_does_not_fit_any_more_is_named(
-    text: str, old: str, new: str, name: str, sentence: str
+    text: str, old: str, new: str, sentence: str
 ) -> None:
-    assert said(text, old, new, name) == [sentence]
-    assert said(text, old, old, name) == []
+    assert said(text, old, new) == [sentence]
+    assert said(text, old, old) == []
 
 
 @table(
-    ("text", "old", "new", "name"),
+    ("text", "old", "new"),
     [
-        pytest.param(ONCE, ONE, "def f(a, b=None):\n    return a\n", "f", id="with-a-default"),
-        pytest.param(ONCE, TWO, "def f(a, b, c):\n    return a\n", "f", id="never-fitted"),
-        pytest.param(ONCE, ONE, f"@cached\n{TWO}", "f", id="decorated"),
-        pytest.param(ONCE, ONE, TWO + TWO, "f", id="defined-twice"),
-        pytest.param(ONCE, ONE, "f = make(2)\n", "f", id="another-kind-of-thing"),
-        pytest.param(ONCE, ONE, "class Tool:\n    pass\n", "f", id="gone-altogether"),
-        pytest.param(ONCE, ONE, "def f(a, b:\n", "f", id="not-to-be-parsed"),
-        pytest.param("from m import f\n\nx.f(1)\n", ONE, TWO, "f", id="of-something-else"),
-        pytest.param("from m import f\n\nf(*a)\n", ONE, TWO, "f", id="with-a-star"),
-        pytest.param("from m import f\n\nf(1\n", ONE, TWO, "f", id="a-call-that-does-not-end"),
-        pytest.param(f"{ONCE}f = 1\n", ONE, TWO, "f", id="bound-again"),
+        pytest.param(ONCE, ONE, "def f(a, b=None):\n    return a\n", id="with-a-default"),
+        pytest.param(ONCE, TWO, "def f(a, b, c):\n    return a\n", id="never-fitted"),
+        pytest.param(ONCE, ONE, f"@cached\n{TWO}", id="decorated"),
+        pytest.param(ONCE, ONE, TWO + TWO, id="defined-twice"),
+        pytest.param(ONCE, ONE, "f = make(2)\n", id="another-kind-of-thing"),
+        pytest.param(ONCE, ONE, "class Tool:\n    pass\n", id="gone-altogether"),
+        pytest.param(ONCE, ONE, "def f(a, b:\n", id="not-to-be-parsed"),
+        pytest.param("from m import f\n\nx.f(1)\n", ONE, TWO, id="of-something-else"),
+        pytest.param("from m import f\n\nf(*a)\n", ONE, TWO, id="with-a-star"),
+        pytest.param("from m import f\n\nf(1\n", ONE, TWO, id="a-call-that-does-not-end"),
+        pytest.param(f"{ONCE}f = 1\n", ONE, TWO, id="bound-again"),
         pytest.param(
-            "from m import f\n\n\ndef g(x, f: int):\n    f(1)\n", ONE, TWO, "f", id="an-argument"
+            "from m import f\n\n\ndef g(x, f: int):\n    f(1)\n", ONE, TWO, id="an-argument"
         ),
-        pytest.param(f"{ONCE}with x as f:\n    f(1)\n", ONE, TWO, "f", id="a-target"),
-        pytest.param("from m import f\n\nf(1)(2)\n", TWO, ONE, "f", id="the-result-is-called"),
-        pytest.param("from m import f\n", ONE, TWO, "f", id="not-called"),
-        pytest.param(f"from m import f\n\nf({'-' * 9000}1)\n", ONE, TWO, "f", id="too-deep"),
+        pytest.param(f"{ONCE}with x as f:\n    f(1)\n", ONE, TWO, id="a-target"),
+        pytest.param("from m import f\n\nf(1)(2)\n", TWO, ONE, id="the-result-is-called"),
+        pytest.param("from m import f\n", ONE, TWO, id="not-called"),
+        pytest.param(f"from m import f\n\nf({'-' * 9000}1)\n", ONE, TWO, id="too-deep"),
         pytest.param(
-            "from m import f as g\nfrom n import f\n\nf(1)\n", ONE, TWO, "f",
+            "from m import f as g\nfrom n import f\n\nf(1)\n", ONE, TWO,
             id="under-another-name",
         ),
-        pytest.param(ONCE, TWO, TWO.replace("return a", "pass"), "f", id="another-body"),
-        pytest.param(RUN, TOOL + MADE, TOOL_TWO + "tool = None\n", "tool", id="made-of-nothing"),
-        pytest.param(RUN, TOOL + MADE, "tool = tool()\n", "tool", id="made-of-itself"),
+        pytest.param(ONCE, TWO, TWO.replace("return a", "pass"), id="another-body"),
+        pytest.param(RUN, TOOL + MADE, TOOL_TWO + "tool = None\n", id="made-of-nothing"),
+        pytest.param(RUN, TOOL + MADE, "tool = tool()\n", id="made-of-itself"),
         pytest.param(
             RUN, TOOL + MADE,
-            TOOL.replace("    def", "    @cached\n    def").replace("a)", "a, b)") + MADE, "tool",
+            TOOL.replace("    def", "    @cached\n    def").replace("a)", "a, b)") + MADE,
             id="a-decorated-method",
         ),
         pytest.param(
-            RUN, TOOL + MADE, "class Tool:\n    run = other\n\n\n" + MADE, "tool", id="no-method"
+            RUN, TOOL + MADE, "class Tool:\n    run = other\n\n\n" + MADE, id="no-method"
         ),
     ],
 )  # fmt: skip
-def test_what_is_not_sure_is_not_said(text: str, old: str, new: str, name: str) -> None:
-    assert said(text, old, new, name) == []
+def test_what_is_not_sure_is_not_said(text: str, old: str, new: str) -> None:
+    assert said(text, old, new) == []
 
 
 def test_a_module_that_is_whole_says_as_much() -> None:

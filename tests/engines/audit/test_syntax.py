@@ -15,128 +15,54 @@ from tests.engines.series import difference
 from tests.tables import table
 
 APART = "\n# one\n# two\n# three\n# four\n# five\n\n"
-GUARDED = "if FAST:\n    import a\n    import b\n"
-PLAIN = "import a\nimport b\n"
-CALL = f"x = [\n{APART}    1,\n]\n"
 
-
-def rows(*pairs: tuple[str, str]) -> str:
-    return "[\n" + "".join(f'  "{key}{value}",\n\n\n\n' for key, value in pairs)
+Edit = tuple[str, str]
+FAST = f"if FAST:\n    import a\n{APART}    # rest\n"
+DEDENTED: Edit = ("if FAST:\n    import a\n", "import a\n")
+TABLES = "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n"
+ENDS = f"#if FAST\nint a;\n#endif\n{APART}#endif\n"
+BRANCHES = f"#if FAST\nint f() {{\n#else\nint g() {{\n#endif\n{APART}  return 0;\n}}\n"
 
 
 @table(
     ("path", "base", "ours", "upstream", "line"),
-    [
-        pytest.param(
-            "a.py",
-            f"if FAST:\n    import a\n{APART}    import b\n",
-            f"if FAST:\n    import a\n{APART}    import b\n    import c\n",
-            f"import a\n{APART}import b\n",
-            None,
-            id="a-conflict-for-git-is-none-of-ours",
-        ),
-        pytest.param(
-            "a.py",
-            f"if FAST:\n    import a\n{APART}    # rest\n",
-            f"if FAST:\n    import a\n{APART}    # rest\n    import c\n",
-            f"import a\n{APART}    # rest\n",
-            10,
-            id="one-dedents-imports-the-other-adds-one",
-        ),
-        pytest.param(
-            "a.py",
-            f"if FAST:\n    import a\n{APART}    # rest\n",
-            f"if FAST:\n    import a\n{APART}    # rest\nimport c\n",
-            f"import a\n{APART}    # rest\n",
-            None,
-            id="no-change-it-is-added-behind-them",
-        ),
-        pytest.param(
-            "a.py",
-            f"def f(a):\n{APART}    pass\n",
-            f"def f(a):\n{APART}    return a\n",
-            f"class f:\n{APART}    pass\n",
-            9,
-            id="a-return-outside-of-a-function",
-        ),
-        pytest.param(
-            "a.txt",
-            f"if FAST:\n    import a\n{APART}    # rest\n",
-            f"if FAST:\n    import a\n{APART}    # rest\n    import c\n",
-            f"import a\n{APART}    # rest\n",
-            None,
-            id="no-change-another-kind-of-file",
-        ),
-        pytest.param(
-            "a.json",
-            '{\n "a": [1],\n\n\n\n\n\n "b": 1\n}\n',
-            '{\n "a": [1],\n\n\n\n\n\n "b": 1,\n "c": 2\n}\n',
-            '{\n "a": [1]\n\n\n\n\n\n\n}\n',
-            None,
-            id="no-change-json-in-conflict",
-        ),
-        pytest.param(
-            "a.json",
-            '{\n "a": [\n\n\n\n\n\n 1], "b": 2}\n',
-            '{\n "a": [\n\n\n\n\n\n 1], "b": 3}\n',
-            '{\n "a": {\n\n\n\n\n\n 1], "b": 2}\n',
-            None,
-            id="no-change-upstream-is-broken",
-        ),
-        pytest.param(
-            "a.json",
-            "[\n 1\n\n\n\n\n\n ,2\n]\n",
-            "[\n 1\n\n\n\n\n\n ,2,3\n]\n",
-            "[\n 1,5\n\n\n\n\n\n ,2\n]\n",
-            None,
-            id="no-change-json",
-        ),
-        pytest.param(
-            "a.json",
-            "[\n 1\n,2\n\n\n\n\n\n]\n",
-            "[\n 1\n,2\n\n\n\n\n,3\n]\n",
-            "[\n\n\n\n\n\n\n]\n",
-            7,
-            id="json-whose-first-element-went",
-        ),
-        pytest.param(
-            "a.toml",
-            "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n",
-            "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n[b]\nz = 1\n",
-            "[b]\nz = 2\n[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n",
-            0,
-            id="a-table-of-toml-twice",
-        ),
-        pytest.param(
-            "a.toml",
-            "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n",
-            "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n[d]\nz = 1\n",
-            "[b]\nz = 2\n[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n",
-            None,
-            id="no-change-two-tables",
-        ),
-        pytest.param(
-            "a.hpp",
-            f"#if FAST\nint a;\n#endif\n{APART}#endif\n",
-            f"#if FAST\nint a;\n{APART}#endif\n",
-            f"#if FAST\nint a;\n#endif\n{APART}",
-            0,
-            id="each-removes-another-endif",
-        ),
-        pytest.param(
-            "a.cu",
-            f"#if FAST\nint f() {{\n#else\nint g() {{\n#endif\n{APART}  return 0;\n}}\n",
-            f"#if FAST\nint f() {{\n#else\nint g() {{\n#endif\n{APART}  return 1;\n}}\n",
-            f"#if FAST\nint f() {{\n#else\nint h() {{\n#endif\n{APART}  return 0;\n}}\n",
-            None,
-            id="no-change-branches-that-open-one-body",
-        ),
-    ],
-)
+    {
+        "a-conflict-for-git-is-none-of-ours": (
+            "a.py", FAST.replace("# rest", "import b"), ("import b\n", "import b\n    import c\n"),
+            (FAST.replace("# rest", "import b"), f"import a\n{APART}import b\n"), None),
+        "one-dedents-imports-the-other-adds-one": (
+            "a.py", FAST, ("# rest\n", "# rest\n    import c\n"), DEDENTED, 10),
+        "no-change-it-is-added-behind-them": (
+            "a.py", FAST, ("# rest\n", "# rest\nimport c\n"), DEDENTED, None),
+        "a-return-outside-of-a-function": (
+            "a.py", f"def f(a):\n{APART}    pass\n", ("pass", "return a"), ("def f(a)", "class f"),
+            9),
+        "no-change-another-kind-of-file": (
+            "a.txt", FAST, ("# rest\n", "# rest\n    import c\n"), DEDENTED, None),
+        "no-change-json-in-conflict": (
+            "a.json", '{\n "a": [1],\n\n\n\n\n\n "b": 1\n}\n', ('"b": 1\n', '"b": 1,\n "c": 2\n'),
+            ('[1],\n\n\n\n\n\n "b": 1\n', "[1]\n\n\n\n\n\n\n"), None),
+        "no-change-upstream-is-broken": (
+            "a.json", '{\n "a": [\n\n\n\n\n\n 1], "b": 2}\n', ("2", "3"), ("[", "{"), None),
+        "no-change-json": (
+            "a.json", "[\n 1\n\n\n\n\n\n ,2\n]\n", (",2", ",2,3"), (" 1\n", " 1,5\n"), None),
+        "json-whose-first-element-went": (
+            "a.json", "[\n 1\n,2\n\n\n\n\n\n]\n", ("\n\n]", "\n,3\n]"), (" 1\n,2\n", "\n"), 7),
+        "a-table-of-toml-twice": (
+            "a.toml", TABLES, ("y = 1\n", "y = 1\n[b]\nz = 1\n"), ("[a]", "[b]\nz = 2\n[a]"), 0),
+        "no-change-two-tables": (
+            "a.toml", TABLES, ("y = 1\n", "y = 1\n[d]\nz = 1\n"), ("[a]", "[b]\nz = 2\n[a]"), None),
+        "each-removes-another-endif": (
+            "a.hpp", ENDS, ("a;\n#endif\n", "a;\n"), ("\n\n#endif\n", "\n\n"), 0),
+        "no-change-branches-that-open-one-body": (
+            "a.cu", BRANCHES, ("return 0", "return 1"), ("int g", "int h"), None),
+    },
+)  # fmt: skip
 def test_what_both_sides_can_read_and_the_merge_cannot(
-    path: str, base: str, ours: str, upstream: str, line: int | None
+    path: str, base: str, ours: Edit, upstream: Edit, line: int | None
 ) -> None:
-    told = found([syntax], {path: base.encode()}, {path: ours.encode()}, {path: upstream.encode()})
+    sides = (base, base.replace(*ours), base.replace(*upstream))
+    told = found([syntax], *({path: side.encode()} for side in sides))
     assert [finding.line for finding in told] == ([] if line is None else [line])
     for finding in told:
         assert finding.is_certain

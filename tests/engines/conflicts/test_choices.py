@@ -30,7 +30,6 @@ TWO = FileConflict(
 )  # fmt: skip
 GONE = FileConflict("", "f", "f", "", b"old\n", None, b"new\n", None)
 OURS, THEIRS, BOTH = Choice(Taken.OURS), Choice(Taken.THEIRS), Choice(Taken.BOTH)
-IDS = [one.id for one in regions_of(TWO)]
 MINE = Choice(Taken.EDITED, 0, b"mine\n")
 
 

@@ -432,7 +432,6 @@ def test_a_long_string_is_not_indented_anew() -> None:
 
 
 SEVERAL = b"".join(b"    plant.level_%d(floor)\n" % n for n in range(9))
-INNER = b"def outer(plant):\n    def inner(floor):\n" + SEVERAL.replace(b"    ", b" " * 8)
 
 
 def test_two_functions_that_became_one_have_no_home() -> None:

@@ -487,7 +487,7 @@ def _below_d(files: Files) -> bool:
     return any(path.startswith("d/") for path in files)
 
 
-def _check(result: Result, onto: Files) -> None:
+def _check(result: Result) -> None:
     """Hold what is true of every rebase."""
     assert not ("d" in result.files and _below_d(result.files))
     for judged in result.judged:
@@ -514,7 +514,7 @@ def test_a_rebase_onto_the_same_base_changes_nothing(states: Sequence[Files], co
     assert result.files == states[-1]
     assert set(result.verdicts) == {"unchanged"}
     assert all(outcome.reuses_diff for outcome in result.outcomes)
-    _check(result, states[0])
+    _check(result)
 
 
 @settings(deadline=None)
@@ -527,7 +527,7 @@ def test_a_series_of_which_upstream_took_the_first_patch_loses_it(
     result = Run(states[0], states[1]).rebase(*patches)
     assert result.verdicts == ["absorbed", *["unchanged"] * (len(states) - 2)]
     assert result.files == states[-1]
-    _check(result, states[1])
+    _check(result)
 
 
 @settings(deadline=None)
@@ -556,7 +556,7 @@ def test_any_rebase_ends_well_or_says_why_not(
     moves = {old: new for old, new in renames.items() if old not in onto and new in onto}
     run = Run(states[0], onto)
     result = run.rebase(*series(*states, context=context), renames=moves, stops=stops)
-    _check(result, onto)
+    _check(result)
 
 
 @settings(deadline=None, max_examples=examples(300))
@@ -570,7 +570,7 @@ def test_foreign_and_solved_patches_never_break(
     keys = st.tuples(st.sampled_from([*(patch.name for patch in patches), "other"]), PATHS)
     solved = data.draw(st.dictionaries(keys, st.none() | CONTENTS, max_size=4))
     with suppress(PatchmgrError):
-        _check(Run(base, onto).rebase(*patches, solved=solved), onto)
+        _check(Run(base, onto).rebase(*patches, solved=solved))
 
 
 @settings(deadline=None, max_examples=examples(200))
@@ -590,7 +590,7 @@ def test_renames_keep_every_file(
         result = Run(base, onto).rebase(patch_of("p", *changes))
     except PatchmgrError:
         return
-    _check(result, onto)
+    _check(result)
     if onto == base:
         copies = [base[c.old_path] for c in changes if c.is_copy and c.old_path]
         kept = sorted([*base.values(), *copies], key=repr)
