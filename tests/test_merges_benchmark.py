@@ -63,12 +63,12 @@ FRAME = Frame(["a\nb\n", "c\n", "d"])
 
 @table(
     ("text", "regions"),
-    [
-        pytest.param("a\nb\n1\nc\n2\nd", ("1\n", "2\n"), id="regions alone"),
-        pytest.param("a\nb\nc\nd", ("", ""), id="both empty"),
-        pytest.param("a\nx\n1\nc\n2\nd", ("x\n1\n", "2\n"), id="a clean line beside was edited"),
-        pytest.param("x\n1\ny\n", ("x\n1\ny\n", "x\n1\ny\n"), id="nothing is left of the frame"),
-    ],
+    {
+        "regions alone": ("a\nb\n1\nc\n2\nd", ("1\n", "2\n")),
+        "both empty": ("a\nb\nc\nd", ("", "")),
+        "a clean line beside was edited": ("a\nx\n1\nc\n2\nd", ("x\n1\n", "2\n")),
+        "nothing is left of the frame": ("x\n1\ny\n", ("x\n1\ny\n", "x\n1\ny\n")),
+    },
 )
 def test_what_a_text_has_in_the_place_of_regions(text: str, regions: tuple[str, ...]) -> None:
     assert FRAME.regions(text) == regions

@@ -304,14 +304,14 @@ def module(scene: Scene) -> Scene:
 
 @table(
     ("left", "problem"),
-    [
-        pytest.param("x = 1\n=======\n", ":2: =======: a conflict marker is left", id="middle"),
-        pytest.param("||||||| base\n", ":1: ||||||| base: a conflict marker", id="base"),
-        pytest.param("    >>>>>>> b\n", ":1: >>>>>>> b: a conflict marker", id="indented"),
-        pytest.param("=======\r\n", ":1: =======: a conflict marker", id="with a carriage return"),
-        pytest.param("x = (1\n", ":1: it does not compile", id="no Python any more"),
-        pytest.param("x = 1\r\n", ":1: the line ends with CR LF", id="an editor's line endings"),
-    ],
+    {
+        "middle": ("x = 1\n=======\n", ":2: =======: a conflict marker is left"),
+        "base": ("||||||| base\n", ":1: ||||||| base: a conflict marker"),
+        "indented": ("    >>>>>>> b\n", ":1: >>>>>>> b: a conflict marker"),
+        "with a carriage return": ("=======\r\n", ":1: =======: a conflict marker"),
+        "no Python any more": ("x = (1\n", ":1: it does not compile"),
+        "an editor's line endings": ("x = 1\r\n", ":1: the line ends with CR LF"),
+    },
 )
 def test_continue_refuses_what_looks_unfinished(module: Scene, left: str, problem: str) -> None:
     file = module.root / WORK / "m.py"
@@ -408,16 +408,16 @@ def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> No
 
 @table(
     ("file", "content", "problem"),
-    [
-        pytest.param("resolution", b"<<<<<<< x\n", "conflict markers", id="markers"),
-        pytest.param("resolution", b"\0\n", "binary", id="binary"),
-        pytest.param("resolution", b"\xff\n", "not UTF-8", id="no-utf-8"),
-        pytest.param("resolution", b"x", "without a line feed", id="half-a-line"),
-        pytest.param("theirs", b"evil\n", "does not match its sides", id="another-side"),
-        pytest.param("theirs", None, "lacks one of base, ours and theirs", id="no-side"),
-        pytest.param("meta.toml", b"x", "not TOML", id="no-toml"),
-        pytest.param("meta.toml", b"a = " + b"[" * 999, "not TOML", id="nested"),
-    ],
+    {
+        "markers": ("resolution", b"<<<<<<< x\n", "conflict markers"),
+        "binary": ("resolution", b"\0\n", "binary"),
+        "no-utf-8": ("resolution", b"\xff\n", "not UTF-8"),
+        "half-a-line": ("resolution", b"x", "without a line feed"),
+        "another-side": ("theirs", b"evil\n", "does not match its sides"),
+        "no-side": ("theirs", None, "lacks one of base, ours and theirs"),
+        "no-toml": ("meta.toml", b"x", "not TOML"),
+        "nested": ("meta.toml", b"a = " + b"[" * 999, "not TOML"),
+    },
 )
 def test_a_broken_folder_is_named_and_can_be_forgotten(
     collided: Scene, file: str, content: bytes | None, problem: str

@@ -185,22 +185,20 @@ def undecided(scene: Scene) -> Scene:
 
 @table(
     ("arguments", "code", "words"),
-    [
-        pytest.param((), 2, "name a patch", id="nothing"),
-        pytest.param((PATCH,), 2, "'absorbed' or 'needed'", id="no-verdict"),
-        pytest.param((PATCH, "maybe"), 2, "'absorbed' or 'needed'", id="another-verdict"),
-        pytest.param((PATCH, "needed", "--forget"), 2, "name a patch", id="both"),
-        pytest.param((PATCH, "--list"), 2, "use --list on its own", id="list-and-a-patch"),
-        pytest.param(("x.patch", "needed"), 2, "there is no patch x.patch", id="unknown"),
-        pytest.param(
-            ("x.patch", "needed", "--series", "s"), 2, "there is no patch x.patch", id="not-in-s"
-        ),
-        pytest.param((PATCH, "needed", "--series", "t"), 2, "there is no series t", id="series"),
-        pytest.param(("fork-change-2.patch", "needed"), 1, "nothing undecided", id="no-finding"),
-        pytest.param((PATCH, "needed", "--by", "99"), 2, "mentions pull request 99", id="pull"),
-        pytest.param((PATCH, "needed", "--by", "f" * 9), 2, "no commit fffffffff", id="commit"),
-        pytest.param((PATCH, "needed", "--by", "\x1b"), 2, "one line of plain text", id="by"),
-    ],
+    {
+        "nothing": ((), 2, "name a patch"),
+        "no-verdict": ((PATCH,), 2, "'absorbed' or 'needed'"),
+        "another-verdict": ((PATCH, "maybe"), 2, "'absorbed' or 'needed'"),
+        "both": ((PATCH, "needed", "--forget"), 2, "name a patch"),
+        "list-and-a-patch": ((PATCH, "--list"), 2, "use --list on its own"),
+        "unknown": (("x.patch", "needed"), 2, "there is no patch x.patch"),
+        "not-in-s": (("x.patch", "needed", "--series", "s"), 2, "there is no patch x.patch"),
+        "series": ((PATCH, "needed", "--series", "t"), 2, "there is no series t"),
+        "no-finding": (("fork-change-2.patch", "needed"), 1, "nothing undecided"),
+        "pull": ((PATCH, "needed", "--by", "99"), 2, "mentions pull request 99"),
+        "commit": ((PATCH, "needed", "--by", "f" * 9), 2, "no commit fffffffff"),
+        "by": ((PATCH, "needed", "--by", "\x1b"), 2, "one line of plain text"),
+    },
 )
 def test_what_cannot_be_decided_says_what_to_type(
     undecided: Scene, arguments: tuple[str, ...], code: int, words: str

@@ -60,19 +60,19 @@ def test_imports_are_appended_behind_what_is_there(stage: Stage) -> None:
 
 @table(
     ("name", "content", "wanted"),
-    [
-        pytest.param("fix-it.diff", EDIT_A, "fix-it.diff", id="plain-diff"),
-        pytest.param("0007-fix-it.patch", EDIT_A, "fix-it.patch", id="number"),
-        pytest.param("07-fix.patch", EDIT_A, "07-fix.patch", id="short-number-stays"),
-        pytest.param("my fix #1.patch", EDIT_A, "my-fix-1.patch", id="spaces"),
-        pytest.param("0001--dash.patch", EDIT_A, "dash.patch", id="dash"),
-        pytest.param("0001-.patch", EDIT_A, "patch.patch", id="only-a-number"),
-        pytest.param("series.patch", EDIT_A, "series.patch", id="series"),
-        pytest.param("f\u00fcr.patch", EDIT_A, "f\u00fcr.patch", id="unicode"),
-        pytest.param("mail.eml", f"Subject: [PATCH 1/2] Make it so!\n\n{EDIT_A}",
-                     "Make-it-so.patch", id="subject"),
-        pytest.param("what.txt", EDIT_A, "what.patch", id="no-subject"),
-    ],
+    {
+        "plain-diff": ("fix-it.diff", EDIT_A, "fix-it.diff"),
+        "number": ("0007-fix-it.patch", EDIT_A, "fix-it.patch"),
+        "short-number-stays": ("07-fix.patch", EDIT_A, "07-fix.patch"),
+        "spaces": ("my fix #1.patch", EDIT_A, "my-fix-1.patch"),
+        "dash": ("0001--dash.patch", EDIT_A, "dash.patch"),
+        "only-a-number": ("0001-.patch", EDIT_A, "patch.patch"),
+        "series": ("series.patch", EDIT_A, "series.patch"),
+        "unicode": ("f\u00fcr.patch", EDIT_A, "f\u00fcr.patch"),
+        "subject": ("mail.eml", f"Subject: [PATCH 1/2] Make it so!\n\n{EDIT_A}",
+            "Make-it-so.patch"),
+        "no-subject": ("what.txt", EDIT_A, "what.patch"),
+    },
 )  # fmt: skip
 def test_names(empty: Stage, name: str, content: str, wanted: str) -> None:
     source = put(empty, name, content)

@@ -23,11 +23,11 @@ def desk(stage: Stage) -> Hands:
 
 @table(
     ("named", "printed"),
-    [
-        pytest.param((), "~ pkg/a.py  (edited)\n- pkg/b.py\n- new  (edited)\n", id="top"),
-        pytest.param(("one",), "+ new\n~ pkg/a.py\n", id="below"),
-        pytest.param(("three",), "~ new\n", id="not-pushed"),
-    ],
+    {
+        "top": ((), "~ pkg/a.py  (edited)\n- pkg/b.py\n- new  (edited)\n"),
+        "below": (("one",), "+ new\n~ pkg/a.py\n"),
+        "not-pushed": (("three",), "~ new\n"),
+    },
 )
 def test_files_of_a_patch_have_a_sign_and_edits_are_the_tops(
     desk: Hands, named: tuple[str, ...], printed: str
@@ -37,27 +37,21 @@ def test_files_of_a_patch_have_a_sign_and_edits_are_the_tops(
 
 @table(
     ("line", "lines"),
-    [
-        pytest.param((), [b"-new", b"-line 50", b"+edit"], id="edits"),
-        pytest.param(("new",), [b"-new"], id="edits-of-a-path"),
-        pytest.param(
+    {
+        "edits": ((), [b"-new", b"-line 50", b"+edit"]),
+        "edits-of-a-path": (("new",), [b"-new"]),
+        "a-patch-with-its-edits": (
             ("--since", "two", "pkg/a.py"),
             [b"-line 40", b"+two", b"-line 50", b"+edit"],
-            id="a-patch-with-its-edits",
         ),
-        pytest.param(
-            ("--since", "one", "--until", "one"),
-            [b"+new", b"-line 10", b"+one"],
-            id="one-patch",
-        ),
-        pytest.param(
+        "one-patch": (("--since", "one", "--until", "one"), [b"+new", b"-line 10", b"+one"]),
+        "two-patches-of-a-path": (
             ("--since", "one", "--until", "two", "pkg/a.py"),
             [b"-line 10", b"+one", b"-line 40", b"+two"],
-            id="two-patches-of-a-path",
         ),
-        pytest.param(("pkg/b.py",), [], id="no-edits"),
-        pytest.param(("-R",), [b"+new", b"-edit", b"+line 50"], id="what-takes-edits-back"),
-    ],
+        "no-edits": (("pkg/b.py",), []),
+        "what-takes-edits-back": (("-R",), [b"+new", b"-edit", b"+line 50"]),
+    },
 )
 def test_changes_are_printed_as_a_patch_would_have_them(
     desk: Hands, line: tuple[str, ...], lines: list[bytes]

@@ -305,15 +305,15 @@ def test_stop_at_conflict_tries_nothing_after_it(scene: Scene) -> None:
 
 @table(
     ("upstream", "verdict"),
-    [
-        pytest.param({"a": None}, "conflict", id="upstream-deleted-what-we-edit"),
-        pytest.param({"new": "other\n"}, "conflict", id="upstream-added-another-file"),
-        pytest.param({"new": "ours\n"}, "partial", id="upstream-added-the-same-file"),
-        pytest.param({"gone": text(l9="x\n")}, "conflict", id="upstream-edited-what-we-delete"),
-        pytest.param({"gone": None}, "partial", id="upstream-deleted-it-too"),
-        pytest.param({"new/file": "x\n"}, "conflict", id="upstream-has-a-folder-there"),
-        pytest.param({"other": "x\n"}, "unchanged", id="upstream-did-something-else"),
-    ],
+    {
+        "upstream-deleted-what-we-edit": ({"a": None}, "conflict"),
+        "upstream-added-another-file": ({"new": "other\n"}, "conflict"),
+        "upstream-added-the-same-file": ({"new": "ours\n"}, "partial"),
+        "upstream-edited-what-we-delete": ({"gone": text(l9="x\n")}, "conflict"),
+        "upstream-deleted-it-too": ({"gone": None}, "partial"),
+        "upstream-has-a-folder-there": ({"new/file": "x\n"}, "conflict"),
+        "upstream-did-something-else": ({"other": "x\n"}, "unchanged"),
+    },
 )
 def test_files_that_come_and_go(
     scene: Scene, upstream: dict[str, bytes | str | None], verdict: str

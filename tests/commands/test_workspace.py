@@ -486,17 +486,15 @@ def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, wor
 
 @table(
     ("content", "words"),
-    [
-        pytest.param(b"../x\n", "line 1", id="outside"),
-        pytest.param(b"fork-one.patch\nfork-one.patch\n", "line 2", id="twice"),
-        pytest.param(
-            b"none.patch\n", "series/s/none.patch, which the series lists, is missing", id="missing"
-        ),
-        pytest.param(b"fork-one.patch --odd\n", "line 1", id="option"),
-        pytest.param(None, "series/s/series cannot be read", id="no-file"),
-        pytest.param("fifo", "must be a regular file", id="fifo"),
-        pytest.param("folder", "must be a regular file", id="folder"),
-    ],
+    {
+        "outside": (b"../x\n", "line 1"),
+        "twice": (b"fork-one.patch\nfork-one.patch\n", "line 2"),
+        "missing": (b"none.patch\n", "series/s/none.patch, which the series lists, is missing"),
+        "option": (b"fork-one.patch --odd\n", "line 1"),
+        "no-file": (None, "series/s/series cannot be read"),
+        "fifo": ("fifo", "must be a regular file"),
+        "folder": ("folder", "must be a regular file"),
+    },
 )
 def test_a_broken_series_file_is_an_error_in_one_line(
     stage: Stage, content: bytes | str | None, words: str
@@ -610,23 +608,23 @@ def journal(**changes: Any) -> bytes:
 
 @table(
     "content",
-    [
-        pytest.param(b"{", id="torn"),
-        pytest.param(b"[]", id="list"),
-        pytest.param(journal(files=[["../x", ".patchmgr/staging/0"]]), id="outside"),
-        pytest.param(journal(files=[["series/../../x", ".patchmgr/staging/0"]]), id="dots"),
-        pytest.param(journal(files=[["/tmp/x", None]]), id="absolute"),
-        pytest.param(journal(files=[[".git/config", ".patchmgr/staging/0"]]), id="git"),
-        pytest.param(journal(files=[["series/.git/config", ".patchmgr/staging/0"]]), id="below"),
-        pytest.param(journal(files=[["mine", None]]), id="not-ours"),
-        pytest.param(journal(files=[["series/x", "../../outside"]]), id="staged-outside"),
-        pytest.param(journal(files=[["series/x", "upstream.lock"]]), id="staged-elsewhere"),
-        pytest.param(journal(files=[["series/x"]]), id="short"),
-        pytest.param(journal(files=[[3, 4]]), id="numbers"),
-        pytest.param(journal(refs=[["/", "refs/heads/main", "1" * 40, None]]), id="ref"),
-        pytest.param(journal(refs=[["/", "refs/heads/patchmgr/x", "x\n", None]]), id="id"),
-        pytest.param(journal(spent=["../x"]), id="spent"),
-    ],
+    {
+        "torn": b"{",
+        "list": b"[]",
+        "outside": journal(files=[["../x", ".patchmgr/staging/0"]]),
+        "dots": journal(files=[["series/../../x", ".patchmgr/staging/0"]]),
+        "absolute": journal(files=[["/tmp/x", None]]),
+        "git": journal(files=[[".git/config", ".patchmgr/staging/0"]]),
+        "below": journal(files=[["series/.git/config", ".patchmgr/staging/0"]]),
+        "not-ours": journal(files=[["mine", None]]),
+        "staged-outside": journal(files=[["series/x", "../../outside"]]),
+        "staged-elsewhere": journal(files=[["series/x", "upstream.lock"]]),
+        "short": journal(files=[["series/x"]]),
+        "numbers": journal(files=[[3, 4]]),
+        "ref": journal(refs=[["/", "refs/heads/main", "1" * 40, None]]),
+        "id": journal(refs=[["/", "refs/heads/patchmgr/x", "x\n", None]]),
+        "spent": journal(spent=["../x"]),
+    },
 )
 def test_a_journal_that_a_stranger_wrote_is_not_believed(stage: Stage, content: bytes) -> None:
     (stage.folder / "outside").write_text("mine\n")
@@ -666,11 +664,11 @@ def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> N
 
 @table(
     "moment",
-    [
-        pytest.param("patchmgr.cli.quick_command", id="before-it-begins"),
-        pytest.param("patchmgr.commands.status.status", id="while-it-runs"),
-        pytest.param("patchmgr.cli._close", id="while-it-ends"),
-    ],
+    {
+        "before-it-begins": "patchmgr.cli.quick_command",
+        "while-it-runs": "patchmgr.commands.status.status",
+        "while-it-ends": "patchmgr.cli._close",
+    },
 )
 def test_an_interrupt_is_told_and_ends_with_130(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, moment: str

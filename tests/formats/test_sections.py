@@ -29,6 +29,7 @@ NEWS = (Hunk(0, 0, 1, 1, b"", (b"+b\n",)),)
 GONE = b"@@ -1 +0,0 @@\n-a\n"
 GONES = (Hunk(1, 1, 0, 0, b"", (b"-a\n",)),)
 MARKS = b"--- a/x\n+++ b/x\n"
+X = b"diff --git a/x b/x\n"
 
 
 def read(raw: bytes, strip: int = 1) -> FilePatch:
@@ -44,24 +45,18 @@ def edit(old: bytes, new: bytes, title: bytes) -> bytes:
 
 GOOD = {
     "an edit": (
-        b"diff --git a/x b/x\nindex 1234567..89abcde 100644\n" + MARKS + HUNK,
+        X + b"index 1234567..89abcde 100644\n" + MARKS + HUNK,
         FilePatch("x", "x", "100644", "100644", "1234567", "89abcde", hunks=HUNKS),
     ),
-    "no index line, as hg": (
-        b"diff --git a/x b/x\n" + MARKS + HUNK,
-        FilePatch("x", "x", hunks=HUNKS),
-    ),
-    "a mode": (
-        b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
-        FilePatch("x", "x", "100644", "100755"),
-    ),
+    "no index line, as hg": (X + MARKS + HUNK, FilePatch("x", "x", hunks=HUNKS)),
+    "a mode": (X + b"old mode 100644\nnew mode 100755\n", FilePatch("x", "x", "100644", "100755")),
     "a mode and an edit": (
-        b"diff --git a/x b/x\nold mode 100755\nnew mode 100644\nindex 1234567..89abcde\n"
+        X + b"old mode 100755\nnew mode 100644\nindex 1234567..89abcde\n"
         + MARKS + HUNK,
         FilePatch("x", "x", "100755", "100644", "1234567", "89abcde", hunks=HUNKS),
     ),
     "a new file": (
-        b"diff --git a/x b/x\nnew file mode 100755\nindex 0000000..89abcde\n"
+        X + b"new file mode 100755\nindex 0000000..89abcde\n"
         b"--- /dev/null\n+++ b/x\n" + NEW,
         FilePatch(None, "x", None, "100755", "0000000", "89abcde", hunks=NEWS),
     ),
@@ -70,20 +65,20 @@ GOOD = {
         FilePatch(None, "x y", None, "100644", "0000000", "e69de29"),
     ),
     "a new link": (
-        b"diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n" + NEW,
+        X + b"new file mode 120000\n--- /dev/null\n+++ b/x\n" + NEW,
         FilePatch(None, "x", None, "120000", hunks=NEWS),
     ),
     "a new submodule": (
-        b"diff --git a/x b/x\nnew file mode 160000\n--- /dev/null\n+++ b/x\n" + NEW,
+        X + b"new file mode 160000\n--- /dev/null\n+++ b/x\n" + NEW,
         FilePatch(None, "x", None, "160000", hunks=NEWS),
     ),
     "a deleted file": (
-        b"diff --git a/x b/x\ndeleted file mode 100644\nindex 1234567..0000000\n"
+        X + b"deleted file mode 100644\nindex 1234567..0000000\n"
         b"--- a/x\n+++ /dev/null\n" + GONE,
         FilePatch("x", None, "100644", None, "1234567", "0000000", hunks=GONES),
     ),
     "a deleted empty file": (
-        b"diff --git a/x b/x\ndeleted file mode 100644\nindex e69de29..0000000\n",
+        X + b"deleted file mode 100644\nindex e69de29..0000000\n",
         FilePatch("x", None, "100644", None, "e69de29", "0000000"),
     ),
     "a rename": (
@@ -100,7 +95,7 @@ GOOD = {
         FilePatch("x", "y", is_copy=True),
     ),
     "a rewrite": (
-        b"diff --git a/x b/x\ndissimilarity index 99%\nindex 1234567..89abcde 100644\n"
+        X + b"dissimilarity index 99%\nindex 1234567..89abcde 100644\n"
         + MARKS + HUNK,
         FilePatch("x", "x", "100644", "100644", "1234567", "89abcde", hunks=HUNKS),
     ),
@@ -136,7 +131,7 @@ GOOD = {
     ),
     "prefixes of git diff": (edit(b"i/x", b"w/x", b"i/x w/x"), FilePatch("x", "x", hunks=HUNKS)),
     "a literal": (
-        b"diff --git a/x b/x\nnew file mode 100644\nindex " + ZERO_ID.encode() + b".."
+        X + b"new file mode 100644\nindex " + ZERO_ID.encode() + b".."
         + blob_id(b"\0\1\2").encode() + b"\nGIT binary patch\nliteral 3\nKcmZQzWC8#H2LJ>B\n\n"
         b"literal 0\nHcmV?d00001\n\n",
         FilePatch(
@@ -145,7 +140,7 @@ GOOD = {
         ),
     ),
     "a deleted binary": (
-        b"diff --git a/x b/x\ndeleted file mode 100644\nindex " + b"1" * 40 + b".."
+        X + b"deleted file mode 100644\nindex " + b"1" * 40 + b".."
         + ZERO_ID.encode() + b"\nGIT binary patch\nliteral 0\nHcmV?d00001\n\n"
         b"literal 3\nKcmZQzWC8#H2LJ>B\n\n",
         FilePatch(
@@ -153,7 +148,7 @@ GOOD = {
         ),
     ),
     "a delta": (
-        b"diff --git a/x b/x\nindex " + b"1" * 40 + b".." + b"2" * 40 + b" 100644\n"
+        X + b"index " + b"1" * 40 + b".." + b"2" * 40 + b" 100644\n"
         b"GIT binary patch\ndelta 3\nKcmZQzWC8#H2LJ>B\n\n",
         FilePatch(
             "x", "x", "100644", "100644", "1" * 40, "2" * 40,
@@ -161,7 +156,7 @@ GOOD = {
         ),
     ),
     "ids of SHA-256": (
-        b"diff --git a/x b/x\nindex " + b"1" * 64 + b".." + b"2" * 64 + b" 100644\n"
+        X + b"index " + b"1" * 64 + b".." + b"2" * 64 + b" 100644\n"
         b"GIT binary patch\nliteral 3\nKcmZQzWC8#H2LJ>B\n\n",
         FilePatch(
             "x", "x", "100644", "100644", "1" * 64, "2" * 64,
@@ -179,9 +174,7 @@ def test_a_section_of_git_is_read(raw: bytes, expected: FilePatch) -> None:
 STRIPS = {
     "no prefixes": (edit(b"src/x", b"src/x", b"src/x src/x"), 0, "src/x"),
     "deeper": (edit(b"a/src/x", b"b/src/x", b"a/src/x b/src/x"), 2, "x"),
-    "mode, no prefixes": (
-        b"diff --git s/x s/x\nold mode 100644\nnew mode 100755\n", 0, "s/x"
-    ),
+    "mode, no prefixes": (b"diff --git s/x s/x\nold mode 100644\nnew mode 100755\n", 0, "s/x"),
     "rename, deeper": (
         b"diff --git a/s/x b/s/y\nsimilarity index 100%\nrename from s/x\nrename to s/y\n",
         2,
@@ -203,17 +196,13 @@ BINARY = b"GIT binary patch\nliteral 3\nKcmZQzWC8#H2LJ>B\n\n"
 FULL = b"index " + b"1" * 40 + b".." + b"2" * 40 + b" 100644\n"
 
 BAD = {
-    "nothing": (b"diff --git a/x b/x\n", "changes nothing"),
-    "index only": (b"diff --git a/x b/x\nindex 1234567..1234567 100644\n", "changes nothing"),
-    "same mode": (
-        b"diff --git a/x b/x\nold mode 100644\nnew mode 100644\n", "changes nothing"
-    ),
-    "names without hunks": (b"diff --git a/x b/x\n" + MARKS, "a hunk is expected"),
-    "one name only": (b"diff --git a/x b/x\n--- a/x\n" + HUNK, r"a \+\+\+ line is expected"),
+    "nothing": (X, "changes nothing"),
+    "index only": (X + b"index 1234567..1234567 100644\n", "changes nothing"),
+    "same mode": (X + b"old mode 100644\nnew mode 100644\n", "changes nothing"),
+    "names without hunks": (X + MARKS, "a hunk is expected"),
+    "one name only": (X + b"--- a/x\n" + HUNK, r"a \+\+\+ line is expected"),
     "title of others": (b"diff --git a/y b/y\n" + MARKS + HUNK, "names other files"),
-    "title swapped": (
-        RENAME.replace(b"a/x b/y", b"a/y b/x"), "names other files"
-    ),
+    "title swapped": (RENAME.replace(b"a/x b/y", b"a/y b/x"), "names other files"),
     "title of one": (b"diff --git a/x\n" + MARKS + HUNK, "names other files"),
     "title ambiguous": (
         b"diff --git a/x b/y\nold mode 100644\nnew mode 100755\n", "does not name one file twice"
@@ -232,99 +221,71 @@ BAD = {
     "no directories": (edit(b"x", b"x", b"x x"), "have no prefixes"),
     "too few directories": (edit(b"x", b"b/x", b"x b/x"), "too few directories for -p1"),
     "names of two files": (edit(b"a/x", b"b/y", b"a/x b/y"), "different files without a rename"),
-    "rename and names disagree": (
-        RENAME + b"--- a/x\n+++ b/z\n" + HUNK, "lines disagree"
-    ),
+    "rename and names disagree": (RENAME + b"--- a/x\n+++ b/z\n" + HUNK, "lines disagree"),
     "rename of nothing": (RENAME + b"--- /dev/null\n+++ b/y\n" + NEW, "lines disagree"),
-    "rename onto itself": (
-        b"diff --git a/x b/x\nrename from x\nrename to x\n", "a rename onto itself"
-    ),
+    "rename onto itself": (X + b"rename from x\nrename to x\n", "a rename onto itself"),
     "rename without from": (
         b"diff --git a/x b/y\nrename to y\n", "rename to line without its counterpart"
     ),
     "copy without to": (
         b"diff --git a/x b/y\ncopy from x\n", "copy from line without its counterpart"
     ),
-    "mode without new": (
-        b"diff --git a/x b/x\nold mode 100644\n", "old mode line without its counterpart"
-    ),
-    "rename and copy": (
-        RENAME + b"copy from x\ncopy to y\n", "rename from and copy from disagree"
-    ),
+    "mode without new": (X + b"old mode 100644\n", "old mode line without its counterpart"),
+    "rename and copy": (RENAME + b"copy from x\ncopy to y\n", "rename from and copy from disagree"),
     "new and deleted": (
-        b"diff --git a/x b/x\nnew file mode 100644\ndeleted file mode 100644\n",
+        X + b"new file mode 100644\ndeleted file mode 100644\n",
         "new file mode and deleted file mode disagree",
     ),
     "new and old mode": (
-        b"diff --git a/x b/x\nnew file mode 100644\nold mode 100644\nnew mode 100755\n",
+        X + b"new file mode 100644\nold mode 100644\nnew mode 100755\n",
         "new file mode and old mode disagree",
     ),
-    "said twice": (
-        b"diff --git a/x b/x\nnew file mode 100644\nnew file mode 100755\n", "a second new file"
-    ),
+    "said twice": (X + b"new file mode 100644\nnew file mode 100755\n", "a second new file"),
     "similarity": (RENAME.replace(b"100%", b"much"), "similarity index cannot be read"),
-    "dissimilarity": (
-        b"diff --git a/x b/x\ndissimilarity index 1000%\n", "dissimilarity index cannot be read"
-    ),
-    "setuid": (b"diff --git a/x b/x\nnew file mode 104755\n", "mode is not one that git writes"),
-    "group may write": (b"diff --git a/x b/x\nnew file mode 100664\n", "mode is not one"),
-    "a directory": (b"diff --git a/x b/x\nnew file mode 040000\n", "mode is not one"),
-    "a device": (b"diff --git a/x b/x\nold mode 100644\nnew mode 020666\n", "mode is not one"),
-    "no mode": (b"diff --git a/x b/x\nnew file mode \n", "mode is not one"),
-    "a mode with CR": (b"diff --git a/x b/x\nnew file mode 100644\r\n", "mode is not one"),
+    "dissimilarity": (X + b"dissimilarity index 1000%\n", "dissimilarity index cannot be read"),
+    "setuid": (X + b"new file mode 104755\n", "mode is not one that git writes"),
+    "group may write": (X + b"new file mode 100664\n", "mode is not one"),
+    "a directory": (X + b"new file mode 040000\n", "mode is not one"),
+    "a device": (X + b"old mode 100644\nnew mode 020666\n", "mode is not one"),
+    "no mode": (X + b"new file mode \n", "mode is not one"),
+    "a mode with CR": (X + b"new file mode 100644\r\n", "mode is not one"),
     "a mode in the index line": (
-        b"diff --git a/x b/x\nindex 1234567..89abcde 100666\n" + MARKS + HUNK, "mode is not one"
+        X + b"index 1234567..89abcde 100666\n" + MARKS + HUNK, "mode is not one"
     ),
     "another mode in the index line": (
-        b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\nindex 1234567..89abcde 100644\n"
+        X + b"old mode 100644\nnew mode 100755\nindex 1234567..89abcde 100644\n"
         + MARKS + HUNK,
         "the index line disagrees with the mode lines",
     ),
-    "a file becomes a link": (
-        b"diff --git a/x b/x\nold mode 100644\nnew mode 120000\n", "cannot become a link"
-    ),
-    "index damaged": (b"diff --git a/x b/x\nindex 12..34\n", "index line cannot be read"),
-    "index of a merge": (b"diff --git a/x b/x\nindex 12345,23456..34567\n", "index line cannot"),
-    "new with an old name": (
-        b"diff --git a/x b/x\nnew file mode 100644\n" + MARKS + NEW, "/dev/null and the new"
-    ),
-    "not new without an old name": (
-        b"diff --git a/x b/x\n--- /dev/null\n+++ b/x\n" + NEW, "/dev/null and the new"
-    ),
+    "a file becomes a link": (X + b"old mode 100644\nnew mode 120000\n", "cannot become a link"),
+    "index damaged": (X + b"index 12..34\n", "index line cannot be read"),
+    "index of a merge": (X + b"index 12345,23456..34567\n", "index line cannot"),
+    "new with an old name": (X + b"new file mode 100644\n" + MARKS + NEW, "/dev/null and the new"),
+    "not new without an old name": (X + b"--- /dev/null\n+++ b/x\n" + NEW, "/dev/null and the new"),
     "deleted with a new name": (
-        b"diff --git a/x b/x\ndeleted file mode 100644\n" + MARKS + GONE, "/dev/null and the new"
+        X + b"deleted file mode 100644\n" + MARKS + GONE, "/dev/null and the new"
     ),
-    "no file at all": (
-        b"diff --git a/x b/x\n--- /dev/null\n+++ /dev/null\n" + HUNK, "/dev/null and the new"
-    ),
+    "no file at all": (X + b"--- /dev/null\n+++ /dev/null\n" + HUNK, "/dev/null and the new"),
     "new with old lines": (
-        b"diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n" + HUNK,
+        X + b"new file mode 100644\n--- /dev/null\n+++ b/x\n" + HUNK,
         "new file with old lines",
     ),
     "deleted with lines left": (
-        b"diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n" + HUNK,
+        X + b"deleted file mode 100644\n--- a/x\n+++ /dev/null\n" + HUNK,
         "deleted file with lines left",
     ),
     "binary without content": (
-        b"diff --git a/x b/x\nindex 1234567..89abcde 100644\nBinary files a/x and b/x differ\n",
+        X + b"index 1234567..89abcde 100644\nBinary files a/x and b/x differ\n",
         "binary file without its content",
     ),
-    "binary without ids": (
-        b"diff --git a/x b/x\nindex 1234567..89abcde 100644\n" + BINARY, "without a full index"
-    ),
-    "binary without an index line": (
-        b"diff --git a/x b/x\n" + BINARY, "without a full index"
-    ),
-    "binary of another id": (
-        b"diff --git a/x b/x\n" + FULL + BINARY, "is not the one that the index line names"
-    ),
+    "binary without ids": (X + b"index 1234567..89abcde 100644\n" + BINARY, "without a full index"),
+    "binary without an index line": (X + BINARY, "without a full index"),
+    "binary of another id": (X + FULL + BINARY, "is not the one that the index line names"),
     "deleted binary with content": (
-        b"diff --git a/x b/x\ndeleted file mode 100644\n" + FULL.replace(b" 100644", b"") + BINARY,
+        X + b"deleted file mode 100644\n" + FULL.replace(b" 100644", b"") + BINARY,
         "deleted file with content",
     ),
-    "quoted name damaged": (
-        edit(b'"a/x', b'"b/x"', b'"a/x" "b/x"'), "quoted name cannot be read"
-    ),
+    "quoted name damaged": (edit(b'"a/x', b'"b/x"', b'"a/x" "b/x"'), "quoted name cannot be read"),
     "quoted name with a rest": (
         edit(b'"a/x"z', b'"b/x"', b'"a/x" "b/x"'), "quoted name cannot be read"
     ),
@@ -400,7 +361,7 @@ def test_a_link_for_gitmodules_is_refused() -> None:
 
 
 def test_the_empty_blob_is_a_sound_literal() -> None:
-    raw = b"diff --git a/x b/x\nindex " + b"1" * 40 + b".." + EMPTY_BLOB.encode() + b" 100644\n"
+    raw = X + b"index " + b"1" * 40 + b".." + EMPTY_BLOB.encode() + b" 100644\n"
     file = read(raw + b"GIT binary patch\nliteral 0\nHcmV?d00001\n\n")
     assert file.binary == BinaryChange("literal", b"")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.collected import check_collected
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -17,14 +15,12 @@ ASKS = "def test_it(client):\n    assert client\n"
 
 @table(
     ("old", "new", "said"),
-    [
-        pytest.param("class TestA", "class CasesA", ["CasesA.test_two"], id="renamed"),
-        pytest.param("class TestA", "class TestB", [], id="still-collected"),
-        pytest.param("class TestA", "class CasesA(Base)", [], id="of-a-base"),
-        pytest.param(
-            "class TestA:\n", "class TestA:\n    __test__ = False\n", ["TestA.test_two"], id="off"
-        ),
-    ],
+    {
+        "renamed": ("class TestA", "class CasesA", ["CasesA.test_two"]),
+        "still-collected": ("class TestA", "class TestB", []),
+        "of-a-base": ("class TestA", "class CasesA(Base)", []),
+        "off": ("class TestA:\n", "class TestA:\n    __test__ = False\n", ["TestA.test_two"]),
+    },
 )
 def test_a_test_in_a_class_that_nothing_collects_is_told(
     old: str, new: str, said: list[str]
@@ -36,21 +32,17 @@ def test_a_test_in_a_class_that_nothing_collects_is_told(
 
 @table(
     ("conftest", "asks", "said"),
-    [
-        pytest.param(FIXTURE.replace("client", "other"), ASKS, ["client"], id="gone"),
-        pytest.param(FIXTURE.replace("1", "2"), ASKS, [], id="changed"),
-        pytest.param(
+    {
+        "gone": (FIXTURE.replace("client", "other"), ASKS, ["client"]),
+        "changed": (FIXTURE.replace("1", "2"), ASKS, []),
+        "named": (
             FIXTURE.replace("fixture\ndef client", "fixture(name='client')\ndef other"), ASKS, [],
-            id="named",
         ),
-        pytest.param(
-            f"from fixtures import *\n{FIXTURE.replace('client', 'other')}", ASKS, [], id="star"
-        ),
-        pytest.param(
+        "star": (f"from fixtures import *\n{FIXTURE.replace('client', 'other')}", ASKS, []),
+        "not-asked-for": (
             FIXTURE.replace("client", "other"), ASKS.replace("client)", "client=None)"), [],
-            id="not-asked-for",
         ),
-    ],
+    },
 )  # fmt: skip
 def test_a_fixture_that_is_gone_is_told(conftest: str, asks: str, said: list[str]) -> None:
     base = {"tests/conftest.py": FIXTURE.encode()}
@@ -79,11 +71,11 @@ TWO = ONE.replace("pass\n", "pass\n\n    def test_two(self):\n        pass\n")
 
 @table(
     ("last", "path", "said"),
-    [
-        pytest.param(ONE, "test_a.py", ["TestA.test_two"], id="hidden"),
-        pytest.param(ONE.replace("TestA", "TestB"), "test_a.py", [], id="another-name"),
-        pytest.param(ONE, "a.py", [], id="no-test-file"),
-    ],
+    {
+        "hidden": (ONE, "test_a.py", ["TestA.test_two"]),
+        "another-name": (ONE.replace("TestA", "TestB"), "test_a.py", []),
+        "no-test-file": (ONE, "a.py", []),
+    },
 )
 def test_a_test_that_no_run_finds_is_told(last: str, path: str, said: list[str]) -> None:
     base, ours = (ONE + REST).encode(), (TWO + REST).encode()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.model.audit import AuditFinding
@@ -432,15 +430,14 @@ REACHED = {
 
 @table(
     ("upstream", "expected"),
-    [
-        pytest.param({"src/all.h": '#include "src/more.h"\n'}, ["total"], id="no-longer-included"),
-        pytest.param({"src/all.h": '#include "src/k.h"\n'}, [], id="another-one"),
-        pytest.param(
+    {
+        "no-longer-included": ({"src/all.h": '#include "src/more.h"\n'}, ["total"]),
+        "another-one": ({"src/all.h": '#include "src/k.h"\n'}, []),
+        "by-another-way": (
             {"src/all.h": '#include "src/more.h"\n', "src/more.h": '#include "src/k.h"\n'},
             [],
-            id="by-another-way",
         ),
-    ],
+    },
 )
 def test_what_the_includes_no_longer_lead_to_is_told(upstream: Files, expected: list[str]) -> None:
     ours = {"src/k.cu": REACHED["src/k.cu"].replace("  int r = a;\n", "  int r = total(a);\n")}

@@ -74,14 +74,12 @@ def test_a_module_is_named_without_the_folders_above_its_package(root: str, lead
 
 @table(
     "upstream",
-    [
-        pytest.param({"pkg/io.py": OTHER}, id="gone"),
-        pytest.param({"pkg/fs.py": b"A = 2\n"}, id="nothing-moved"),
-        pytest.param(
-            {"pkg/io.py": OTHER, "pkg/fs.py": b"A = 1\n" + LOAD, "pkg/gs.py": LOAD}, id="two-homes"
-        ),
-        pytest.param({"pkg/io.py": OTHER, "third/fs.py": LOAD}, id="beside-the-package"),
-    ],
+    {
+        "gone": {"pkg/io.py": OTHER},
+        "nothing-moved": {"pkg/fs.py": b"A = 2\n"},
+        "two-homes": {"pkg/io.py": OTHER, "pkg/fs.py": b"A = 1\n" + LOAD, "pkg/gs.py": LOAD},
+        "beside-the-package": {"pkg/io.py": OTHER, "third/fs.py": LOAD},
+    },
 )
 def test_what_is_not_clear_is_left_alone(upstream: Files) -> None:
     verdict, text, said = followed(upstream)
@@ -91,23 +89,21 @@ def test_what_is_not_clear_is_left_alone(upstream: Files) -> None:
 
 @table(
     ("text", "expected"),
-    [
-        pytest.param(b"from a import x\n", b"from b import x\n", id="alone"),
-        pytest.param(b"from a import x  # why\n", b"from b import x  # why\n", id="with-a-remark"),
-        pytest.param(
+    {
+        "alone": (b"from a import x\n", b"from b import x\n"),
+        "with-a-remark": (b"from a import x  # why\n", b"from b import x  # why\n"),
+        "one-of-two": (
             b"if y:\n    from a import x as z, w\n",
             b"if y:\n    from a import w\n    from b import x as z\n",
-            id="one-of-two",
         ),
-        pytest.param(
+        "listed": (
             b"from a import (\n    v,\n    w,\n    x,\n)\n",
             b"from a import (\n    v,\n    w,\n)\nfrom b import x\n",
-            id="listed",
         ),
-        pytest.param(b"from a import w, x  # why\n", None, id="a-remark-on-several"),
-        pytest.param(b"from c import x\n", None, id="from-elsewhere"),
-        pytest.param(b"from a import x; y = 1\n", None, id="not-alone-on-its-line"),
-    ],
+        "a-remark-on-several": (b"from a import w, x  # why\n", None),
+        "from-elsewhere": (b"from c import x\n", None),
+        "not-alone-on-its-line": (b"from a import x; y = 1\n", None),
+    },
 )
 def test_statements_are_written_anew(text: bytes, expected: bytes | None) -> None:
     assert rewritten(text, None, [Move("a", "x", "b", None)]) == expected
@@ -121,14 +117,14 @@ UNITS = b"def human(a):\n    return a\n"
 
 @table(
     ("moved", "module"),
-    [
-        pytest.param({}, b"from ..units import human", id="left-behind"),
-        pytest.param({"lib/fs/units.py": UNITS}, b"from .units import human", id="moved-along"),
-        pytest.param(
+    {
+        "left-behind": ({}, b"from ..units import human"),
+        "moved-along": ({"lib/fs/units.py": UNITS}, b"from .units import human"),
+        "gone": (
             {"lib/units.py": b"", "lib/fs/units.py": b"def other():\n    pass\n"},
-            b"from .units import human", id="gone",
+            b"from .units import human",
         ),
-    ],
+    },
 )  # fmt: skip
 def test_a_relative_import_in_a_file_that_moved_names_the_same_module(
     moved: Files, module: bytes

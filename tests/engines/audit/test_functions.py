@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.functions import check_functions
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -16,23 +14,20 @@ DECLARED = "  int n = count(c);\n"
 
 @table(
     ("old", "new", "added", "said"),
-    [
-        pytest.param(DECLARED, "  int items = count(c);\n", "  if (n > 3) stop(c);\n",
-                     "`n` is used here, but upstream no longer has it in `run`.", id="renamed"),
-        pytest.param(DECLARED, "  int items = count(c);\n", "  int n = 2;\n", None, id="its-own"),
-        pytest.param(DECLARED, "  int items = count(c);\n", "  c->n = 2;\n", None, id="a-field"),
-        pytest.param(DECLARED, "  int items = count(c);\n", "  n(c);  // n\n", None, id="a-call"),
-        pytest.param(DECLARED, "  int n = count(c) / 4;\n", "  if (n > 3) stop(c);\n",
-                     "`n`, which this line reads, is `count(c) / 4` now (it was `count(c)`)",
-                     id="another-value"),
-        pytest.param(DECLARED, "  int n = count(c) / 4;\n", "  show(n);\n", None, id="passed-on"),
-        pytest.param(DECLARED, "  int n =  count(c);\n", "  if (n > 3) stop(c);\n", None,
-                     id="laid-out-anew"),
-        pytest.param("int n = 1;\n", "int m = 1;\n", "  if (n > 3) stop(c);\n", None,
-                     id="of-another-function"),
-        pytest.param("  step1(c);\n", "#if 0\n  step1(c);\n", "  fix(c);\n",
-                     "this line is within `#if 0` now", id="switched-off"),
-    ],
+    {
+        "renamed": (DECLARED, "  int items = count(c);\n", "  if (n > 3) stop(c);\n",
+            "`n` is used here, but upstream no longer has it in `run`."),
+        "its-own": (DECLARED, "  int items = count(c);\n", "  int n = 2;\n", None),
+        "a-field": (DECLARED, "  int items = count(c);\n", "  c->n = 2;\n", None),
+        "a-call": (DECLARED, "  int items = count(c);\n", "  n(c);  // n\n", None),
+        "another-value": (DECLARED, "  int n = count(c) / 4;\n", "  if (n > 3) stop(c);\n",
+            "`n`, which this line reads, is `count(c) / 4` now (it was `count(c)`)"),
+        "passed-on": (DECLARED, "  int n = count(c) / 4;\n", "  show(n);\n", None),
+        "laid-out-anew": (DECLARED, "  int n =  count(c);\n", "  if (n > 3) stop(c);\n", None),
+        "of-another-function": ("int n = 1;\n", "int m = 1;\n", "  if (n > 3) stop(c);\n", None),
+        "switched-off": ("  step1(c);\n", "#if 0\n  step1(c);\n", "  fix(c);\n",
+            "this line is within `#if 0` now"),
+    },
 )  # fmt: skip
 def test_what_a_new_line_relies_on_is_told(
     old: str, new: str, added: str, said: str | None
@@ -52,7 +47,7 @@ def test_a_value_that_the_series_changes_is_changed_on_purpose() -> None:
     assert not found([check_functions], *({"m.c": x.encode()} for x in (BASE, ours, upstream)))
 
 
-@table("kind", [pytest.param(True, id="guarded"), pytest.param(False, id="once")])
+@table("kind", {"guarded": True, "once": False})
 def test_the_guard_of_a_header_is_no_condition(kind: bool) -> None:
     lines = "".join(f"int f{n}(void);\n" for n in range(9))
     base = f"#ifndef M_H\n#define M_H\n{lines}#endif\n"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.interfaces import check_interfaces
 from tests.engines.audit.audited import found
 from tests.engines.series import Files
 from tests.tables import table
+
+NEEDS_B = "`f` is called without `b`, which it needs."
 
 
 def said(text: str, old: str, new: str) -> list[str]:
@@ -30,43 +30,30 @@ BUILT_TWO = "class f:\n    def __init__(self, a, b):\n        pass\n"
 
 @table(
     ("text", "old", "new", "sentence"),
-    [
-        pytest.param(ONCE, ONE, TWO, "`f` is called without `b`, which it needs.", id="new"),
-        pytest.param(
+    {
+        "new": (ONCE, ONE, TWO, NEEDS_B),
+        "gone": (
             "from m import f\n\nf(1, b=2)\n", TWO, ONE,
-            "`f` is called with `b`, which it does not take.", id="gone",
+            "`f` is called with `b`, which it does not take.",
         ),
-        pytest.param(
+        "fewer": (
             "from m import f\n\nf(1, 2)\n", TWO, ONE,
-            "`f` is called with more arguments than it takes.", id="fewer",
+            "`f` is called with more arguments than it takes.",
         ),
-        pytest.param(
-            'from m import f\n\nf("\\d \udc80")\n', ONE, TWO,
-            "`f` is called without `b`, which it needs.", id="with-an-odd-string",
-        ),
-        pytest.param(
-            f"\ufeff{ONCE}", ONE, TWO, "`f` is called without `b`, which it needs.", id="bom",
-        ),
-        pytest.param(
-            "from m import \\\n    f\n\nf(1)\n", ONE, TWO,
-            "`f` is called without `b`, which it needs.", id="imported-over-lines",
-        ),
-        pytest.param(
+        "with-an-odd-string": ('from m import f\n\nf("\\d \udc80")\n', ONE, TWO, NEEDS_B),
+        "bom": (f"\ufeff{ONCE}", ONE, TWO, NEEDS_B),
+        "imported-over-lines": ("from m import \\\n    f\n\nf(1)\n", ONE, TWO, NEEDS_B),
+        "over-lines": (
             "from m import f\n\nf(\n    (1),  # first )\n)\n", ONE, TWO,
-            "`f` is called without `b`, which it needs.", id="over-lines",
+            NEEDS_B,
         ),
-        pytest.param(
-            ONCE, BUILT, BUILT_TWO, "`f` is called without `b`, which it needs.", id="class"
-        ),
-        pytest.param(
+        "class": (ONCE, BUILT, BUILT_TWO, NEEDS_B),
+        "method-of-an-object": (
             RUN, TOOL + MADE, TOOL_TWO + MADE,
-            "`tool.run` is called without `b`, which it needs.", id="method-of-an-object",
+            "`tool.run` is called without `b`, which it needs.",
         ),
-        pytest.param(
-            ONCE, f"async {ONE}", f"async {TWO}",
-            "`f` is called without `b`, which it needs.", id="async",
-        ),
-    ],
+        "async": (ONCE, f"async {ONE}", f"async {TWO}", NEEDS_B),
+    },
 )  # fmt: skip
 def test_a_call_that_does_not_fit_any_more_is_named(
     text: str, old: str, new: str, sentence: str
@@ -77,41 +64,33 @@ def test_a_call_that_does_not_fit_any_more_is_named(
 
 @table(
     ("text", "old", "new"),
-    [
-        pytest.param(ONCE, ONE, "def f(a, b=None):\n    return a\n", id="with-a-default"),
-        pytest.param(ONCE, TWO, "def f(a, b, c):\n    return a\n", id="never-fitted"),
-        pytest.param(ONCE, ONE, f"@cached\n{TWO}", id="decorated"),
-        pytest.param(ONCE, ONE, TWO + TWO, id="defined-twice"),
-        pytest.param(ONCE, ONE, "f = make(2)\n", id="another-kind-of-thing"),
-        pytest.param(ONCE, ONE, "class Tool:\n    pass\n", id="gone-altogether"),
-        pytest.param(ONCE, ONE, "def f(a, b:\n", id="not-to-be-parsed"),
-        pytest.param("from m import f\n\nx.f(1)\n", ONE, TWO, id="of-something-else"),
-        pytest.param("from m import f\n\nf(*a)\n", ONE, TWO, id="with-a-star"),
-        pytest.param("from m import f\n\nf(1\n", ONE, TWO, id="a-call-that-does-not-end"),
-        pytest.param(f"{ONCE}f = 1\n", ONE, TWO, id="bound-again"),
-        pytest.param(
-            "from m import f\n\n\ndef g(x, f: int):\n    f(1)\n", ONE, TWO, id="an-argument"
-        ),
-        pytest.param(f"{ONCE}with x as f:\n    f(1)\n", ONE, TWO, id="a-target"),
-        pytest.param("from m import f\n\nf(1)(2)\n", TWO, ONE, id="the-result-is-called"),
-        pytest.param("from m import f\n", ONE, TWO, id="not-called"),
-        pytest.param(f"from m import f\n\nf({'-' * 9000}1)\n", ONE, TWO, id="too-deep"),
-        pytest.param(
-            "from m import f as g\nfrom n import f\n\nf(1)\n", ONE, TWO,
-            id="under-another-name",
-        ),
-        pytest.param(ONCE, TWO, TWO.replace("return a", "pass"), id="another-body"),
-        pytest.param(RUN, TOOL + MADE, TOOL_TWO + "tool = None\n", id="made-of-nothing"),
-        pytest.param(RUN, TOOL + MADE, "tool = tool()\n", id="made-of-itself"),
-        pytest.param(
+    {
+        "with-a-default": (ONCE, ONE, "def f(a, b=None):\n    return a\n"),
+        "never-fitted": (ONCE, TWO, "def f(a, b, c):\n    return a\n"),
+        "decorated": (ONCE, ONE, f"@cached\n{TWO}"),
+        "defined-twice": (ONCE, ONE, TWO + TWO),
+        "another-kind-of-thing": (ONCE, ONE, "f = make(2)\n"),
+        "gone-altogether": (ONCE, ONE, "class Tool:\n    pass\n"),
+        "not-to-be-parsed": (ONCE, ONE, "def f(a, b:\n"),
+        "of-something-else": ("from m import f\n\nx.f(1)\n", ONE, TWO),
+        "with-a-star": ("from m import f\n\nf(*a)\n", ONE, TWO),
+        "a-call-that-does-not-end": ("from m import f\n\nf(1\n", ONE, TWO),
+        "bound-again": (f"{ONCE}f = 1\n", ONE, TWO),
+        "an-argument": ("from m import f\n\n\ndef g(x, f: int):\n    f(1)\n", ONE, TWO),
+        "a-target": (f"{ONCE}with x as f:\n    f(1)\n", ONE, TWO),
+        "the-result-is-called": ("from m import f\n\nf(1)(2)\n", TWO, ONE),
+        "not-called": ("from m import f\n", ONE, TWO),
+        "too-deep": (f"from m import f\n\nf({'-' * 9000}1)\n", ONE, TWO),
+        "under-another-name": ("from m import f as g\nfrom n import f\n\nf(1)\n", ONE, TWO),
+        "another-body": (ONCE, TWO, TWO.replace("return a", "pass")),
+        "made-of-nothing": (RUN, TOOL + MADE, TOOL_TWO + "tool = None\n"),
+        "made-of-itself": (RUN, TOOL + MADE, "tool = tool()\n"),
+        "a-decorated-method": (
             RUN, TOOL + MADE,
             TOOL.replace("    def", "    @cached\n    def").replace("a)", "a, b)") + MADE,
-            id="a-decorated-method",
         ),
-        pytest.param(
-            RUN, TOOL + MADE, "class Tool:\n    run = other\n\n\n" + MADE, id="no-method"
-        ),
-    ],
+        "no-method": (RUN, TOOL + MADE, "class Tool:\n    run = other\n\n\n" + MADE),
+    },
 )  # fmt: skip
 def test_what_is_not_sure_is_not_said(text: str, old: str, new: str) -> None:
     assert said(text, old, new) == []
@@ -134,86 +113,79 @@ BASE = """class Base:
 """
 
 
+NO_LIMIT = "`self.limit` finds nothing any more: `A` has no `limit`. It may be `most` now."
 GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may be `most` now."
 
 
 @table(
     ("text", "edits", "sentence"),
-    [
-        pytest.param(
+    {
+        "inherited-attribute": (
             "class A(Base):\n    def go(self):\n        return self.limit\n", [("limit", "most")],
-            "`self.limit` finds nothing any more: `A` has no `limit`. It may be `most` now.",
-            id="inherited-attribute",
+            NO_LIMIT,
         ),
-        pytest.param(
+        "override-of-nothing": (
             "class A(Base):\n    def stop(self):\n        return 1\n", [("stop", "halt")],
             "`A.stop` overrides nothing any more: no base has `stop`. It may be `halt` now.",
-            id="override-of-nothing",
         ),
-        pytest.param(
+        "override-of-another-signature": (
             "class A(Base):\n    def run(self, n):\n        return 1\n", [("n)", "n, way)")],
             "`A.run` overrides a method that takes `way`, but does not take it itself.",
-            id="override-of-another-signature",
         ),
-        pytest.param(
+        "super": (
             "class A(Base):\n    def go(self):\n        super().stop()\n", [("stop", "halt")],
             "`super().stop` finds nothing any more: `A` has no `stop`. It may be `halt` now.",
-            id="super",
         ),
-        pytest.param(
+        "annotated": (
             "def go(base: Base):\n    return base.run(1)\n", [("n)", "n, way)")],
-            "`base.run` is called without `way`, which it needs.", id="annotated",
+            "`base.run` is called without `way`, which it needs.",
         ),
-        pytest.param(
+        "made-here": (
             "def go():\n    base = Base()\n    return base.run(1)\n", [("n)", "*, way)")],
             "`base.run` is called with more arguments than it takes. "
-            "`base.run` is called without `way`, which it needs.", id="made-here",
+            "`base.run` is called without `way`, which it needs.",
         ),
-        pytest.param(
+        "kept-parameter": (
             "class A:\n    def __init__(self, base: Base):\n        self.base = base\n\n"
             "    def go(self):\n        return self.base.limit\n", [("limit", "most")],
             GONE,
-            id="kept-parameter",
         ),
-        pytest.param(
+        "kept-attribute-of-a-parameter": (
             "class Box:\n    base: Base\n\n\nclass A:\n    def __init__(self, box: Box):\n"
             "        self.base = box.base\n\n    def go(self):\n        return self.base.limit\n",
             [("limit", "most")],
             GONE,
-            id="kept-attribute-of-a-parameter",
         ),
-        pytest.param(
+        "parameter-that-is-set-again": (
             "class A:\n    def __init__(self, base: Base):\n        base = wrap(base)\n"
             "        self.base = base\n\n    def go(self):\n        return self.base.limit\n",
-            [("limit", "most")], None, id="parameter-that-is-set-again",
+            [("limit", "most")], None,
         ),
-        pytest.param(
+        "async": (
             "async def go():\n    Base().stop()\n", [("    def stop", "    async def stop")],
-            "`Base().stop` is called without `await`, but is a coroutine now.", id="async",
+            "`Base().stop` is called without `await`, but is a coroutine now.",
         ),
-        pytest.param(
+        "another-value": (
             "class A(Base):\n    def go(self):\n        return self.limit\n",
-            [("limit = 8", "limit = 9")], None, id="another-value",
+            [("limit = 8", "limit = 9")], None,
         ),
-        pytest.param(
+        "asked-for": (
             "def go(base):\n    return getattr(base, 'limit', 1)\n", [("limit", "most")], None,
-            id="asked-for",
         ),
-        pytest.param(
+        "decorated": (
             "@config\nclass A(Base):\n    def go(self):\n        return self.limit\n",
             [("limit", "most")],
-            "`self.limit` finds nothing any more: `A` has no `limit`. It may be `most` now.",
-            id="decorated",
+            NO_LIMIT,
         ),
-        pytest.param(
+        "of-a-decorator": (
             "@config\nclass A(Base):\n    def go(self):\n        return self.made\n",
-            [("limit", "most")], None, id="of-a-decorator",
+            [("limit", "most")], None,
         ),
-        pytest.param(
+        "its-own": (
             "class A(Base):\n    limit = 1\n\n    def go(self):\n        return self.limit\n",
-            [("limit", "most")], None, id="its-own",
+            [("limit", "most")], None,
         ),
-    ],
+    },
 )  # fmt: skip
 def test_members_are_looked_at_and_never_certain(
     text: str, edits: list[tuple[str, str]], sentence: str | None
@@ -230,13 +202,13 @@ def test_members_are_looked_at_and_never_certain(
 
 @table(
     ("base_text", "ours", "told"),
-    [
-        pytest.param(ONE, "def g(a):\n    return a\n", True, id="renamed"),
-        pytest.param(ONE, "def f(a, *, b=1):\n    return a\n", False, id="fits"),
-        pytest.param(ONE, TWO, True, id="needs-more"),
-        pytest.param(f"{ONE}\n{TOOL}", f"{TWO}\n{TOOL}", True, id="beside-what-is-the-same"),
-        pytest.param(BUILT, BUILT_TWO, True, id="made-otherwise"),
-    ],
+    {
+        "renamed": (ONE, "def g(a):\n    return a\n", True),
+        "fits": (ONE, "def f(a, *, b=1):\n    return a\n", False),
+        "needs-more": (ONE, TWO, True),
+        "beside-what-is-the-same": (f"{ONE}\n{TOOL}", f"{TWO}\n{TOOL}", True),
+        "made-otherwise": (BUILT, BUILT_TWO, True),
+    },
 )
 def test_new_code_of_upstream_is_looked_at_as_well(base_text: str, ours: str, told: bool) -> None:
     base = {"m.py": base_text.encode(), "n.py": b"x = 1\n"}
@@ -247,10 +219,10 @@ def test_new_code_of_upstream_is_looked_at_as_well(base_text: str, ours: str, to
 
 @table(
     "head",
-    [
-        pytest.param("def go(box: Base):\n    box.start()\n", id="parameter"),
-        pytest.param("def go():\n    box = Base()\n    box.start()\n", id="variable"),
-    ],
+    {
+        "parameter": "def go(box: Base):\n    box.start()\n",
+        "variable": "def go():\n    box = Base()\n    box.start()\n",
+    },
 )
 def test_a_type_that_only_another_line_of_the_function_names_is_known(head: str) -> None:
     body = "class Base:\n    def start(self):\n        pass\n\n"
@@ -279,38 +251,34 @@ FUNCTION = "def f():\n    return 1\n"
 
 @table(
     ("text", "old", "new", "words"),
-    [
-        pytest.param("next(f(1))", YIELDS, LISTS, "no longer a g", id="next-of-a-list"),
-        pytest.param("x = f(1)\ny = next(x)", YIELDS, LISTS, "no longer a g", id="next-of-a-name"),
-        pytest.param("list(f(1))", YIELDS, LISTS, None, id="a-list-of-a-list"),
-        pytest.param("len(f(1))", LISTS, YIELDS, "`f` is a generator", id="len-of-a-generator"),
-        pytest.param("f(1)[0]", LISTS, YIELDS, "`f` is a generator now", id="item-of-a-generator"),
-        pytest.param("for x in f(1):\n    pass", LISTS, YIELDS, None, id="for-of-a-generator"),
-        pytest.param("x = f(1)\nx[0]", LISTS, PAIR, "returns several values now", id="pair"),
-        pytest.param("f(1)", LISTS, PAIR, None, id="pair-that-nobody-reads"),
-        pytest.param("x = f(1)[0]", PAIR, PAIR.replace("len(", "sum("), None, id="still-a-pair"),
-        pytest.param("@f\ndef g():\n    pass", BARE, FACTORY, "`@f` has to be called", id="bare"),
-        pytest.param("@f(1)\ndef g():\n    pass", FACTORY, BARE, "plain decorator now", id="plain"),
-        pytest.param("@f\ndef g():\n    pass", BARE, WRAPPER, None, id="decorator-that-wraps"),
-        pytest.param(
+    {
+        "next-of-a-list": ("next(f(1))", YIELDS, LISTS, "no longer a g"),
+        "next-of-a-name": ("x = f(1)\ny = next(x)", YIELDS, LISTS, "no longer a g"),
+        "a-list-of-a-list": ("list(f(1))", YIELDS, LISTS, None),
+        "len-of-a-generator": ("len(f(1))", LISTS, YIELDS, "`f` is a generator"),
+        "item-of-a-generator": ("f(1)[0]", LISTS, YIELDS, "`f` is a generator now"),
+        "for-of-a-generator": ("for x in f(1):\n    pass", LISTS, YIELDS, None),
+        "pair": ("x = f(1)\nx[0]", LISTS, PAIR, "returns several values now"),
+        "pair-that-nobody-reads": ("f(1)", LISTS, PAIR, None),
+        "still-a-pair": ("x = f(1)[0]", PAIR, PAIR.replace("len(", "sum("), None),
+        "bare": ("@f\ndef g():\n    pass", BARE, FACTORY, "`@f` has to be called"),
+        "plain": ("@f(1)\ndef g():\n    pass", FACTORY, BARE, "plain decorator now"),
+        "decorator-that-wraps": ("@f\ndef g():\n    pass", BARE, WRAPPER, None),
+        "decorator-of-two": (
             "@f\ndef g():\n    pass", BARE, BARE.replace("(g)", "(g, h)"),
-            "`f` is called without `h`", id="decorator-of-two",
+            "`f` is called without `h`",
         ),
-        pytest.param("isinstance(1, f)", CLASS, FUNCTION, "`f` is asked about", id="isinstance"),
-        pytest.param("isinstance(1, f)", CLASS, CLASS.replace("pass", "a = 1"), None, id="class"),
-        pytest.param(
+        "isinstance": ("isinstance(1, f)", CLASS, FUNCTION, "`f` is asked about"),
+        "class": ("isinstance(1, f)", CLASS, CLASS.replace("pass", "a = 1"), None),
+        "default": (
             "f()", "def f(a=True):\n    pass\n", "def f(a=False):\n    pass\n",
-            "omits `a`, whose default was `True` and is `False` now.", id="default",
+            "omits `a`, whose default was `True` and is `False` now.",
         ),
-        pytest.param(
-            "f(a=1)", "def f(a=1):\n    pass\n", "def f(a=2):\n    pass\n", None, id="not-left-out"
-        ),
-        pytest.param(
-            "f()", "def f(a=1):\n    pass\n", "def f(a=None):\n    pass\n", None, id="default-none"
-        ),
-        pytest.param("f", TABLE, TABLE.replace("'f': 1, ", ""), "has no `f`", id="table"),
-        pytest.param("f", TABLE, TABLE.replace("'g': 2", "'h': 2"), None, id="another-row"),
-    ],
+        "not-left-out": ("f(a=1)", "def f(a=1):\n    pass\n", "def f(a=2):\n    pass\n", None),
+        "default-none": ("f()", "def f(a=1):\n    pass\n", "def f(a=None):\n    pass\n", None),
+        "table": ("f", TABLE, TABLE.replace("'f': 1, ", ""), "has no `f`"),
+        "another-row": ("f", TABLE, TABLE.replace("'g': 2", "'h': 2"), None),
+    },
 )  # fmt: skip
 def test_uses_are_held_to_what_upstream_made(
     text: str, old: str, new: str, words: str | None
@@ -320,23 +288,18 @@ def test_uses_are_held_to_what_upstream_made(
 
 @table(
     ("text", "old", "new", "words"),
-    [
-        pytest.param(TRIES, RAISES, RAISES.replace("(E)", "(OSError)"), "`f` raises", id="base"),
-        pytest.param(TRIES, RAISES, RAISES.replace("D(a)", "KeyError"), "KeyError", id="another"),
-        pytest.param(TRIES, RAISES, RAISES.replace("D(a)", "E(a)"), None, id="caught-as-well"),
-        pytest.param(
-            "from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g("), "`f` is used",
-            id="star",
-        ),
-        pytest.param(
+    {
+        "base": (TRIES, RAISES, RAISES.replace("(E)", "(OSError)"), "`f` raises"),
+        "another": (TRIES, RAISES, RAISES.replace("D(a)", "KeyError"), "KeyError"),
+        "caught-as-well": (TRIES, RAISES, RAISES.replace("D(a)", "E(a)"), None),
+        "star": ("from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g("), "`f` is used"),
+        "star-with-an-alias": (
             "from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g(") + "\n\nf = g\n", None,
-            id="star-with-an-alias",
         ),
-        pytest.param(
+        "star-that-lists": (
             "from m import *\n\nf(1)\n", YIELDS, YIELDS + "\n\n__all__ = ['g']\n", "`f` is used",
-            id="star-that-lists",
         ),
-    ],
+    },
 )  # fmt: skip
 def test_a_file_is_held_to_what_it_imports(
     text: str, old: str, new: str, words: str | None
@@ -352,19 +315,17 @@ NO_STOP = "class Base:\n    end = '.a'\n\n    def run(self):\n        return sel
 
 @table(
     ("text", "old", "new", "words"),
-    [
-        pytest.param(OURS, ROOT + CALLS, NO_STOP, "`A.stop` overrides nothing", id="was-called"),
-        pytest.param(OURS, ROOT, NO_STOP, None, id="nobody-called-it"),
-        pytest.param(
+    {
+        "was-called": (OURS, ROOT + CALLS, NO_STOP, "`A.stop` overrides nothing"),
+        "nobody-called-it": (OURS, ROOT, NO_STOP, None),
+        "calls-its-own": (
             f"{OURS}\n    def go(self):\n        return self.stop()\n", ROOT + CALLS, NO_STOP, None,
-            id="calls-its-own",
         ),
-        pytest.param(
+        "attribute": (
             OURS, ROOT + CALLS, (ROOT + CALLS).replace("end", "suffix"), "`A.end` overrides",
-            id="attribute",
         ),
-        pytest.param(OURS, ROOT + CALLS, (ROOT + CALLS).replace(".a", ".c"), None, id="value"),
-    ],
+        "value": (OURS, ROOT + CALLS, (ROOT + CALLS).replace(".a", ".c"), None),
+    },
 )  # fmt: skip
 def test_an_override_is_held_to_what_used_it(
     text: str, old: str, new: str, words: str | None
@@ -394,62 +355,55 @@ NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        retu
 
 @table(
     ("text", "old", "new", "words"),
-    [
-        pytest.param(
+    {
+        "length": (
             "from m import C\n\nlen(C())\n", LEN, LEN.replace("__len__", "size"), "`__len__`",
-            id="length",
         ),
-        pytest.param(
-            "from m import C\n\nlen(C())\n", LEN, LEN.replace("limit", "most"), None, id="has-it"
-        ),
-        pytest.param(
+        "has-it": ("from m import C\n\nlen(C())\n", LEN, LEN.replace("limit", "most"), None),
+        "set": (
             "from m import C\n\nc = C()\nc.limit = 5\n", LEN, LEN.replace("limit", "most"),
-            "`c.limit` is set", id="set",
+            "`c.limit` is set",
         ),
-        pytest.param(
+        "set-of-its-own": (
             "from m import C\n\nc = C()\nc.own = 5\n", LEN, LEN.replace("limit", "most"), None,
-            id="set-of-its-own",
         ),
-        pytest.param(NARROW, LEN, LEN.replace("limit", "most"), "`c.limit` finds", id="narrowed"),
-        pytest.param(
+        "narrowed": (NARROW, LEN, LEN.replace("limit", "most"), "`c.limit` finds"),
+        "namedtuple": (
             "from m import P\n\n\ndef g(p: P):\n    return p.x\n", PAIRS,
             PAIRS.replace("x y", "u y"),
-            "`P` has no `x`", id="namedtuple",
+            "`P` has no `x`",
         ),
-        pytest.param(
+        "other-field": (
             "from m import P\n\n\ndef g(p: P):\n    return p.y\n", PAIRS,
             PAIRS.replace("x y", "u y"),
-            None, id="other-field",
+            None,
         ),
-        pytest.param(
+        "value-of-an-enumeration": (
             "from m import M\n\nM('fast')\n", ENUM, ENUM.replace("'fast'", "'quick'"),
-            "`M` no longer has `fast`", id="value-of-an-enumeration",
+            "`M` no longer has `fast`",
         ),
-        pytest.param(
+        "row": (
             "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'"),
-            "`T` no longer has `a`", id="row",
+            "`T` no longer has `a`",
         ),
-        pytest.param(
+        "row-that-is-set-below": (
             "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'") + "T['a'] = 3\n", None,
-            id="row-that-is-set-below",
         ),
-        pytest.param(
+        "with": (
             "from m import f\n\nwith f():\n    pass\n", WITH, "def f():\n    return 1\n",
-            "no longer returns a context manager", id="with",
+            "no longer returns a context manager",
         ),
-        pytest.param(
+        "named-by-a-text": (
             "import m\n\nsetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), "`m.f` is",
-            id="named-by-a-text",
         ),
-        pytest.param(
+        "asked-with-a-default": (
             "import m\n\ngetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), None,
-            id="asked-with-a-default",
         ),
-        pytest.param(
+        "by-place-only": (
             "from m import f\n\nf(g=1)\n", BARE, BARE.replace("(g)", "(g, /)"),
-            "by its place only", id="by-place-only",
+            "by its place only",
         ),
-    ],
+    },
 )  # fmt: skip
 def test_statements_are_held_to_what_a_class_and_a_table_have(
     text: str, old: str, new: str, words: str | None
@@ -467,82 +421,68 @@ SHOP = {
 
 @table(
     ("text", "merged", "said"),
-    [
-        pytest.param("from shop.cart import Cart\n", {}, (), id="resolves"),
-        pytest.param(
+    {
+        "resolves": ("from shop.cart import Cart\n", {}, ()),
+        "name gone": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "class Basket: ...\n"},
             ("from shop.cart import Cart",),
-            id="name gone",
         ),
-        pytest.param(
+        "relative": (
             "from .cart import Cart, spare\n",
             {"shop/cart.py": "class Cart: ...\n"},
             ("from .cart import spare",),
-            id="relative",
         ),
-        pytest.param(
-            "import shop.price\n", {"shop/price.py": None}, ("import shop.price",), id="module gone"
-        ),
-        pytest.param("from shop import price\n", {}, (), id="submodule"),
-        pytest.param("from . import price\n", {}, (), id="submodule, relative"),
-        pytest.param("from lib.tool import hammer, nail\n", {}, (), id="below src"),
-        pytest.param("from torch import nothing\n", {}, (), id="outside of the tree"),
-        pytest.param("from shop.cart import never\n", {}, (), id="did not resolve before either"),
-        pytest.param(
+        "module gone": ("import shop.price\n", {"shop/price.py": None}, ("import shop.price",)),
+        "submodule": ("from shop import price\n", {}, ()),
+        "submodule, relative": ("from . import price\n", {}, ()),
+        "below src": ("from lib.tool import hammer, nail\n", {}, ()),
+        "outside of the tree": ("from torch import nothing\n", {}, ()),
+        "did not resolve before either": ("from shop.cart import never\n", {}, ()),
+        "may come from a star": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "from torch import *\n"},
             (),
-            id="may come from a star",
         ),
-        pytest.param(
+        "may be made when asked for": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "def __getattr__(name): ...\n"},
             (),
-            id="may be made when asked for",
         ),
-        pytest.param(
-            "from shop.cart import Cart\n", {"shop/cart.py": "class (\n"}, (), id="not parsed"
-        ),
-        pytest.param(
+        "not parsed": ("from shop.cart import Cart\n", {"shop/cart.py": "class (\n"}, ()),
+        "below a longer name": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "x = 1\nclass CartOf: ...\nclass Cart: ...\n"},
             (),
-            id="below a longer name",
         ),
-        pytest.param(
+        "global in a block": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "@made\ndef make(\n    a,\n):\n    with a:\n        global Cart\n"},
             (),
-            id="global in a block",
         ),
-        pytest.param("from (\n", {"shop/cart.py": None}, (), id="text does not parse"),
-        pytest.param("from ....shop import cart\n", {}, (), id="above the tree"),
-        pytest.param(
+        "text does not parse": ("from (\n", {"shop/cart.py": None}, ()),
+        "above the tree": ("from ....shop import cart\n", {}, ()),
+        "imported under the name": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "from .price import (\n    price,\n    Basket as Cart,  # it\n)\n"},
             (),
-            id="imported under the name",
         ),
-        pytest.param(
+        "imported under another name": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "from .price import (\n    Cart as Basket,\n)\n"},
             ("from shop.cart import Cart",),
-            id="imported under another name",
         ),
-        pytest.param(
+        "in a comment behind an import": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "from .price import price  # Cart\n"},
             ("from shop.cart import Cart",),
-            id="in a comment behind an import",
         ),
-        pytest.param(
+        "bound below a condition": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "CartOf = 1\nif CartOf:\n    Cart = 2\n"},
             (),
-            id="bound below a condition",
         ),
-    ],
+    },
 )
 def test_an_import_that_resolved_before_is_said(
     text: str, merged: dict[str, str | None], said: tuple[str, ...]

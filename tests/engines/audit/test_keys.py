@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.keys import check_keys
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -13,49 +11,48 @@ MESSAGE = "message M {{\n{}  int32 a = 1;\n  int32 b = 2;\n  int32 c = 3;\n{}}}\
 
 @table(
     ("path", "base", "first", "last", "said"),
-    [
-        pytest.param("c.yml", "srv:\n{}  a: 1\n  b: 2\n  c: 3\n  d: 4\n{}", "  limit: 1\n",
-                     "  limit: 2\n", ["limit"], id="yaml"),
-        pytest.param("c.yml", "{}  a: 1\n  b: 2\n  c: 3\n  d: 4\n{}", "one:\n  limit: 1\n",
-                     "two:\n  limit: 2\n", [], id="yaml-of-another-block"),
-        pytest.param("c.yml", "{}a: 1\nb: 2\n---\nc: 3\nd: 4\n{}", "limit: 1\n", "limit: 2\n", [],
-                     id="yaml-of-another-document"),
-        pytest.param("c.yml", "jobs:\n{}- name: a\n  run: x\n- name: b\n  run: y\n{}",
-                     "- name: c\n  if: z\n", "- name: d\n  if: z\n", [], id="yaml-of-another-item"),
-        pytest.param("c.json", '{{\n{}  "a": 1,\n  "b": 2,\n  "c": 3,\n{}  "d": 4\n}}\n',
-                     '  "limit": 1,\n', '  "limit": 1,\n', ["limit"], id="json"),
-        pytest.param("c.cfg", "{}[a]\nx = 1\n[b]\ny = 1\n[c]\nz = 1\n{}", "[lint]\nx = 2\n",
-                     "[lint]\nx = 3\n", ["[lint]"], id="section"),
-        pytest.param("c.cfg", "[a]\n{}x = 1\n[b]\ny = 1\n[c]\n{}z = 1\n", "w = 2\n", "w = 3\n", [],
-                     id="of-another-section"),
-        pytest.param("t.ts", "const t = {{\n{}  a: 1,\n  b: 2,\n  c: 3,\n{}}};\n", "  mine: 1,\n",
-                     "  mine: 2,\n", ["mine"], id="typescript"),
-        pytest.param("t.go", "{}func A() {{\n}}\n\nfunc B() {{\n}}\n\nfunc C() {{\n}}\n{}",
-                     "func Max(x int) {\n}\n", "func Max(x int) {\n}\n", ["func Max"], id="go"),
-        pytest.param("t.go", "{}func A() {{\n}}\n\nfunc B() {{\n}}\n\nfunc C() {{\n}}\n{}",
-                     "func (a A) Max(x int) {\n}\n", "func (b B) Max(x int) {\n}\n", [],
-                     id="go-of-another-type"),
-        pytest.param("t.go", "func A() {{\n\tswitch x {{\n{}\tcase 1:\n\t\ta()\n"
-                     "\tcase 2:\n\t\tb()\n{}\t}}\n}}\n", "\tcase 3:\n\t\tc()\n",
-                     "\tcase 3:\n\t\td()\n", ["case 3"], id="case"),
-        pytest.param("t.go", "func A() {{\n\tswitch x {{\n{}\tcase 1:\n\t\ta()\n\t}}\n"
-                     "\tswitch y {{\n\tcase 2:\n\t\tb()\n{}\t}}\n}}\n", "\tcase 3:\n\t\tc()\n",
-                     "\tcase 3:\n\t\td()\n", [], id="case-of-another-switch"),
-        pytest.param("t.sh", "{}a() {{\n  x\n}}\nb() {{\n  y\n}}\nc() {{\n  z\n}}\n{}",
-                     "retry() {\n  v\n}\n", "retry() {\n  w\n}\n", ["retry"], id="shell"),
-        pytest.param("t.rs", "{}fn a() {{\n}}\n\nfn b() {{\n}}\n\nfn c() {{\n}}\n{}",
-                     "pub fn max(x: u8) {\n}\n", "fn max(x: u8) {\n}\n", ["fn max"], id="rust"),
-        pytest.param("t.proto", MESSAGE,
-                     "  bool fast = 4;\n", "  bool slow = 4;\n", ["fast"], id="number"),
-        pytest.param("t.proto", MESSAGE,
-                     "  bool fast = 4;\n", "  bool slow = 5;\n", [], id="another-number"),
-        pytest.param("t.h", "enum k {{\n{}  kA = 1,\n  kB = 2,\n  kC = 4, // c\n{}}};\n",
-                     "  kX = 0x8,\n", "  kY = 8,\n", ["kX"], id="power-of-two"),
-        pytest.param("t.py", "class K(IntEnum):\n{}    A = 0\n    B = 1\n    C = 2\n{}",
-                     "    X = 3\n", "    Y = 3\n", ["X"], id="enum"),
-        pytest.param("t.py", "class K:\n{}    width = 640\n    height = 480\n    n = 7\n{}",
-                     "    x = 3\n", "    y = 3\n", [], id="no-numbering"),
-    ],
+    {
+        "yaml": ("c.yml", "srv:\n{}  a: 1\n  b: 2\n  c: 3\n  d: 4\n{}", "  limit: 1\n",
+            "  limit: 2\n", ["limit"]),
+        "yaml-of-another-block": ("c.yml", "{}  a: 1\n  b: 2\n  c: 3\n  d: 4\n{}",
+            "one:\n  limit: 1\n", "two:\n  limit: 2\n", []),
+        "yaml-of-another-document": ("c.yml", "{}a: 1\nb: 2\n---\nc: 3\nd: 4\n{}", "limit: 1\n",
+            "limit: 2\n", []),
+        "yaml-of-another-item": ("c.yml", "jobs:\n{}- name: a\n  run: x\n- name: b\n  run: y\n{}",
+            "- name: c\n  if: z\n", "- name: d\n  if: z\n", []),
+        "json": ("c.json", '{{\n{}  "a": 1,\n  "b": 2,\n  "c": 3,\n{}  "d": 4\n}}\n',
+            '  "limit": 1,\n', '  "limit": 1,\n', ["limit"]),
+        "section": ("c.cfg", "{}[a]\nx = 1\n[b]\ny = 1\n[c]\nz = 1\n{}", "[lint]\nx = 2\n",
+            "[lint]\nx = 3\n", ["[lint]"]),
+        "of-another-section": ("c.cfg", "[a]\n{}x = 1\n[b]\ny = 1\n[c]\n{}z = 1\n", "w = 2\n",
+            "w = 3\n", []),
+        "typescript": ("t.ts", "const t = {{\n{}  a: 1,\n  b: 2,\n  c: 3,\n{}}};\n", "  mine: 1,\n",
+            "  mine: 2,\n", ["mine"]),
+        "go": ("t.go", "{}func A() {{\n}}\n\nfunc B() {{\n}}\n\nfunc C() {{\n}}\n{}",
+            "func Max(x int) {\n}\n", "func Max(x int) {\n}\n", ["func Max"]),
+        "go-of-another-type": ("t.go",
+            "{}func A() {{\n}}\n\nfunc B() {{\n}}\n\nfunc C() {{\n}}\n{}",
+            "func (a A) Max(x int) {\n}\n", "func (b B) Max(x int) {\n}\n", []),
+        "case": ("t.go",
+            "func A() {{\n\tswitch x {{\n{}\tcase 1:\n\t\ta()\n" "\tcase 2:\n\t\tb()\n{}\t}}\n}}\n",
+            "\tcase 3:\n\t\tc()\n", "\tcase 3:\n\t\td()\n", ["case 3"]),
+        "case-of-another-switch": ("t.go",
+            "func A() {{\n\tswitch x {{\n{}\tcase 1:\n\t\ta()\n\t}}\n"
+            "\tswitch y {{\n\tcase 2:\n\t\tb()\n{}\t}}\n}}\n", "\tcase 3:\n\t\tc()\n",
+            "\tcase 3:\n\t\td()\n", []),
+        "shell": ("t.sh", "{}a() {{\n  x\n}}\nb() {{\n  y\n}}\nc() {{\n  z\n}}\n{}",
+            "retry() {\n  v\n}\n", "retry() {\n  w\n}\n", ["retry"]),
+        "rust": ("t.rs", "{}fn a() {{\n}}\n\nfn b() {{\n}}\n\nfn c() {{\n}}\n{}",
+            "pub fn max(x: u8) {\n}\n", "fn max(x: u8) {\n}\n", ["fn max"]),
+        "number": ("t.proto", MESSAGE, "  bool fast = 4;\n", "  bool slow = 4;\n", ["fast"]),
+        "another-number": ("t.proto", MESSAGE, "  bool fast = 4;\n", "  bool slow = 5;\n", []),
+        "power-of-two": ("t.h", "enum k {{\n{}  kA = 1,\n  kB = 2,\n  kC = 4, // c\n{}}};\n",
+            "  kX = 0x8,\n", "  kY = 8,\n", ["kX"]),
+        "enum": ("t.py", "class K(IntEnum):\n{}    A = 0\n    B = 1\n    C = 2\n{}", "    X = 3\n",
+            "    Y = 3\n", ["X"]),
+        "no-numbering": ("t.py", "class K:\n{}    width = 640\n    height = 480\n    n = 7\n{}",
+            "    x = 3\n", "    y = 3\n", []),
+    },
 )  # fmt: skip
 def test_what_both_sides_add_to_a_block_is_told(
     path: str, base: str, first: str, last: str, said: list[str]

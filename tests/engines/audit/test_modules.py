@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from patchmgr.engines.audit.python_modules import Module, read_module
 from tests.tables import table
 
@@ -39,13 +37,13 @@ def test_a_module_binds_what_its_tree_does() -> None:
 
 @table(
     ("text", "name", "line"),
-    [
-        pytest.param(TEXT, "l", 18, id="decorated"),
-        pytest.param(TEXT, "i", 14, id="after-overloads"),
-        pytest.param(TEXT, "m", None, id="in-a-text"),
-        pytest.param(BROKEN, "g", 3, id="below-what-does-not-parse"),
-        pytest.param(BROKEN, "f", None, id="does-not-parse"),
-    ],
+    {
+        "decorated": (TEXT, "l", 18),
+        "after-overloads": (TEXT, "i", 14),
+        "in-a-text": (TEXT, "m", None),
+        "below-what-does-not-parse": (BROKEN, "g", 3),
+        "does-not-parse": (BROKEN, "f", None),
+    },
 )  # fmt: skip
 def test_a_definition_is_read_by_its_name(text: str, name: str, line: int | None) -> None:
     assert getattr(read(text).member(name), "lineno", None) == line

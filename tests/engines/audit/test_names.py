@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.names import check_names, new_faults
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -20,38 +18,38 @@ def text(top: str = "", bottom: str = "") -> bytes:
 
 @table(
     ("base", "ours", "upstream", "said"),
-    [
-        pytest.param(
+    {
+        "the-function-is-gone": (
             text(TOOL), text(TOOL, "x = tool()\n"), text(),
-            [("undefined-name", True, "tool")], id="the-function-is-gone",
+            [("undefined-name", True, "tool")],
         ),
-        pytest.param(
+        "a-conflict": (
             text(FUNCTION), text(FUNCTION.replace("return a\n\n", "return a + size\n\n")),
-            text(FUNCTION.replace("    size = a\n", "")), [], id="a-conflict",
+            text(FUNCTION.replace("    size = a\n", "")), [],
         ),
-        pytest.param(
+        "a-local-variable-is-gone": (
             b"def f(a):\n    size = a\n" + INNER + b"    return a\n",
             b"def f(a):\n    size = a\n" + INNER + b"    return size\n",
             b"def f(a):\n" + INNER + b"    return a\n",
-            [("undefined-name", True, "size")], id="a-local-variable-is-gone",
+            [("undefined-name", True, "size")],
         ),
-        pytest.param(
+        "no-run-looks-at-it": (
             text(TOOL), text(TOOL, "def g(x: 'tool'):\n    pass\n"), text(),
-            [("undefined-name", False, "tool")], id="no-run-looks-at-it",
+            [("undefined-name", False, "tool")],
         ),
-        pytest.param(
+        "both-define-it": (
             text(), text("def f():\n    pass\n\n"), text("", "\n\ndef f():\n    pass\n"),
-            [("defined-twice", False, "f")], id="both-define-it",
+            [("defined-twice", False, "f")],
         ),
-        pytest.param(
+        "all-is-well": (
             text("import os\n"), text("import os\n", "x = os.sep\n"), text("import os, sys\n"),
-            [], id="all-is-well",
+            [],
         ),
-        pytest.param(
+        "it-was-missing-before": (
             text("missing\n"), text("missing\n", "x = 1\n"), text("missing\nimport os\n"),
-            [], id="it-was-missing-before",
+            [],
         ),
-    ],
+    },
 )  # fmt: skip
 def test_only_new_faults_are_told(
     base: bytes, ours: bytes, upstream: bytes, said: list[tuple[str, bool, str | None]]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from patchmgr.engines.audit.new_files import (
     files_in_removed_folders,
     gone_paths,
@@ -21,14 +19,14 @@ GONE = {"top.py": b"3\n", "b/z.py": b"9\n"}
 
 @table(
     ("added", "upstream", "told"),
-    [
-        pytest.param({"a/new.py": b"n\n"}, GONE, ["a/new.py"], id="gone"),
-        pytest.param({"a/b/new.py": b"n\n"}, GONE, ["a/b/new.py"], id="the-one-around-it"),
-        pytest.param({"a/m.py": b"m\n", "a/n.py": b"n\n"}, GONE, ["a/m.py"], id="once-a-folder"),
-        pytest.param({"a/new.py": b"n\n"}, {"a/y.py": b"2\n"}, [], id="there"),
-        pytest.param({"new.py": b"n\n", "c/new.py": b"n\n"}, GONE, [], id="of-the-patch-alone"),
-        pytest.param({"top.py": b"4\n"}, GONE, [], id="an-edit"),
-    ],
+    {
+        "gone": ({"a/new.py": b"n\n"}, GONE, ["a/new.py"]),
+        "the-one-around-it": ({"a/b/new.py": b"n\n"}, GONE, ["a/b/new.py"]),
+        "once-a-folder": ({"a/m.py": b"m\n", "a/n.py": b"n\n"}, GONE, ["a/m.py"]),
+        "there": ({"a/new.py": b"n\n"}, {"a/y.py": b"2\n"}, []),
+        "of-the-patch-alone": ({"new.py": b"n\n", "c/new.py": b"n\n"}, GONE, []),
+        "an-edit": ({"top.py": b"4\n"}, GONE, []),
+    },
 )
 def test_a_new_file_in_a_folder_that_is_gone_is_told(
     added: Mapping[str, bytes], upstream: Mapping[str, bytes], told: list[str]
@@ -40,16 +38,16 @@ def test_a_new_file_in_a_folder_that_is_gone_is_told(
 
 @table(
     ("path", "line", "upstream", "told"),
-    [
-        pytest.param("a/run.sh", b"cat ../top.py", {}, "top.py", id="from-its-folder"),
-        pytest.param("run.sh", b"cat a/x.py", {"a/y.py": b"2\n"}, "a/x.py", id="from-the-root"),
-        pytest.param("run.sh", b"cat x.py b/a/x.py", {}, "", id="of-another-folder"),
-        pytest.param("new.py", b"read('a/x.py')", {}, "a/x.py", id="in-python"),
-        pytest.param("a/z.py", b"# as in x.py and 'y.py'", {}, "a/y.py", id="quoted-in-python"),
-        pytest.param("run.sh", b"cat a/z.py", {}, "", id="never-there"),
-        pytest.param("run.xz", b"\r\0\rcat a/x.py\r", {}, "a/x.py", id="between-carriage-returns"),
-        pytest.param("x.png", b"PNG\r\r\n\ra/x.py", {}, "a/x.py", id="in-a-binary"),
-    ],
+    {
+        "from-its-folder": ("a/run.sh", b"cat ../top.py", {}, "top.py"),
+        "from-the-root": ("run.sh", b"cat a/x.py", {"a/y.py": b"2\n"}, "a/x.py"),
+        "of-another-folder": ("run.sh", b"cat x.py b/a/x.py", {}, ""),
+        "in-python": ("new.py", b"read('a/x.py')", {}, "a/x.py"),
+        "quoted-in-python": ("a/z.py", b"# as in x.py and 'y.py'", {}, "a/y.py"),
+        "never-there": ("run.sh", b"cat a/z.py", {}, ""),
+        "between-carriage-returns": ("run.xz", b"\r\0\rcat a/x.py\r", {}, "a/x.py"),
+        "in-a-binary": ("x.png", b"PNG\r\r\n\ra/x.py", {}, "a/x.py"),
+    },
 )  # fmt: skip
 def test_a_path_that_upstream_no_longer_has_is_told(
     path: str, line: bytes, upstream: Mapping[str, bytes], told: str
@@ -61,13 +59,13 @@ def test_a_path_that_upstream_no_longer_has_is_told(
 
 @table(
     ("before", "ours", "theirs", "told"),
-    [
-        pytest.param("1_a.sql 2_b.sql", "3_mine.sql", "3_users.sql", True, id="taken"),
-        pytest.param("1_a.sql 2_b.sql", "3_mine.sql", "4_users.sql", False, id="free"),
-        pytest.param("1_a.sql 2_b.sql", "3_mine.sql", "3_users.md", False, id="another-kind"),
-        pytest.param("1_a.sql 1_b.sql", "3_mine.sql", "3_users.sql", False, id="given-twice"),
-        pytest.param("1_a.sql", "3_mine.sql", "3_users.sql", False, id="no-numbering"),
-    ],
+    {
+        "taken": ("1_a.sql 2_b.sql", "3_mine.sql", "3_users.sql", True),
+        "free": ("1_a.sql 2_b.sql", "3_mine.sql", "4_users.sql", False),
+        "another-kind": ("1_a.sql 2_b.sql", "3_mine.sql", "3_users.md", False),
+        "given-twice": ("1_a.sql 1_b.sql", "3_mine.sql", "3_users.sql", False),
+        "no-numbering": ("1_a.sql", "3_mine.sql", "3_users.sql", False),
+    },
 )
 def test_a_number_that_upstream_gives_to_another_new_file_is_told(
     before: str, ours: str, theirs: str, told: bool
@@ -85,25 +83,23 @@ BUILDS_BASE = {"CMakeLists.txt": GLOB, "csrc/ops/norm.cu": "int norm;\n"}
 
 @table(
     ("upstream", "new", "expected"),
-    [
-        pytest.param({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cu", 1, id="a-list-now"),
-        pytest.param({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cuh", 0, id="a-header"),
-        pytest.param({"CMakeLists.txt": LIST}, "csrc/other/gelu.cu", 0, id="another-folder"),
-        pytest.param({"CMakeLists.txt": LIST}, "csrc/ops/norm.cu", 0, id="changed-only"),
-        pytest.param({"CMakeLists.txt": GLOB + "\n# more\n"}, "csrc/ops/gelu.cu", 0, id="kept"),
-        pytest.param(
+    {
+        "a-list-now": ({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cu", 1),
+        "a-header": ({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cuh", 0),
+        "another-folder": ({"CMakeLists.txt": LIST}, "csrc/other/gelu.cu", 0),
+        "changed-only": ({"CMakeLists.txt": LIST}, "csrc/ops/norm.cu", 0),
+        "kept": ({"CMakeLists.txt": GLOB + "\n# more\n"}, "csrc/ops/gelu.cu", 0),
+        "a-wider-pattern": (
             {"CMakeLists.txt": GLOB.replace("GLOB", "GLOB_RECURSE").replace("ops/*", "*")},
             "csrc/ops/gelu.cu",
             0,
-            id="a-wider-pattern",
         ),
-        pytest.param(
+        "in-another-file": (
             {"CMakeLists.txt": "add_subdirectory(csrc)\n", "csrc/CMakeLists.txt": "ops/*.cu\n"},
             "csrc/ops/gelu.cu",
             0,
-            id="in-another-file",
         ),
-    ],
+    },
 )
 def test_a_new_file_that_no_pattern_finds_is_told(
     upstream: dict[str, str], new: str, expected: int

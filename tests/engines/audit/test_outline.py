@@ -44,18 +44,18 @@ def test_blocks_that_differ_give_the_names(old: str, new: str, names: str, types
 
 @table(
     ("old", "new", "lost"),
-    [
-        pytest.param("def f(a):\n    g(a)\n", "def f(a):\n    h(a)\n", "", id="body"),
-        pytest.param("def f(a): g(a)\n", "@d\ndef f(a): g(a)\n", "f", id="decorator"),
-        pytest.param("def f(a): g(a)\n", "f = g\n", "f", id="kind"),
-        pytest.param("def g(a): pass\n", "def f(a): pass\ndef g(a): pass\n", "", id="new"),
-        pytest.param("import a\nx = 1\ny = 2\n", "x = 3\n", "y", id="value"),
-        pytest.param("if a:\n    x = 1\n", "if a:\n    y = 1\n", "x", id="condition"),
-        pytest.param('"""Old."""\n', "", "", id="docstring"),
-        pytest.param(CLASS, CLASS.replace("size: int", "size: str"), "C", id="field-to-give"),
-        pytest.param(CLASS, CLASS.replace("self.x", "self.y"), "x", id="attribute"),
-        pytest.param(INIT, INIT.replace("a)", "a, b)"), "C", id="made-otherwise"),
-    ],
+    {
+        "body": ("def f(a):\n    g(a)\n", "def f(a):\n    h(a)\n", ""),
+        "decorator": ("def f(a): g(a)\n", "@d\ndef f(a): g(a)\n", "f"),
+        "kind": ("def f(a): g(a)\n", "f = g\n", "f"),
+        "new": ("def g(a): pass\n", "def f(a): pass\ndef g(a): pass\n", ""),
+        "value": ("import a\nx = 1\ny = 2\n", "x = 3\n", "y"),
+        "condition": ("if a:\n    x = 1\n", "if a:\n    y = 1\n", "x"),
+        "docstring": ('"""Old."""\n', "", ""),
+        "field-to-give": (CLASS, CLASS.replace("size: int", "size: str"), "C"),
+        "attribute": (CLASS, CLASS.replace("self.x", "self.y"), "x"),
+        "made-otherwise": (INIT, INIT.replace("a)", "a, b)"), "C"),
+    },
 )  # fmt: skip
 def test_what_is_gone_or_has_another_head_is_lost(old: str, new: str, lost: str) -> None:
     assert lost_names(old, new) == set(lost.split())
@@ -63,14 +63,14 @@ def test_what_is_gone_or_has_another_head_is_lost(old: str, new: str, lost: str)
 
 @table(
     ("user", "lines"),
-    [
-        pytest.param("f()\n\n\ndef h():\n    g()\n", {1, 2, 3, 4}, id="by-name"),
-        pytest.param("from m import f as g\n\n\ng()\nh()\n", {1, 2, 3, 4, 5}, id="by-alias"),
-        pytest.param("class D(f):\n    def a(self):\n        return 1\n", {1, 2, 3, 4}, id="class"),
-        pytest.param(USER, {2, 3, 4, 5}, id="member"),
-        pytest.param(USER.replace("f()", "h()").replace("g()", "f()"), {5, 6, 7}, id="last"),
-        pytest.param(USER.replace("f()", "t()"), {1, 2, 3, 4, 5, 6, 7}, id="type-in-a-member"),
-    ],
+    {
+        "by-name": ("f()\n\n\ndef h():\n    g()\n", {1, 2, 3, 4}),
+        "by-alias": ("from m import f as g\n\n\ng()\nh()\n", {1, 2, 3, 4, 5}),
+        "class": ("class D(f):\n    def a(self):\n        return 1\n", {1, 2, 3, 4}),
+        "member": (USER, {2, 3, 4, 5}),
+        "last": (USER.replace("f()", "h()").replace("g()", "f()"), {5, 6, 7}),
+        "type-in-a-member": (USER.replace("f()", "t()"), {1, 2, 3, 4, 5, 6, 7}),
+    },
 )  # fmt: skip
 def test_lines_are_of_the_parts_that_say_a_name(user: str, lines: set[int]) -> None:
     names = altered([("def f():\n    pass\n\n\nt = a()\n", "t = b()\n")], [user])
@@ -85,12 +85,12 @@ def test_blocks_hold_their_decorators_and_what_goes_on() -> None:
 
 @table(
     ("text", "firsts"),
-    [
-        pytest.param("x = [\n1,\n]\ny = 2\n", [1, 4], id="brackets"),
-        pytest.param("x = '(' + \\\ny\nz = 1\n", [1, 3], id="backslash"),
-        pytest.param("def f():\n    '''\nx = (\n'''\n# )\ny = 1\n", [1, 6], id="text-and-comment"),
-        pytest.param("@a(\n    b,\n)\n# c\n@d\ndef f(): pass\nx = 1\n", [1, 7], id="decorators"),
-    ],
+    {
+        "brackets": ("x = [\n1,\n]\ny = 2\n", [1, 4]),
+        "backslash": ("x = '(' + \\\ny\nz = 1\n", [1, 3]),
+        "text-and-comment": ("def f():\n    '''\nx = (\n'''\n# )\ny = 1\n", [1, 6]),
+        "decorators": ("@a(\n    b,\n)\n# c\n@d\ndef f(): pass\nx = 1\n", [1, 7]),
+    },
 )  # fmt: skip
 def test_blocks_hold_whole_statements(text: str, firsts: list[int]) -> None:
     assert [first for first, _ in blocks(text)] == firsts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.places import source_path
@@ -16,11 +15,11 @@ OLD = b"a = 1\nb = 2\nc = 3\n"
 
 @table(
     ("path", "content", "source"),
-    [
-        pytest.param("deep/other.py", b"x = 1\nnew = 4\n", "first.py", id="moved-hunk"),
-        pytest.param("deep/other.py", b"x = 1\ny = 2\n", "deep/other.py", id="no-line-of-it"),
-        pytest.param("first.py", OLD + b"new = 4\n", "first.py", id="its-own-file"),
-    ],
+    {
+        "moved-hunk": ("deep/other.py", b"x = 1\nnew = 4\n", "first.py"),
+        "no-line-of-it": ("deep/other.py", b"x = 1\ny = 2\n", "deep/other.py"),
+        "its-own-file": ("first.py", OLD + b"new = 4\n", "first.py"),
+    },
 )
 def test_lines_are_read_where_they_were_written(path: str, content: bytes, source: str) -> None:
     blobs = MemoryBlobs()

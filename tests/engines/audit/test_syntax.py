@@ -109,23 +109,21 @@ def test_the_patch_is_a_conflict_and_its_reason_names_file_and_line() -> None:
 
 @table(
     ("path", "content", "has_fault"),
-    [
-        pytest.param("a.py", b"x = 1\0\n", True, id="a-byte-that-no-source-has"),
-        pytest.param("a.py", b"x = '\\d'\n", False, id="a-warning-is-no-fault"),
-        pytest.param("a.py", "x = 'é'\n".encode("latin-1"), True, id="not-utf-8"),
-        pytest.param("a.py", b"# coding: latin-1\nx = '\xe9'\n", False, id="another-coding"),
-        pytest.param("a.py", b"(" * 150 + b")" * 150, False, id="deep"),
-        pytest.param("a.json", b"[" * 200_000, False, id="json-too-deep-to-be-told"),
-        pytest.param("a.json", b"\xff\xff", True, id="json-that-is-no-text"),
-        pytest.param("a.toml", b"a = \n", True, id="toml"),
-        pytest.param("a.md", b"<<<<<<< ours", False, id="another-kind"),
-        pytest.param(
-            "a.cu", b'f("}", \'{\', uR"x(()x", 1\'000 /* ( */); // [\n', False, id="no-brackets"
-        ),
-        pytest.param("a.cu", b"{\n # if A\n}\n#else\n}\n#endif\n", False, id="branches"),
-        pytest.param("a.cu", b"f(a[1);\n", True, id="an-odd-bracket"),
-        pytest.param("a.cu", b"f(); /* no end\n", True, id="a-comment-without-an-end"),
-    ],
+    {
+        "a-byte-that-no-source-has": ("a.py", b"x = 1\0\n", True),
+        "a-warning-is-no-fault": ("a.py", b"x = '\\d'\n", False),
+        "not-utf-8": ("a.py", "x = 'é'\n".encode("latin-1"), True),
+        "another-coding": ("a.py", b"# coding: latin-1\nx = '\xe9'\n", False),
+        "deep": ("a.py", b"(" * 150 + b")" * 150, False),
+        "json-too-deep-to-be-told": ("a.json", b"[" * 200_000, False),
+        "json-that-is-no-text": ("a.json", b"\xff\xff", True),
+        "toml": ("a.toml", b"a = \n", True),
+        "another-kind": ("a.md", b"<<<<<<< ours", False),
+        "no-brackets": ("a.cu", b'f("}", \'{\', uR"x(()x", 1\'000 /* ( */); // [\n', False),
+        "branches": ("a.cu", b"{\n # if A\n}\n#else\n}\n#endif\n", False),
+        "an-odd-bracket": ("a.cu", b"f(a[1);\n", True),
+        "a-comment-without-an-end": ("a.cu", b"f(); /* no end\n", True),
+    },
 )
 def test_a_fault_of_one_text(path: str, content: bytes, has_fault: bool) -> None:
     assert (fault_of(path, content) is not None) is has_fault

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.twice import check_twice, defined_twice
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -15,19 +13,17 @@ KEYS = "".join(f"T[{n}] = {n}\n" for n in range(8))
 
 @table(
     ("first", "pad", "last", "said"),
-    [
-        pytest.param("    p.add_argument('--x')\n", PAD, "    p.add_argument('--x', type=int)\n",
-                     ["--x"], id="option"),
-        pytest.param("    q.add_argument('--x')\n", PAD, "    p.add_argument('--x', type=int)\n",
-                     ["--x"], id="option-of-a-group"),
-        pytest.param("    p.add_argument('--x')\n", PAD, "    p.add_argument('--y')\n", [],
-                     id="another-option"),
-        pytest.param("    p.add_argument('--x')\n", PAD,
-                     "    r = p.add_parser('r')\n    r.add_argument('--x')\n", [],
-                     id="of-another-parser"),
-        pytest.param("    if p:\n        p.add_argument('--x')\n", PAD,
-                     "    if not p:\n        p.add_argument('--x')\n", [], id="another-branch"),
-    ],
+    {
+        "option": ("    p.add_argument('--x')\n", PAD, "    p.add_argument('--x', type=int)\n",
+            ["--x"]),
+        "option-of-a-group": ("    q.add_argument('--x')\n", PAD,
+            "    p.add_argument('--x', type=int)\n", ["--x"]),
+        "another-option": ("    p.add_argument('--x')\n", PAD, "    p.add_argument('--y')\n", []),
+        "of-another-parser": ("    p.add_argument('--x')\n", PAD,
+            "    r = p.add_parser('r')\n    r.add_argument('--x')\n", []),
+        "another-branch": ("    if p:\n        p.add_argument('--x')\n", PAD,
+            "    if not p:\n        p.add_argument('--x')\n", []),
+    },
 )  # fmt: skip
 def test_an_option_of_both_sides_is_told(first: str, pad: str, last: str, said: list[str]) -> None:
     base, ours = HEAD + pad + TAIL, HEAD + first + pad + TAIL
@@ -36,19 +32,17 @@ def test_an_option_of_both_sides_is_told(first: str, pad: str, last: str, said: 
 
 @table(
     ("first", "last", "said"),
-    [
-        pytest.param("T['x'] = 1\n", "T['x'] = 2\n", ["'x'"], id="row"),
-        pytest.param("T['x'] = 1\r", "#\r\rT['x'] = 2\r", ["'x'"], id="between-carriage-returns"),
-        pytest.param("T['x'] = 1\n", "U['x'] = 2\n", [], id="row-of-another-table"),
-        pytest.param("@app.get('/x')\ndef a(): ...\n", "@app.get('/x')\ndef b(): ...\n", ["/x"],
-                     id="route"),
-        pytest.param("@app.get('/x')\ndef a(): ...\n", "@app.post('/x')\ndef b(): ...\n", [],
-                     id="another-verb"),
-        pytest.param("class A:\n    x = 1\n", "class B:\n    x = 1\n", [], id="another-class"),
-        pytest.param("LIMIT = 1\n", "LIMIT: int = 2\n", ["LIMIT"], id="variable"),
-        pytest.param("LIMIT = 1\n", "if T:\n    LIMIT = 2\n", [], id="another-branch"),
-        pytest.param("LIMIT = 1\n", "def f():\n    LIMIT = 2\n", [], id="a-local"),
-    ],
+    {
+        "row": ("T['x'] = 1\n", "T['x'] = 2\n", ["'x'"]),
+        "between-carriage-returns": ("T['x'] = 1\r", "#\r\rT['x'] = 2\r", ["'x'"]),
+        "row-of-another-table": ("T['x'] = 1\n", "U['x'] = 2\n", []),
+        "route": ("@app.get('/x')\ndef a(): ...\n", "@app.get('/x')\ndef b(): ...\n", ["/x"]),
+        "another-verb": ("@app.get('/x')\ndef a(): ...\n", "@app.post('/x')\ndef b(): ...\n", []),
+        "another-class": ("class A:\n    x = 1\n", "class B:\n    x = 1\n", []),
+        "variable": ("LIMIT = 1\n", "LIMIT: int = 2\n", ["LIMIT"]),
+        "another-branch": ("LIMIT = 1\n", "if T:\n    LIMIT = 2\n", []),
+        "a-local": ("LIMIT = 1\n", "def f():\n    LIMIT = 2\n", []),
+    },
 )  # fmt: skip
 def test_a_row_of_both_sides_is_told(first: str, last: str, said: list[str]) -> None:
     assert told(KEYS, first + KEYS, KEYS + last) == said

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.audit.undone import undone_patches
 from tests.engines.audit.audited import audited
@@ -18,17 +16,17 @@ MORE = LANDED.replace(b"line 6\n", b"line 6\nmore\n")
 
 @table(
     ("patched", "upstream", "told"),
-    [
-        pytest.param((LANDED, BASE), LANDED, "q", id="absorbed"),
-        pytest.param((LANDED, BASE), OTHER, "q", id="absorbed-beside-more"),
-        pytest.param((NOTED, LANDED, BASE), NOTED, "r", id="in-two-steps"),
-        pytest.param((MORE, LANDED), LANDED, "", id="what-upstream-has-not"),
-        pytest.param((NOTED, LANDED), NOTED, "", id="in-part"),
-        pytest.param((LANDED, BASE), BASE, "", id="upstream-without-it"),
-        pytest.param((LANDED, OTHER), LANDED, "", id="no-revert"),
-        pytest.param((LANDED, LANDED.replace(b"clamped 3", b"kept 3")), LANDED, "", id="refined"),
-        pytest.param((MORE, MORE.replace(b"more", b"most")), MORE, "", id="refined-addition"),
-    ],
+    {
+        "absorbed": ((LANDED, BASE), LANDED, "q"),
+        "absorbed-beside-more": ((LANDED, BASE), OTHER, "q"),
+        "in-two-steps": ((NOTED, LANDED, BASE), NOTED, "r"),
+        "what-upstream-has-not": ((MORE, LANDED), LANDED, ""),
+        "in-part": ((NOTED, LANDED), NOTED, ""),
+        "upstream-without-it": ((LANDED, BASE), BASE, ""),
+        "no-revert": ((LANDED, OTHER), LANDED, ""),
+        "refined": ((LANDED, LANDED.replace(b"clamped 3", b"kept 3")), LANDED, ""),
+        "refined-addition": ((MORE, MORE.replace(b"more", b"most")), MORE, ""),
+    },
 )
 def test_a_revert_of_what_upstream_has_is_told(
     patched: tuple[bytes, ...], upstream: bytes, told: str

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.moved.files import ChangedFiles, Versions, is_of
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.model.snapshot import Entry
@@ -40,15 +38,15 @@ def test_a_language_is_asked_for_once_and_the_new_side_is_as_it_is_now() -> None
 
 @table(
     ("language", "path", "is_so"),
-    [
-        pytest.param("Python", "x/a.py", True, id="same"),
-        pytest.param("Python", "a.pyx", False, id="another"),
-        pytest.param("CUDA", "a.h", True, id="header"),
-        pytest.param("C++", "a.cuh", True, id="family"),
-        pytest.param("C++", "a.py", False, id="no-family"),
-        pytest.param("Text", "a.txt", True, id="text"),
-        pytest.param("other", "a.xyz", False, id="unknown"),
-    ],
+    {
+        "same": ("Python", "x/a.py", True),
+        "another": ("Python", "a.pyx", False),
+        "header": ("CUDA", "a.h", True),
+        "family": ("C++", "a.cuh", True),
+        "no-family": ("C++", "a.py", False),
+        "text": ("Text", "a.txt", True),
+        "unknown": ("other", "a.xyz", False),
+    },
 )
 def test_languages(language: str, path: str, is_so: bool) -> None:
     assert is_of(language)(path) is is_so
@@ -56,12 +54,12 @@ def test_languages(language: str, path: str, is_so: bool) -> None:
 
 @table(
     ("before", "after", "is_so"),
-    [
-        pytest.param(b"x\n", b"x\n  one(a)\ntwo(b)\n", True, id="came"),
-        pytest.param(None, b"one(a)\ntwo(b)\n", True, id="a-new-file"),
-        pytest.param(b"x\n", b"x\none(a)\n", False, id="came-in-part"),
-        pytest.param(b"one(a)\ntwo(b)\n", b"one(a)\ntwo(b)\nx\n", False, id="was-there"),
-    ],
+    {
+        "came": (b"x\n", b"x\n  one(a)\ntwo(b)\n", True),
+        "a-new-file": (None, b"one(a)\ntwo(b)\n", True),
+        "came-in-part": (b"x\n", b"x\none(a)\n", False),
+        "was-there": (b"one(a)\ntwo(b)\n", b"one(a)\ntwo(b)\nx\n", False),
+    },
 )
 def test_another_file_gained_lines(before: bytes | None, after: bytes, is_so: bool) -> None:
     blobs = MemoryBlobs()

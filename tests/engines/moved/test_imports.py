@@ -46,36 +46,33 @@ def _carried(ours: bytes, old_head: bytes, home_head: bytes, *, fixed: bytes = F
 
 @table(
     ("ours", "old", "home", "expected"),
-    [
-        pytest.param(b"import os\n" + USE + b"\n\n", START, START,
-                     b"import os\n" + USE + b"\n\n", id="new-in-the-patch"),
-        pytest.param(b"import os\n" + USE + b"\n\n", START, b"import os\n" + USE + b"\n\n",
-                     b"import os\n" + USE + b"\n\n", id="there-already"),
-        pytest.param(START + USE, START + USE, START, b"import os\n" + USE + b"\n\n",
-                     id="of-the-old-file"),
-        pytest.param(START + b"from works.tools import clamp as clamp\n", START,
-                     b"from works.tools import pin\nfrom zoo import ape\n\n\n",
-                     b"from works.tools import pin\nfrom works.tools import clamp as clamp\n"
-                     b"from zoo import ape\n\n\n",
-                     id="beside-its-module"),
-        pytest.param(START + USE, START, b"from works.tools import (\n    Pin,\n    pin,\n)\n\n\n",
-                     b"from works.tools import (\n    Pin,\n    clamp,\n    pin,\n)\n\n\n",
-                     id="in-the-statement-of-its-module"),
-        pytest.param(START + USE, START, b'"""Homes."""\n\n\n',
-                     b'"""Homes."""\nfrom works.tools import clamp\n\n\n', id="the-first-one"),
-        pytest.param(b"if TYPE_CHECKING:\n    " + USE, START,
-                     b"import os\nif t.TYPE_CHECKING:\n    import a\n\n\n",
-                     b"import os\nif t.TYPE_CHECKING:\n    import a\n    " + USE + b"\n\n",
-                     id="for-types"),
-        pytest.param(START + b"import clamp\n", START, b"from a import b\nimport os\n\n\n",
-                     b"from a import b\nimport os\nimport clamp\n\n\n", id="a-module"),
-        pytest.param(START + b"try:\n    from x import clamp\nexcept ImportError:\n    pass\n",
-                     START + b"try:\n    from x import clamp\nexcept ImportError:\n    pass\n",
-                     START, b"import os\nfrom x import clamp\n\n\n", id="from-a-branch"),
-        pytest.param(START + b"from .tools import clamp\n", START, START,
-                     b"import os\nfrom .tools import clamp\n\n\n", id="relative-in-one-folder"),
-        pytest.param(START, START, START, START, id="builtin-or-unknown"),
-    ],
+    {
+        "new-in-the-patch": (b"import os\n" + USE + b"\n\n", START, START,
+            b"import os\n" + USE + b"\n\n"),
+        "there-already": (b"import os\n" + USE + b"\n\n", START, b"import os\n" + USE + b"\n\n",
+            b"import os\n" + USE + b"\n\n"),
+        "of-the-old-file": (START + USE, START + USE, START, b"import os\n" + USE + b"\n\n"),
+        "beside-its-module": (START + b"from works.tools import clamp as clamp\n", START,
+            b"from works.tools import pin\nfrom zoo import ape\n\n\n",
+            b"from works.tools import pin\nfrom works.tools import clamp as clamp\n"
+            b"from zoo import ape\n\n\n"),
+        "in-the-statement-of-its-module": (START + USE, START,
+            b"from works.tools import (\n    Pin,\n    pin,\n)\n\n\n",
+            b"from works.tools import (\n    Pin,\n    clamp,\n    pin,\n)\n\n\n"),
+        "the-first-one": (START + USE, START, b'"""Homes."""\n\n\n',
+                     b'"""Homes."""\nfrom works.tools import clamp\n\n\n'),
+        "for-types": (b"if TYPE_CHECKING:\n    " + USE, START,
+            b"import os\nif t.TYPE_CHECKING:\n    import a\n\n\n",
+            b"import os\nif t.TYPE_CHECKING:\n    import a\n    " + USE + b"\n\n"),
+        "a-module": (START + b"import clamp\n", START, b"from a import b\nimport os\n\n\n",
+            b"from a import b\nimport os\nimport clamp\n\n\n"),
+        "from-a-branch": (START + b"try:\n    from x import clamp\nexcept ImportError:\n    pass\n",
+            START + b"try:\n    from x import clamp\nexcept ImportError:\n    pass\n", START,
+            b"import os\nfrom x import clamp\n\n\n"),
+        "relative-in-one-folder": (START + b"from .tools import clamp\n", START, START,
+            b"import os\nfrom .tools import clamp\n\n\n"),
+        "builtin-or-unknown": (START, START, START, START),
+    },
 )  # fmt: skip
 def test_an_import_follows_what_uses_it(
     ours: bytes, old: bytes, home: bytes, expected: bytes
@@ -87,17 +84,15 @@ def test_an_import_follows_what_uses_it(
 
 @table(
     ("ours", "home", "reason"),
-    [
-        pytest.param(START + b"clamp = max\n", START, "the patch uses clamp, which is not in b.py",
-                     id="a-name-of-the-old-file"),
-        pytest.param(START + b"def clamp(x):\n    return x\n", START,
-                     "the change uses clamp, which the patch adds elsewhere",
-                     id="a-function-of-the-patch"),
-        pytest.param(b"if TYPE_CHECKING:\n    " + USE, START,
-                     "the patch uses clamp, which is imported for type checkers only",
-                     id="for-types-without-a-block"),
-        pytest.param(START + USE, b"x = = 1\n\n\n", "the file does not parse", id="a-broken-home"),
-    ],
+    {
+        "a-name-of-the-old-file": (START + b"clamp = max\n", START,
+            "the patch uses clamp, which is not in b.py"),
+        "a-function-of-the-patch": (START + b"def clamp(x):\n    return x\n", START,
+            "the change uses clamp, which the patch adds elsewhere"),
+        "for-types-without-a-block": (b"if TYPE_CHECKING:\n    " + USE, START,
+            "the patch uses clamp, which is imported for type checkers only"),
+        "a-broken-home": (START + USE, b"x = = 1\n\n\n", "the file does not parse"),
+    },
 )  # fmt: skip
 def test_where_a_name_cannot_follow_nothing_does(ours: bytes, home: bytes, reason: str) -> None:
     played = _carried(ours, START, home)
@@ -110,17 +105,16 @@ LIST = b"from works.tools import (\n    ape,\n%s)\n\n\n"
 
 @table(
     ("ours", "old", "stays"),
-    [
-        pytest.param(b"import os\n" + USE + b"\n\n", START, START, id="a-line"),
-        pytest.param(LIST % b"    clamp,\n", LIST % b"", LIST % b"", id="in-a-list"),
-        pytest.param(b"from works.tools import ape, clamp\n\n\n",
-                     b"from works.tools import ape\n\n\n",
-                     b"from works.tools import ape\n\n\n", id="in-a-statement"),
-        pytest.param(b"import os\nfrom works import gnu\n\n\n", START,
-                     b"import os\nfrom works import gnu\n\n\n", id="used-by-nobody"),
-        pytest.param(b"import os\n" + USE + b"\n\nX = clamp(1)\n\n\n", START + b"X = 1\n\n\n",
-                     b"import os\n" + USE + b"\n\nX = clamp(1)\n\n\n", id="used-here-as-well"),
-    ],
+    {
+        "a-line": (b"import os\n" + USE + b"\n\n", START, START),
+        "in-a-list": (LIST % b"    clamp,\n", LIST % b"", LIST % b""),
+        "in-a-statement": (b"from works.tools import ape, clamp\n\n\n",
+            b"from works.tools import ape\n\n\n", b"from works.tools import ape\n\n\n"),
+        "used-by-nobody": (b"import os\nfrom works import gnu\n\n\n", START,
+            b"import os\nfrom works import gnu\n\n\n"),
+        "used-here-as-well": (b"import os\n" + USE + b"\n\nX = clamp(1)\n\n\n",
+            START + b"X = 1\n\n\n", b"import os\n" + USE + b"\n\nX = clamp(1)\n\n\n"),
+    },
 )  # fmt: skip
 def test_an_import_that_only_moved_lines_use_is_not_left_behind(
     ours: bytes, old: bytes, stays: bytes
@@ -175,14 +169,13 @@ def test_includes_follow() -> None:
 
 @table(
     ("path", "content", "lines"),
-    [
-        pytest.param("a.py", b"x()\nimport a\nfrom b import (\n    c,\n)\nx = 1\n", {1, 2, 3, 4},
-                     id="python"),
-        pytest.param("a.py", b"", set(), id="empty"),
-        pytest.param("a.py", b"def f():\n    import a\n", set(), id="inner"),
-        pytest.param("a.cc", b"#include <a>\n#define include\n # include <b>\n", {0, 2}, id="c++"),
-        pytest.param("a.txt", b"import a\n", set(), id="text"),
-    ],
+    {
+        "python": ("a.py", b"x()\nimport a\nfrom b import (\n    c,\n)\nx = 1\n", {1, 2, 3, 4}),
+        "empty": ("a.py", b"", set()),
+        "inner": ("a.py", b"def f():\n    import a\n", set()),
+        "c++": ("a.cc", b"#include <a>\n#define include\n # include <b>\n", {0, 2}),
+        "text": ("a.txt", b"import a\n", set()),
+    },
 )  # fmt: skip
 def test_imports_are_found(path: str, content: bytes, lines: set[int]) -> None:
     assert import_lines(Outline(path, content)) == lines
@@ -195,12 +188,12 @@ def test_text_needs_nothing() -> None:
 
 @table(
     "line",
-    [
-        pytest.param(b"    x = plant.clamp(1)\n", id="attribute"),
-        pytest.param(b"    stop(clamp=1)\n", id="keyword"),
-        pytest.param(b"    stop('clamp')  # clamp\n", id="string-and-comment"),
-        pytest.param(b"    clamp = 1\n", id="assigned"),
-    ],
+    {
+        "attribute": b"    x = plant.clamp(1)\n",
+        "keyword": b"    stop(clamp=1)\n",
+        "string-and-comment": b"    stop('clamp')  # clamp\n",
+        "assigned": b"    clamp = 1\n",
+    },
 )
 def test_a_name_that_is_not_looked_up_needs_no_import(line: bytes) -> None:
     theirs, home = Outline("a.py", USE), Outline("b.py", START)
@@ -218,14 +211,14 @@ def test_a_file_that_does_not_parse_is_not_sure() -> None:
 
 @table(
     ("home", "added", "missing"),
-    [
-        pytest.param(b"self.level = 1\n", b"    self.level += 2\n", None, id="there"),
-        pytest.param(b"x = 1\n", b"    stop(self.level)\n", "level", id="missing"),
-        pytest.param(b"x = 1\n", b"    stop(cls.level)\n", "level", id="of-the-class"),
-        pytest.param(b"x = 1\n", b"    self.level = 2\n", None, id="bound-by-the-patch"),
-        pytest.param(b"x = 1\n", b"    stop(plant.level)\n", None, id="of-another"),
-        pytest.param(b"x = 1\n", b"    stop()  # self.level\n", None, id="in-a-comment"),
-    ],
+    {
+        "there": (b"self.level = 1\n", b"    self.level += 2\n", None),
+        "missing": (b"x = 1\n", b"    stop(self.level)\n", "level"),
+        "of-the-class": (b"x = 1\n", b"    stop(cls.level)\n", "level"),
+        "bound-by-the-patch": (b"x = 1\n", b"    self.level = 2\n", None),
+        "of-another": (b"x = 1\n", b"    stop(plant.level)\n", None),
+        "in-a-comment": (b"x = 1\n", b"    stop()  # self.level\n", None),
+    },
 )
 def test_attributes_of_another_class_are_missed(
     home: bytes, added: bytes, missing: str | None

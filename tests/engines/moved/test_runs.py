@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -56,29 +55,25 @@ def _told(old: bytes, new: bytes, path: str = "a.py") -> list[str]:
 
 @table(
     ("old", "new", "told"),
-    [
-        pytest.param(b"b = a", b"b = 2", ["6: f"], id="a-line-of-a-function"),
-        pytest.param(b"    b = a\n", b"", ["6: f"], id="a-line-less"),
-        pytest.param(b"return b\n", b"return b\n    # more\n    c()\n", ["8: f"], id="at-its-end"),
-        pytest.param(b"def f", b"def other", ["5: f"], id="its-name"),
-        pytest.param(b"x = 1\n", b"x = 1\n    y = 2\n", ["12: C"], id="a-member"),
-        pytest.param(b"return 2\n", b"return 2\n\n    y = 2\n", ["19: C"], id="the-last-member"),
-        pytest.param(b"    def n", b"    def k(self):\n        pass\n\n    def n", ["16: +C.k"],
-                     id="a-method"),
-        pytest.param(b"def g", b"def k(self):\n    pass\n\n\ndef h(self):\n    pass\n\n\ndef g",
-                     ["20: +k h"], id="functions"),
-        pytest.param(b"def g", b"class K:\n    def m(self):\n        pass\n\n\ndef g", ["20: +K"],
-                     id="a-class"),
-        pytest.param(b"LIMIT = 1\n", b"LIMIT = 1\nOTHER = 2\n", ["3: -"], id="a-constant"),
-        pytest.param(b"LIMIT = 1\n", b"LIMIT = 1\n\nOTHER = 2\n", ["3: +-"],
-                     id="a-constant-apart"),
-        pytest.param(b"b = a\n", b"b = a\n\n", ["7: f"], id="a-blank-line"),
-        pytest.param(b"LIMIT = 1\n", b"LIMIT = 1\n\n\n\n", ["3: -"], id="blank-lines"),
-        pytest.param(b"        return 1\n\n    def n(self):\n", b"        pass\n", ["14: C"],
-                     id="what-two-methods-share"),
-        pytest.param(b"return b\n\n\nclass C:\n", b"return b\nclass D:\n", ["8: None"],
-                     id="blank-lines-less"),
-    ],
+    {
+        "a-line-of-a-function": (b"b = a", b"b = 2", ["6: f"]),
+        "a-line-less": (b"    b = a\n", b"", ["6: f"]),
+        "at-its-end": (b"return b\n", b"return b\n    # more\n    c()\n", ["8: f"]),
+        "its-name": (b"def f", b"def other", ["5: f"]),
+        "a-member": (b"x = 1\n", b"x = 1\n    y = 2\n", ["12: C"]),
+        "the-last-member": (b"return 2\n", b"return 2\n\n    y = 2\n", ["19: C"]),
+        "a-method": (b"    def n", b"    def k(self):\n        pass\n\n    def n", ["16: +C.k"]),
+        "functions": (b"def g", b"def k(self):\n    pass\n\n\ndef h(self):\n    pass\n\n\ndef g",
+            ["20: +k h"]),
+        "a-class": (b"def g", b"class K:\n    def m(self):\n        pass\n\n\ndef g", ["20: +K"]),
+        "a-constant": (b"LIMIT = 1\n", b"LIMIT = 1\nOTHER = 2\n", ["3: -"]),
+        "a-constant-apart": (b"LIMIT = 1\n", b"LIMIT = 1\n\nOTHER = 2\n", ["3: +-"]),
+        "a-blank-line": (b"b = a\n", b"b = a\n\n", ["7: f"]),
+        "blank-lines": (b"LIMIT = 1\n", b"LIMIT = 1\n\n\n\n", ["3: -"]),
+        "what-two-methods-share": (b"        return 1\n\n    def n(self):\n", b"        pass\n",
+            ["14: C"]),
+        "blank-lines-less": (b"return b\n\n\nclass C:\n", b"return b\nclass D:\n", ["8: None"]),
+    },
 )  # fmt: skip
 def test_a_change_is_about_the_smallest_unit(old: bytes, new: bytes, told: list[str]) -> None:
     assert BASE.count(old) == 1

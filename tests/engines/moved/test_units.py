@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.moved.units import (
     Outline,
     indent_of,
@@ -61,23 +59,21 @@ TEXT = b"Title\n=====\n\n\none\ntwo\n \nthree"
 
 @table(
     ("path", "content", "units"),
-    [
-        pytest.param(
+    {
+        "python": (
             "a.py",
             PYTHON,
             ["None 0-1", "f 2-8", "None 10-11", "W 11-23", "W.m 14-23", "W.m.g 16-18"],
-            id="python",
         ),
-        pytest.param(
+        "c++": (
             "a.cc",
             CXX,
             ["None 0-1", "f 1-6", "None 6-7", "W 7-14", "W::m 8-11", "W::z 12-14", "None 14-15"],
-            id="c++",
         ),
-        pytest.param("a.txt", TEXT, ["None 0-2", "None 4-6", "None 7-8"], id="text"),
-        pytest.param("a.py", b"", [], id="empty"),
-        pytest.param("a.py", b"def f(:\n", ["None 0-1"], id="broken"),
-    ],
+        "text": ("a.txt", TEXT, ["None 0-2", "None 4-6", "None 7-8"]),
+        "empty": ("a.py", b"", []),
+        "broken": ("a.py", b"def f(:\n", ["None 0-1"]),
+    },
 )
 def test_a_text_is_cut_into_units(path: str, content: bytes, units: list[str]) -> None:
     outline = Outline(path, content)
@@ -95,13 +91,13 @@ def test_the_smallest_unit_is_found() -> None:
 
 @table(
     ("line", "language", "is_so"),
-    [
-        pytest.param(b"  # x\n", "Python", True, id="python"),
-        pytest.param(b"  // x\n", "Python", False, id="slashes-in-python"),
-        pytest.param(b"  // x\n", "C++", True, id="slashes"),
-        pytest.param(b"/* x */\n", "C++", True, id="star"),
-        pytest.param(b"#if 1\n", "C++", False, id="directive"),
-    ],
+    {
+        "python": (b"  # x\n", "Python", True),
+        "slashes-in-python": (b"  // x\n", "Python", False),
+        "slashes": (b"  // x\n", "C++", True),
+        "star": (b"/* x */\n", "C++", True),
+        "directive": (b"#if 1\n", "C++", False),
+    },
 )
 def test_comments(line: bytes, language: str, is_so: bool) -> None:
     assert is_comment(line, language) is is_so

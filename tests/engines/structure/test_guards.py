@@ -4,8 +4,6 @@ import random
 import re
 from collections import Counter
 
-import pytest
-
 from patchmgr.engines.structure import guards_lines
 from patchmgr.engines.structure.guards import suspect, suspicions
 from patchmgr.engines.structure.guards_flow import facts_of
@@ -22,48 +20,43 @@ def at_end(text: str) -> str:
 
 @table(
     ("base", "upstream", "fork", "merged", "told"),
-    [
-        pytest.param(
+    {
+        "definition twice": (
             BASE,
             at_end("\n\ndef sell(): ...\n"),
             at_end("\n\ndef sell(): ...\n"),
             at_end("\n\ndef sell(): ...\n\n\ndef sell(): ...\n"),
             "`sell` is there once more than on either side.",
-            id="definition twice",
         ),
-        pytest.param(
+        "key twice": (
             "x = {'a': 1}\n",
             "x = {'a': 1, 'b': 2}\n",
             "x = {'b': 3, 'a': 1}\n",
             "x = {'b': 3, 'a': 1, 'b': 2}\n",
             "`b` is defined twice here, but not on either side.",
-            id="key twice",
         ),
-        pytest.param(
+        "import twice": (
             "x()\n",
             "import re\nre.x()\n",
             "re.x()\nimport re\n",
             "import re\nimport re\nre.x()\n",
             "`re` is defined twice here, but not on either side.",
-            id="import twice",
         ),
-        pytest.param(
+        "name without its import": (
             BASE,
             BASE.replace("import os\n", "").replace("os.path.join(door, 'shop')", "door"),
             at_end("\n\nhome = os.getcwd()\n"),
             "def open_shop(door):\n    return door\n\n\nhome = os.getcwd()\n",
             "`os` is used, but nothing defines it any more.",
-            id="name without its import",
         ),
-        pytest.param(
+        "attribute that upstream renamed": (
             "shop.old(1)\n",
             "shop.new(1)\n",
             "shop.old(1)\nshop.old(2)\n",
             "shop.new(1)\nshop.old(2)\n",
             "`old` is used, but upstream removed its last use.",
-            id="attribute that upstream renamed",
         ),
-    ],
+    },
 )
 def test_what_a_merge_breaks_is_told(
     base: str, upstream: str, fork: str, merged: str, told: str
@@ -73,24 +66,22 @@ def test_what_a_merge_breaks_is_told(
 
 @table(
     ("base", "upstream", "fork", "merged"),
-    [
-        pytest.param(BASE, BASE, BASE, BASE, id="nothing changed"),
-        pytest.param("a()\n", "a()\nb()\n", "c()\na()\n", "c()\na()\nb()\n", id="both add"),
-        pytest.param("a()\nb()\n", "b()\n", "a()\n", "", id="both remove"),
-        pytest.param("f(a)\n", "f(b)\n", "f(a, c=1)\n", "f(b, c=1)\n", id="one statement edited"),
-        pytest.param(
-            "a(1)\n", "b(1)\n", "a(1)\na = 2\nc(a)\n", "b(1)\na = 2\nc(a)\n", id="name bound anew"
-        ),
-        pytest.param("a(\n", "b(\n", "c(\n", "d(\n", id="sides do not parse either"),
-        pytest.param(
+    {
+        "nothing changed": (BASE, BASE, BASE, BASE),
+        "both add": ("a()\n", "a()\nb()\n", "c()\na()\n", "c()\na()\nb()\n"),
+        "both remove": ("a()\nb()\n", "b()\n", "a()\n", ""),
+        "one statement edited": ("f(a)\n", "f(b)\n", "f(a, c=1)\n", "f(b, c=1)\n"),
+        "name bound anew": ("a(1)\n", "b(1)\n", "a(1)\na = 2\nc(a)\n", "b(1)\na = 2\nc(a)\n"),
+        "sides do not parse either": ("a(\n", "b(\n", "c(\n", "d(\n"),
+        "names may come from anywhere": (
             "from x import *\n", "from x import *\na()\n", "from x import *\nb()\n",
-            "from x import *\nb()\na()\n", id="names may come from anywhere",
+            "from x import *\nb()\na()\n",
         ),
-        pytest.param(
+        "module renamed": (
             "from .a import b\nb()\n", "from .a import b, c\nb(c)\n", "from ..a import b\nb()\n",
-            "from ..a import b, c\nb(c)\n", id="module renamed",
+            "from ..a import b, c\nb(c)\n",
         ),
-    ],
+    },
 )  # fmt: skip
 def test_of_a_sound_merge_nothing_is_told(base: str, upstream: str, fork: str, merged: str) -> None:
     assert suspicions(base, upstream, fork, merged) == ()
@@ -126,29 +117,27 @@ READ = "import os\n\n\ndef run(plant):\n    plant.start()\n    plant.stop()\n"
 
 @table(
     ("upstream", "fork", "merged", "expected"),
-    [
-        pytest.param(
+    {
+        "nothing-in-common": (
             READ + "upstream_one = 1\n", "fork_one = 2\n" + READ,
-            "fork_one = 2\n" + READ + "upstream_one = 1\n", False, id="nothing-in-common",
+            "fork_one = 2\n" + READ + "upstream_one = 1\n", False,
         ),
-        pytest.param(
+        "a-word-that-a-side-wiped-out": (
             READ.replace("import os\n", ""), READ + "os.sep\n",
-            (READ + "os.sep\n").replace("import os\n", ""), True, id="a-word-that-a-side-wiped-out",
+            (READ + "os.sep\n").replace("import os\n", ""), True,
         ),
-        pytest.param(
+        "a-new-word-of-both": (
             "new = 1\n" + READ, READ + "new = 2\n", "new = 1\n" + READ + "new = 2\n", True,
-            id="a-new-word-of-both",
         ),
-        pytest.param(
+        "named-and-not-called": (
             READ.replace("run(plant)", "run(plant, level)"), READ + "again = run\nrerun(1)\n",
             READ.replace("run(plant)", "run(plant, level)") + "again = run\nrerun(1)\n", False,
-            id="named-and-not-called",
         ),
-        pytest.param(
+        "a-head-without-an-end": (
             READ + "def broken(\n", READ.replace("os\n", "os, re\n"),
-            READ.replace("os\n", "os, re\n") + "def broken(\n", False, id="a-head-without-an-end",
+            READ.replace("os\n", "os, re\n") + "def broken(\n", False,
         ),
-    ],
+    },
 )  # fmt: skip
 def test_what_may_be_wrong_is_worth_a_look(
     upstream: str, fork: str, merged: str, expected: bool

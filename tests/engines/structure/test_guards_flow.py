@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.structure.guards_flow import doubled_statements, facts_of, newly_dead
 from tests.tables import table
 
@@ -20,85 +18,74 @@ NONE_RAISES = ("if a is None:", "    raise ValueError")
 
 @table(
     ("upstream", "fork", "merged", "told"),
-    [
-        pytest.param(
+    {
+        "two-guards-on-one-condition": (
             within(*NONE_RETURNS, "go()"),
             within(*NONE_RAISES, "go()"),
             within(*NONE_RETURNS, *NONE_RAISES, "go()"),
             ("What is under the second `if a is None` is never reached.",),
-            id="two-guards-on-one-condition",
         ),
-        pytest.param(
+        "no-change-two-conditions": (
             within(*NONE_RETURNS, "go()"),
             within("if b is None:", "    raise ValueError", "go()"),
             within(*NONE_RETURNS, "if b is None:", "    raise ValueError", "go()"),
             (),
-            id="no-change-two-conditions",
         ),
-        pytest.param(
+        "no-change-a-side-has-both": (
             within(*NONE_RETURNS, *NONE_RAISES),
             within("go()"),
             within(*NONE_RETURNS, *NONE_RAISES),
             (),
-            id="no-change-a-side-has-both",
         ),
-        pytest.param(
+        "with-a-statement-between": (
             within(*NONE_RETURNS, "b()"),
             within("b()", *NONE_RAISES),
             within(*NONE_RETURNS, "b()", *NONE_RAISES),
             ("What is under the second `if a is None` is never reached.",),
-            id="with-a-statement-between",
         ),
-        pytest.param(
+        "no-change-the-name-gets-a-value-between": (
             within(*NONE_RETURNS, "a = b()"),
             within("a = b()", *NONE_RAISES),
             within(*NONE_RETURNS, "a = b()", *NONE_RAISES),
             (),
-            id="no-change-the-name-gets-a-value-between",
         ),
-        pytest.param(
+        "no-change-an-attribute-that-may-have-changed": (
             within("if a.x:", "    return 0", "b()"),
             within("b()", "if a.x:", "    return 1"),
             within("if a.x:", "    return 0", "b()", "if a.x:", "    return 1"),
             (),
-            id="no-change-an-attribute-that-may-have-changed",
         ),
-        pytest.param(
+        "no-change-the-first-leads-nowhere": (
             within("if a:", "    b()"),
             within(*NONE_RETURNS),
             within("if a:", "    b()", "if a:", "    return 0"),
             (),
-            id="no-change-the-first-leads-nowhere",
         ),
-        pytest.param(
+        "no-change-the-first-does-something-else": (
             within("if a:", "    return 0", "else:", "    a = b"),
             within("if a:", "    return 1"),
             within("if a:", "    return 0", "else:", "    a = b", "if a:", "    return 1"),
             (),
-            id="no-change-the-first-does-something-else",
         ),
-        pytest.param(
+        "two-branches-with-one-condition": (
             within("if a:", "    b(1)"),
             within("if b:", "    a(1)"),
             within("if b:", "    a(1)", "elif a:", "    b(1)", "elif b:", "    a(2)"),
             ("What is under the second `if b` is never reached.",),
-            id="two-branches-with-one-condition",
         ),
-        pytest.param(
+        "behind-a-way-out": (
             within("return a"),
             within("go()"),
             within("return a", "go()"),
             ("`go()` is never reached.",),
-            id="behind-a-way-out",
         ),
-        pytest.param(
+        "no-change-a-way-out-of-another-block": (
             "for x in y:\n    try:\n        x()\n    except E:\n        continue\n    y()\n",
             "go()\n",
             "for x in y:\n    try:\n        x()\n    except E:\n        continue\n    y()\ngo()\n",
             (),
-            id="no-change-a-way-out-of-another-block",
         ),
-    ],
+    },
 )
 def test_code_that_only_the_merge_never_reaches(
     upstream: str, fork: str, merged: str, told: tuple[str, ...]
@@ -112,29 +99,24 @@ ONCE = within("go(a)", "b()")
 
 @table(
     ("texts", "merged", "told"),
-    [
-        pytest.param(
-            (ONCE, ONCE, ONCE), within("go(a)", "b()", "go(a)"), ("go(a)",), id="in-one-block"
-        ),
-        pytest.param(
+    {
+        "in-one-block": ((ONCE, ONCE, ONCE), within("go(a)", "b()", "go(a)"), ("go(a)",)),
+        "in-two-branches": (
             (ONCE, ONCE, ONCE),
             within("if b:", "    go(a)", "else:", "    go(a)", "b()"),
             ("go(a)",),
-            id="in-two-branches",
         ),
-        pytest.param(
+        "no-change-a-side-has-it-twice": (
             (ONCE, within("go(a)", "go(a)", "b()"), ONCE),
             within("go(a)", "go(a)", "b()"),
             (),
-            id="no-change-a-side-has-it-twice",
         ),
-        pytest.param(
+        "both-bring-it-into-one-block": (
             (within("b()"), within("go(a)", "b()"), within("b()", "go(a)")),
             within("go(a)", "b()", "go(a)"),
             ("go(a)",),
-            id="both-bring-it-into-one-block",
         ),
-        pytest.param(
+        "no-change-each-in-a-branch-of-its-own": (
             (
                 within("if a:", "    b()", "else:", "    a()"),
                 within("if a:", "    b()", "    go()", "else:", "    a()"),
@@ -142,24 +124,19 @@ ONCE = within("go(a)", "b()")
             ),
             within("if a:", "    b()", "    go()", "else:", "    a()", "    go()"),
             (),
-            id="no-change-each-in-a-branch-of-its-own",
         ),
-        pytest.param(
+        "no-change-in-two-functions": (
             (ONCE, ONCE, ONCE),
             ONCE + ONCE.replace("def f", "def g"),
             (),
-            id="no-change-in-two-functions",
         ),
-        pytest.param(
+        "no-change-two-in-a-line": (
             ("x = 1; y = 2\n", "x = 3; y = 2\n", "x = 1; y = 4\n"),
             "x = 3; y = 4\n",
             (),
-            id="no-change-two-in-a-line",
         ),
-        pytest.param(
-            (ONCE, ONCE, ONCE), within("go(", "    a", ")", "b()"), (), id="no-change-laid-out-anew"
-        ),
-    ],
+        "no-change-laid-out-anew": ((ONCE, ONCE, ONCE), within("go(", "    a", ")", "b()"), ()),
+    },
 )
 def test_a_statement_that_only_the_merge_has_twice(
     texts: Texts, merged: str, told: tuple[str, ...]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.structure.guards_imports import resolves
 from tests.tables import table
 
@@ -23,15 +21,15 @@ class Files:
 
 @table(
     ("path", "module", "is_there"),
-    [
-        pytest.param("lib/yaml/loader.py", "yaml.nodes", True, id="lib"),
-        pytest.param("src/pkg/a.py", "pkg.b", True, id="src"),
-        pytest.param("tests/test_a.py", "pkg.b", True, id="tests-of-src"),
-        pytest.param("deep/er/pkg/a.py", "pkg.c", True, id="a-root-of-its-own"),
-        pytest.param("tools/run.py", "helper", True, id="script"),
-        pytest.param("lib/yaml/loader.py", "yaml.none", False, id="not-there"),
-        pytest.param("lib/yaml/loader.py", "pkg.c", False, id="another-root"),
-    ],
+    {
+        "lib": ("lib/yaml/loader.py", "yaml.nodes", True),
+        "src": ("src/pkg/a.py", "pkg.b", True),
+        "tests-of-src": ("tests/test_a.py", "pkg.b", True),
+        "a-root-of-its-own": ("deep/er/pkg/a.py", "pkg.c", True),
+        "script": ("tools/run.py", "helper", True),
+        "not-there": ("lib/yaml/loader.py", "yaml.none", False),
+        "another-root": ("lib/yaml/loader.py", "pkg.c", False),
+    },
 )
 def test_a_module_is_found_below_the_root_of_its_package(
     path: str, module: str, is_there: bool

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.sides import Texts
 from tests.tables import table
@@ -44,11 +42,11 @@ def test_two_lines_that_went_once_are_told_together() -> None:
 
 @table(
     ("upstream", "fork", "merged"),
-    [
-        pytest.param(NEW + OLD, OLD * 3, NEW + OLD * 2, id="upstream-still-has-one"),
-        pytest.param(NEW * 2, OLD * 2 + "x\n", NEW * 2 + "x\n", id="nobody-brings-one"),
-        pytest.param(NEW * 2, OLD * 3, NEW * 2, id="the-merge-has-none"),
-    ],
+    {
+        "upstream-still-has-one": (NEW + OLD, OLD * 3, NEW + OLD * 2),
+        "nobody-brings-one": (NEW * 2, OLD * 2 + "x\n", NEW * 2 + "x\n"),
+        "the-merge-has-none": (NEW * 2, OLD * 3, NEW * 2),
+    },
 )
 def test_nothing_is_told_where(upstream: str, fork: str, merged: str) -> None:
     assert told(upstream, fork, merged, old=OLD * 2) == ()
