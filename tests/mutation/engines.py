@@ -17,7 +17,6 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "rebase/ladder": (
         "rebase/ladder",
-        "rebase/ladder_hunks",
         "rebase/values",
         "absorption/superset",
         "rebase/rungs",
@@ -25,9 +24,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "rebase/rebase": (
         "rebase/rebase",
-        "rebase/rebase_dropped",
         "rebase/values",
-        "rebase/rebase_left_out",
         "conflicts/decisions",
         "series/needs",
     ),
