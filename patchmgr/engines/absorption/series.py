@@ -22,7 +22,7 @@ from patchmgr.engines.absorption.weave import (
     effect,
 )
 from patchmgr.engines.series.fold import FileStep, left_path
-from patchmgr.engines.text.distinctive import is_telling, normal_lines
+from patchmgr.engines.text.distinctive import differing, is_telling, normal_lines
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -300,7 +300,8 @@ class Series:
 
         A line that is elsewhere in the file, too, counts (4 patches of A-fi-1857).
         """
-        old, new = (self._lines(self.version(path, n)) for n in (number - 1, number))
+        texts = (self.text(self.version(path, n)) or b"" for n in (number - 1, number))
+        old, new = (Counter(normal_lines(part)) for part in differing(*texts))
         lines = {line for line, _ in old.items() ^ new.items() if line}
         added = {line for line in lines if new[line] > old[line]}
         return added, lines - added

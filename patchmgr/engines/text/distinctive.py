@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _SPACE = b" \t\r\f\v"
 _BARE = frozenset(
@@ -22,6 +23,31 @@ def normal_lines(content: bytes) -> list[bytes]:
 def without_space(content: bytes) -> bytes:
     """Return a text without any white space in its lines."""
     return content.translate(None, _SPACE)
+
+
+def differing(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """Return two texts without the lines that are equal at their start and at their end."""
+    most = min(len(old), len(new))
+    head = old.rfind(b"\n", 0, _equal(lambda at, end: old[at:end] == new[at:end], most)) + 1
+    ends = len(old), len(new)
+    shared = _equal(
+        lambda at, end: old[ends[0] - end : ends[0] - at] == new[ends[1] - end : ends[1] - at],
+        most - head,
+    )
+    tail = ends[0] - (old.find(b"\n", ends[0] - shared) + 1 or ends[0])
+    return old[head : ends[0] - tail], new[head : ends[1] - tail]
+
+
+def _equal(is_equal: Callable[[int, int], bool], most: int) -> int:
+    """Return how much is equal of `most`, by halves; `is_equal` compares a range."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        if is_equal(least, middle):
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def bare(line: bytes) -> bytes:
