@@ -23,6 +23,9 @@ from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.background import Ahead
 
 T = TypeVar("T")
+_Asked = tuple["tuple[str | bytes, ...]", "type[T]", str, "tuple[object, ...]"]
+"""What a question is cached under, the type of its answer, the path, and the question."""
+
 PATIENCE = 600.0  # seconds for one file; files within the limits need less than a tenth of that
 MOST_MEMORY = 2 << 30  # bytes
 NO_MEMORY = 3  # an exit code
@@ -53,12 +56,22 @@ class StructureApart:
         self._answers = answers
         self._process: subprocess.Popen[bytes] | None = None
         self._has_answered = False
+        self._sent: tuple[object, ...] | None = None  # the question that is not answered yet
 
     def __call__(self, texts: Texts, path: str, marked: bytes) -> Resolved | None:
         """Return the structural merge of a file, or None if it is not reliable enough."""
+        return self._known(*self._merge(texts, path, marked))
+
+    def ahead(self, texts: Texts, path: str, marked: bytes) -> None:
+        """Let the process begin with a structural merge that is likely to be requested next."""
+        key, _, _, question = self._merge(texts, path, marked)
+        if self._sent is None and (self._answers is None or self._answers.get(key) is None):
+            with suppress(OSError):  # noticed when the answer is read
+                self._send(question)
+
+    def _merge(self, texts: Texts, path: str, marked: bytes) -> _Asked[Resolved]:
         key = ("merge", *texts.sides(), path, marked, str(self._least))
-        question = ("merge", texts, path, marked, self._least)
-        return self._known(key, Resolved, path, question)
+        return key, Resolved, path, ("merge", texts, path, marked, self._least)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
         """Return the suspicious places in a merge, one sentence each.
@@ -119,20 +132,18 @@ class StructureApart:
 
         A failure counts only in a fresh process, because earlier questions may have used up memory.
         """
-        is_fresh = self._process is None or not self._has_answered
+        is_fresh = not self._has_answered and self._sent in (None, question)
         found = self._answer(path, question)
         return found if found is not None or is_fresh else self._answer(path, question)
 
     def _answer(self, path: str, question: tuple[object, ...]) -> tuple[object] | None:
         process = self._process or self._start()
         try:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            pickle.dump(question, process.stdin)
-            process.stdin.flush()
-            if not select.select([process.stdout], [], [], self._patience)[0]:
-                raise TimeoutError
-            answer = pickle.load(process.stdout)
+            if self._sent not in (None, question):
+                self._received(process)  # nobody needs it
+            if self._sent is None:
+                self._send(question)
+            answer = self._received(process)
         except TimeoutError as fault:
             self.close()
             said = f"does not answer within {self._patience:.0f} seconds"
@@ -145,8 +156,21 @@ class StructureApart:
             if code in _FAILURES:
                 return None
             raise _broken(path, f"ended with {code}") from fault
-        self._has_answered = True
         return (answer,)
+
+    def _send(self, question: tuple[object, ...]) -> None:
+        process, self._sent = self._process or self._start(), question
+        assert process.stdin is not None
+        pickle.dump(question, process.stdin)
+        process.stdin.flush()
+
+    def _received(self, process: subprocess.Popen[bytes]) -> object:
+        assert process.stdout is not None
+        if not select.select([process.stdout], [], [], self._patience)[0]:
+            raise TimeoutError
+        answer = pickle.load(process.stdout)
+        self._has_answered, self._sent = True, None
+        return answer
 
     def begin(self) -> None:
         """Start the process before the first request, because starting takes a while."""
@@ -157,7 +181,7 @@ class StructureApart:
         line = [sys.executable, "-s", "-c", _PROGRAM.format(is_early), *filter(None, sys.path)]
         # The hash seed fixes the order of sets of strings; with -I, Python would ignore the seed.
         env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        self._has_answered = False
+        self._has_answered, self._sent = False, None
         self._process = subprocess.Popen(
             line,
             stdin=subprocess.PIPE,
@@ -170,6 +194,7 @@ class StructureApart:
     def close(self) -> None:
         """End the process."""
         process, self._process = self._process, None
+        self._has_answered, self._sent = False, None
         if process is None:
             return
         process.kill()

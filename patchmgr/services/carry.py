@@ -303,6 +303,7 @@ class _Carry:
             elsewhere=self.elsewhere,
             offers=None if given.memory is None else given.memory.offers,
             edits=options.edits.get(given.name, {}),
+            ahead=self.structure.ahead,
         )
 
     def carried(self) -> RebasedSeries:

@@ -43,7 +43,7 @@ def shared_process() -> Iterator[None]:
         return answer
 
     def leave(self: StructureApart) -> None:
-        if id(self) in asking or self._process is None:
+        if id(self) in asking or self._process is None or self._sent is not None:
             asking.discard(id(self))
             close(self)
         else:

@@ -96,6 +96,27 @@ def test_a_file_that_a_process_fails_on_is_asked_again_of_a_fresh_one(
     assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
 
 
+@pytest.mark.parametrize("begun", [MARKED, TORN])
+def test_a_merge_that_has_begun_is_the_same_and_one_that_nobody_needs_is_dropped(
+    apart: StructureApart, begun: bytes
+) -> None:
+    expected = resolve(TEXTS, "a.py", MARKED)
+    for _ in range(2):
+        apart.ahead(TEXTS, "a.py", begun)
+        assert apart(TEXTS, "a.py", MARKED) == expected
+    apart.ahead(TEXTS, "a.py", begun)
+    assert len(apart.edits([("x\n", "y\n")], "a.py")) == 1
+
+
+def test_a_merge_that_failed_and_that_nobody_needs_fails_no_other(
+    apart: StructureApart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(merge_process, "_PROGRAM", "import os; os._exit(3)")
+        apart.ahead(TEXTS, "a.py", TORN)
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
+
+
 @pytest.mark.parametrize(
     ("program", "what"),
     [

@@ -138,7 +138,7 @@ def structural(left: Open, mergers: Mergers) -> Solved | Open:
     if not left.is_upstream_ours:  # a structural merge needs upstream's side first
         merge = mergers.text.merge(left.base, left.upstream, left.fork)
         marked = marked if isinstance(merge, Clean) else merge.marked or marked
-    texts = Texts(_text(left.base), _text(left.upstream), _text(left.fork))
+    texts = _texts(left.base, left.upstream, left.fork)
     found = mergers.structure(texts, left.path, marked)
     if found is None or found.text is None:
         return left if found is None else replace(left, suggestions=found.suggestions)
@@ -187,6 +187,8 @@ def climb_on(
     if isinstance(found, Open):
         marked, texts = found.marked, (found.base, found.upstream, found.fork)
         collided = replace(collided, marked=marked, texts=texts, suggestions=found.suggestions)
+        if structural not in rungs and sides.base is not None:
+            tools.ahead(_texts(*texts), sides.path, marked)
     elif found.how is How.RECORDED:
         if is_python and _breaks(found.content, ours, theirs):
             return collided
@@ -266,6 +268,10 @@ def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
     """
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours
+
+
+def _texts(base: bytes, ours: bytes, theirs: bytes) -> Texts:
+    return Texts(_text(base), _text(ours), _text(theirs))
 
 
 def _text(content: bytes) -> str:

@@ -62,7 +62,8 @@ class Tools(Mergers, frozen=True):
     person saw them. `on_patch` is called before each patch. `asks` says whether to ask a person
     about hunks that upstream seems to have in a different form. `elsewhere` holds the files to
     which upstream may have moved lines, and `offers` looks up resolutions by other people. `edits`
-    holds a person's changes to files that the patch does not change, keyed by patch name.
+    holds a person's changes to files that the patch does not change, keyed by patch name. `ahead`
+    is called with a structural merge that is likely to be requested.
     """
 
     blobs: Blobs
@@ -75,6 +76,7 @@ class Tools(Mergers, frozen=True):
     elsewhere: ChangedFiles | None = None
     offers: Offers | None = None
     edits: Mapping[str, Edits] = field(default_factory=dict)
+    ahead: Callable[[Texts, str, bytes], None] = lambda texts, path, marked: None
 
 
 class FileResult(Struct, frozen=True):
