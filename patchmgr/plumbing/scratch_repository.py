@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import zlib
+from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +20,8 @@ from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 
 MOST_HELD = 1 << 24  # bytes
+_RECENT = 16  # blobs that were read or added last: those of one file, and a few more
+_LARGE = 1 << 20  # bytes; larger blobs are read anew
 
 
 class MadeBlobs(Closing):
@@ -76,25 +80,27 @@ class MadeBlobs(Closing):
 
 
 FEW, MOST = 16, 500  # blobs; reading FEW takes less time than starting a process
-_MOST_BYTES = 64 << 20  # the size of the file at which reading ahead ends
+_MOST_BYTES = 128 << 20  # the size of the file at which reading ahead ends
 _HEAD = 64  # the most bytes in the line before a blob
+_SOON = 3  # blobs: waiting for one of the next takes no longer than another process would
+_PAUSE = 0.0002  # seconds
 
 
 class ReadAhead(Closing):
     """Reads blobs in the background, in the order in which they will be needed.
 
-    A blob that has not been read yet must be read by other means.
+    A blob that will not be read soon must be read by other means.
     """
 
-    def __init__(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
+    def __init__(self, git_dir: Path, blobs: Collection[str], scratch: Path) -> None:
         self._places: dict[str, tuple[int, int]] = {}
-        self._wanted = frozenset(blobs)
-        self._at = 0
+        self._order = {blob: number for number, blob in enumerate(dict.fromkeys(blobs))}
+        self._at = self._done = 0  # what was found in the file, in bytes and in blobs
         self._process: subprocess.Popen[bytes] | None = None
         self._file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - until it is closed
         try:
             with tempfile.TemporaryFile(dir=scratch) as names:
-                names.write("".join(f"{blob}\n" for blob in blobs).encode())
+                names.write("".join(f"{blob}\n" for blob in self._order).encode())
                 names.seek(0)
                 self._process = subprocess.Popen(
                     git_process.command(["cat-file", "--batch"], git_dir),
@@ -108,28 +114,27 @@ class ReadAhead(Closing):
             raise
 
     def get(self, blob: str) -> bytes | None:
-        """Return a blob's content, or None if it has not been read yet."""
-        if blob not in self._wanted:
-            return None
-        while blob not in self._places:
+        """Return a blob's content, or None if it has not been read and is not among the next."""
+        number = self._order.get(blob, -1)
+        while number >= self._done and self._at <= _MOST_BYTES:
+            is_running = self._process is not None and self._process.poll() is None
             if not self._advance():
-                return None
-        start, size = self._places[blob]
-        content = os.pread(self._file.fileno(), size, start)
-        return content if len(content) == size else None
+                if number >= self._done + _SOON or not is_running:
+                    break
+                time.sleep(_PAUSE)
+        start, size = self._places.get(blob, (0, -1))
+        return None if size < 0 else os.pread(self._file.fileno(), size, start)
 
     def _advance(self) -> bool:
         """Find the next blob in git's output file; return False if it is not there yet."""
         head, is_there, _ = os.pread(self._file.fileno(), _HEAD, self._at).partition(b"\n")
-        if not is_there or self._at > _MOST_BYTES:
+        words, start = head.split(), self._at + len(head) + 1
+        size = int(words[2]) + 1 if len(words) == 3 else 0  # 0: the object is missing
+        if not is_there or os.fstat(self._file.fileno()).st_size < start + size:
             return False
-        words = head.split()
-        start = self._at + len(head) + 1
-        if len(words) == 3:
-            self._places[words[0].decode()] = start, int(words[2])
-            self._at = start + int(words[2]) + 1
-        else:  # the object is missing
-            self._at = start
+        if size:
+            self._places[words[0].decode()] = start, size - 1
+        self._at, self._done = start + size, self._done + 1
         return True
 
     def close(self) -> None:
@@ -184,34 +189,54 @@ class Scratch(Closing):
         (objects / "info" / "alternates").write_text("".join(lines), errors="surrogateescape")
         self.reader = ObjectReader(self.git_dir)
         self._made = MadeBlobs(self.git_dir)
-        self._ahead: ReadAhead | None = None
+        self._recent = deque[tuple[str, bytes]](maxlen=_RECENT)  # a thread may read, too
+        self._aheads: list[ReadAhead] = []
         self._written: set[str] = set()
 
     def close(self) -> None:
         """End the git processes and delete the repository."""
         self.reader.close()
-        if self._ahead is not None:
-            self._ahead.close()
+        for ahead in self._aheads:
+            ahead.close()
         self._made.close()
         shutil.rmtree(self.git_dir, ignore_errors=True)
 
     def read(self, blob: str) -> bytes:
         """Return a blob's content; raise PatchmgrError "missing-object" if it is missing."""
-        made = self._made.get(blob)
-        if made is None and self._ahead is not None:
-            made = self._ahead.get(blob)
-        return self.reader.blob(blob) if made is None else made
+        known = (content for name, content in tuple(self._recent) if name == blob)
+        content = next(known, None)
+        if content is None:
+            content = self._content(blob)
+            self._keep(blob, content)
+        return content
+
+    def _content(self, blob: str) -> bytes:
+        content = self._made.get(blob)
+        if content is None:
+            found = (ahead.get(blob) for ahead in self._aheads)
+            content = next((one for one in found if one is not None), None)
+        return self.reader.blob(blob) if content is None else content
+
+    def name(self, content: bytes) -> str:
+        """Return the blob id of content, which need not be computed if it was read just now."""
+        names = (name for name, one in tuple(self._recent) if one is content)
+        return next(names, None) or blob_id(content)
+
+    def _keep(self, name: str, content: bytes) -> None:
+        if len(content) <= _LARGE:
+            self._recent.append((name, content))
 
     def read_ahead(self, blobs: Sequence[str]) -> None:
-        """Start reading blobs in this order, unless there are too few or too many of them."""
-        if self._ahead is None and FEW < len(blobs) <= MOST:
+        """Start reading the first blobs in this order, unless there are too few of them."""
+        if len(blobs) > FEW:
             with suppress(OSError):  # reading ahead only saves time
-                self._ahead = ReadAhead(self.git_dir, blobs, self.git_dir)
+                self._aheads.append(ReadAhead(self.git_dir, blobs[:MOST], self.git_dir))
 
     def add(self, content: bytes) -> str:
         """Store new content for the rest of the run, and return its blob id."""
-        name = blob_id(content)
+        name = self.name(content)
         self._made.add(name, content)
+        self._keep(name, content)
         return name
 
     def kinds(self, ids: Collection[str]) -> dict[str, str]:
@@ -232,9 +257,12 @@ class Scratch(Closing):
         if name is None:
             name = object_id(kind, content)
         if name not in self._written:
-            folder = self.git_dir / "objects" / name[:2]
-            folder.mkdir(exist_ok=True)
-            descriptor = os.open(folder / name[2:], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o444)
+            folder = f"{self.git_dir}/objects/{name[:2]}"
+            with suppress(FileExistsError):
+                os.mkdir(folder)
+            descriptor = os.open(
+                f"{folder}/{name[2:]}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o444
+            )
             with os.fdopen(descriptor, "wb") as file:
                 # Not made smaller: git reads it at once, and then it is deleted.
                 file.write(zlib.compress(f"{kind} {len(content)}\0".encode() + content, 0))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from msgspec import Struct
 
@@ -26,7 +25,6 @@ _UNCOMPRESSED = {  # merged texts are read at once, and then deleted
     "GIT_CONFIG_KEY_0": "core.looseCompression",
     "GIT_CONFIG_VALUE_0": "0",
 }
-_TEXTS = 8  # whose ids are known: those of one file, and a few more
 
 
 class _Part(Struct, frozen=True):
@@ -60,7 +58,6 @@ class GitTextMerge:
         self._scratch = scratch
         self._kept = kept
         self._known: dict[tuple[str, ...], tuple[bool, str | None]] = {}  # by the ids of the texts
-        self._id = lru_cache(_TEXTS)(blob_id)
 
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """Merge two versions of a text, given their common base."""
@@ -69,7 +66,11 @@ class GitTextMerge:
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> tuple[Merge, ...]:
         """Merge several texts with one git process; each is given as base, ours and theirs."""
         found: list[Merge | None] = [_trivial(*sides) for sides in texts]
-        keys = {n: tuple(map(self._id, texts[n])) for n, merge in enumerate(found) if merge is None}
+        keys = {
+            n: tuple(map(self._scratch.name, texts[n]))
+            for n, merge in enumerate(found)
+            if merge is None
+        }
         missing: dict[tuple[str, ...], _Part] = {}
         for number, key in keys.items():
             if key not in self._known and key not in missing:

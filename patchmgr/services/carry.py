@@ -123,6 +123,8 @@ def with_absorbed(
     def find() -> Mapping[int, Absorption]:
         if len(way.steps) >= FEWEST_KEPT:
             on_search()
+        versions = (entry for path in way.start for _, entry in way.versions(path))
+        scratch.read_ahead([e.blob for e in versions if e is not None and e.mode in FILE_MODES])
         series = Series(search.folded, way, scratch, elsewhere=elsewhere.gaining)
         absorptions = find_absorbed(series)
         vars(series).clear()  # a cycle through its caches would keep all lines in memory

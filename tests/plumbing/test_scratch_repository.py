@@ -75,20 +75,26 @@ def test_too_much_is_not_read_to_its_end(
         assert read(ahead, names["a"]) is None
 
 
-def test_a_bench_reads_ahead_once_and_neither_little_nor_very_much(
+def test_a_scratch_reads_ahead_several_times_but_neither_little_nor_very_much(
     repository: Repository,
 ) -> None:
     names = blobs(repository)
     some = [*names.values()] * (FEW // len(names))
     with Scratch([repository.root / ".git"]) as scratch:
-        started: list[object] = []
-        for wanted in (some, [MISSING] * (MOST + 1), [*some, MISSING], [*some, MISSING]):
+        started: list[int] = []
+        for wanted in (some, [MISSING] * MOST + some, [*some, MISSING], [*some, MISSING]):
             scratch.read_ahead(wanted)
-            started.append(scratch._ahead)
-        assert started[:2] == [None, None]
-        assert isinstance(started[2], ReadAhead)
-        assert started[3] is started[2]
+            started.append(len(scratch._aheads))
+        assert started == [0, 1, 2, 3]
         assert {path: scratch.read(blob) for path, blob in names.items()} == FILES
+        assert scratch._aheads[0].get(names["a"]) is None
+
+
+def test_one_of_the_next_blobs_is_waited_for(repository: Repository, tmp_path: Path) -> None:
+    names = blobs(repository)
+    for _ in range(5):
+        with ReadAhead(repository.root / ".git", [*names.values()], tmp_path) as ahead:
+            assert {path: ahead.get(blob) for path, blob in names.items()} == FILES
 
 
 def test_a_blob_of_the_run_exists_like_one_of_the_store(repository: Repository) -> None:
