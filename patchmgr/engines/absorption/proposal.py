@@ -116,10 +116,19 @@ class Comparison:
 
     def __init__(self, path: str, base: bytes, ours: bytes) -> None:
         self.language = language(path, base)
-        self.base, self.ours = split_lines(base), split_lines(ours)
         self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
         self._brought: dict[Block, list[Brought]] = {}
+
+    @cached_property
+    def base(self) -> list[bytes]:
+        """The lines of the file before upstream's changes."""
+        return split_lines(self._contents[0])
+
+    @cached_property
+    def ours(self) -> list[bytes]:
+        """The lines of the file after upstream's changes."""
+        return split_lines(self._contents[1])
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

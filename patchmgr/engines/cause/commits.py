@@ -201,7 +201,8 @@ class FileHistory(Struct, frozen=True, dict=True):
         ours, brought = self.upstream.text_of(version.entry), self._brought
         if ours is None or brought is None:
             return ours is not None
-        return all(line in ours or line in brought for line in hunk.old())
+        old = hunk.old()
+        return b"".join(old) in ours or all(line in ours or line in brought for line in old)
 
     @cached_property
     def _brought(self) -> frozenset[bytes] | None:
@@ -378,8 +379,8 @@ def _proposals(result: FileResult, *, is_landed: bool) -> list[Proposal]:
 def _wordings(file: FileHistory) -> Iterator[Wording]:
     """Yield upstream's text and the patch's text of each hunk absorbed in a different form."""
     result = file.result
-    lines = split_lines(file.upstream.text_of(result.changes.get(result.home)) or b"")
     for one in _proposals(result, is_landed=True):
+        lines = split_lines(file.upstream.text_of(result.changes.get(result.home)) or b"")
         upstream = b"".join(lines[one.likeness.start : one.likeness.end])
         yield Wording(result.home, upstream, result.step.change.hunks[one.hunk].added_text())
 

@@ -24,6 +24,8 @@ def conversion(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     Returns None, too, if a text has lines with different endings, or if theirs has another line
     ending than base. Unless base and theirs are converted as well, every line is in conflict.
     """
+    if b"\r" not in base and b"\r" not in ours:  # the usual case
+        return None
     old, ending = line_ending(base), line_ending(ours)
     is_converted = None not in (old, ending) and old != ending and line_ending(theirs) == old
     return ending if is_converted else None
