@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.landing import find_absorbed
 from patchmgr.engines.absorption.reliability import with_reliability
 from patchmgr.engines.absorption.series import Folded, Series, Way
-from patchmgr.engines.absorption.verdict import Absorption, absorbed_before
+from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.audit.checks import CHECKS, LONGEST
 from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in
 from patchmgr.engines.audit.rebased import AuditedUpstream, since_in, states_of, with_findings
@@ -57,7 +57,33 @@ from patchmgr.services.memory import Memory
 from patchmgr.services.series import new_paths, touched_paths
 from patchmgr.services.session import Session
 
+T = TypeVar("T")
 FEWEST_KEPT = 24  # upstream steps; over fewer steps, a new search costs less than the cache
+
+
+def recalled(kept: Kept, question: Sequence[str | bytes], kind: type[T]) -> T | None:
+    """Return the cached answer to a question, or None if there is no answer of this kind."""
+    known = kept.get(question)
+    with suppress(msgspec.ValidationError):  # this program did not write the answer
+        return None if known is None else msgspec.convert(known[0], kind, str_keys=True)
+    return None
+
+
+def answered(
+    kept: Kept,
+    question: Sequence[str | bytes],
+    kind: type[T],
+    find: Callable[[], T],
+    is_kept: Callable[[], bool] = lambda: True,
+) -> T:
+    """Return the cached answer to a question, or else find it, and cache it if `is_kept`."""
+    known = recalled(kept, question, kind)
+    if known is not None:
+        return known
+    found = find()
+    if is_kept():
+        kept.put(question, msgspec.to_builtins(found, str_keys=True))
+    return found
 
 
 class AbsorptionSearch(Struct, frozen=True):
@@ -120,8 +146,10 @@ def with_absorbed(
     if not way.steps:
         return tuple(items)
 
-    def find() -> Mapping[int, Absorption]:
-        if len(way.steps) >= FEWEST_KEPT:
+    is_long = len(way.steps) >= FEWEST_KEPT
+
+    def find() -> dict[int, Absorption]:
+        if is_long:
             on_search()
         versions = (entry for path in way.start for _, entry in way.versions(path))
         scratch.read_ahead([e.blob for e in versions if e is not None and e.mode in FILE_MODES])
@@ -131,8 +159,11 @@ def with_absorbed(
         return absorptions
 
     about = (search.folded, way.start, way.target, sorted(way.homes.items()), way.steps)
-    few = len(way.steps) < FEWEST_KEPT
-    found = find() if few else absorbed_before(before, value_bytes(about), find)
+    if is_long:
+        question = ("absorbed", value_bytes(about))
+        found = answered(before, question, dict[int, Absorption], find)
+    else:
+        found = find()
     known = {
         id(item): replace(item, steps=search.folded[number].steps, absorption=found.get(number))
         for number, item in enumerate(search.items)
@@ -498,7 +529,6 @@ def _content(entry: Entry | None, blobs: Blobs) -> bytes:
         return b""
 
 
-T = TypeVar("T")
 Moves = dict[str, tuple[Move, ...]]
 
 
@@ -520,12 +550,12 @@ class Auditor(Struct, frozen=True):
     def moves(self, states: States) -> Mapping[str, Sequence[Move]]:
         """Return the imports to rewrite because upstream moved the imported name, keyed by path."""
         question = ("moves", self._about(states))
-        return self._known(question, states, Moves, lambda: moves_in(states))
+        return self._answered(question, states, Moves, lambda: moves_in(states))
 
     def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
         """Start the checks of the audit; return a function that waits for the findings."""
         question = ("audit", self._about(states))
-        known = self._recalled(question, tuple[Told, ...])
+        known = recalled(self.kept, question, tuple[Told, ...])
         if known is not None:
             return lambda: known
         begin_first = {check: number for number, check in enumerate(LONGEST)}
@@ -548,7 +578,7 @@ class Auditor(Struct, frozen=True):
     ) -> Ledger:
         """Return the ledger of a rebase, from the cache if an earlier run made the same rebase."""
         claims = [claimed(item, one) for item, one in zip(items, judged, strict=True)]
-        return self._known(
+        return self._answered(
             ("ledger", self._about(merged), value_bytes(claims)),
             merged,
             Ledger,
@@ -568,22 +598,10 @@ class Auditor(Struct, frozen=True):
             self.keys[id(states)] = sha256(said).hexdigest()
         return self.keys[id(states)]
 
-    def _known(
+    def _answered(
         self, question: Sequence[str | bytes], states: States, kind: type[T], find: Callable[[], T]
     ) -> T:
-        known = self._recalled(question, kind)
-        if known is not None:
-            return known
-        found = find()
-        if not states.lacks:
-            self.kept.put(question, msgspec.to_builtins(found))
-        return found
-
-    def _recalled(self, question: Sequence[str | bytes], kind: type[T]) -> T | None:
-        known = self.kept.get(question)
-        with suppress(msgspec.ValidationError):  # this program did not write the answer
-            return None if known is None else msgspec.convert(known[0], kind)
-        return None
+        return answered(self.kept, question, kind, find, is_kept=lambda: not states.lacks)
 
 
 def _checked(states: States, check: Check) -> tuple[tuple[Told, ...], bool]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 
-import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.model.outcome import How, Wording
-from patchmgr.model.ports import Kept, Step
+from patchmgr.model.ports import Step
 
 
 class Event(str, Enum):
@@ -42,16 +41,3 @@ class Absorption(Struct, frozen=True):
         if held.isdisjoint(self.hunks):
             return self
         return replace(self, hunks=self.hunks - held, is_whole=False)
-
-
-def absorbed_before(
-    kept: Kept, about: str | bytes, find: Callable[[], Mapping[int, Absorption]]
-) -> Mapping[int, Absorption]:
-    """Return what upstream has of each patch, from the cache for `about`, or else from `find`."""
-    question = ("absorbed", about)
-    known = kept.get(question)
-    if known is not None:
-        return msgspec.convert(known[0], dict[int, Absorption], str_keys=True)
-    found = find()
-    kept.put(question, msgspec.to_builtins(found, str_keys=True))
-    return found
