@@ -7,9 +7,10 @@ A word that was rare in the file weighs more than a frequent one.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from math import fsum, log2
 
@@ -101,10 +102,14 @@ class Wanted(Struct, frozen=True, dict=True):
         """Return whether upstream has all words, in any order."""
         return not Counter(self.words) - Counter(word for _, word in there)
 
+    def found(self, there: Sequence[Brought]) -> Sequence[tuple[int, int]]:
+        """Match the hunk's words with upstream's, in the same order."""
+        return matched_lines(self.words, [word for _, word in there])
+
     def share(self, there: Sequence[Brought]) -> float:
         """Return the share, by weight, of the hunk's words that upstream has in the same order."""
-        found = matched_lines(self.words, [word for _, word in there])
-        return fsum(self.weights[self.words[at]] for at, _ in found) / (self.telling or 1)
+        weights = (self.weights[self.words[at]] for at, _ in self.found(there))
+        return fsum(weights) / (self.telling or 1)
 
 
 _Guard = tuple[tuple[int, str], Set[str], Set[str]]
@@ -118,7 +123,7 @@ class Comparison:
         self.language = language(path, base)
         self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
-        self._brought: dict[Block, list[Brought]] = {}
+        self._brought_by = cache(self._find_brought)
 
     @cached_property
     def base(self) -> list[bytes]:
@@ -146,12 +151,10 @@ class Comparison:
         """Return the words that upstream added in the given ranges, with their line numbers."""
         return [word for block in blocks for word in self._brought_by(block)]
 
-    def _brought_by(self, block: Block) -> list[Brought]:
-        if block not in self._brought:
-            old = self.base[block.old_start : block.old_end]
-            put = self._put(old, self.ours[block.new_start : block.new_end])
-            self._brought[block] = [(block.new_start + n, word) for n, word in put]
-        return self._brought[block]
+    def _find_brought(self, block: Block) -> list[Brought]:
+        old = self.base[block.old_start : block.old_end]
+        put = self._put(old, self.ours[block.new_start : block.new_end])
+        return [(block.new_start + n, word) for n, word in put]
 
     def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
         """Yield each word of the new lines that is not in the old ones, with its line number."""
@@ -172,13 +175,8 @@ class Comparison:
 
     def count(self, word: str) -> int:
         """Return how often a name or operator occurs in the file before upstream's changes."""
-        text = _encoded(word)
+        text = word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
         return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
-
-    def most(self, wanted: Wanted) -> float:
-        """Return an upper bound of the confidence of a `passage` found for the given words."""
-        words = (word for word in wanted.words if _encoded(word) in self._contents[1])
-        return _confidence(fsum(map(wanted.weights.__getitem__, words)) / (wanted.telling or 1))
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
         """Return the words that the given changes of a hunk add, with a weight for each."""
@@ -189,11 +187,12 @@ class Comparison:
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
         """Return upstream's changed ranges that are in the same symbols as the given changes."""
-        around = list[tuple[Run, str | None]]()
-        for run in runs:
+
+        def symbol_of(run: Run) -> str | None:
             lines = range(run.start + (not run.removed), run.end + 2)
-            symbols = (self._symbols[0].at(max(1, n)) for n in lines)
-            around.append((run, next(filter(None, symbols), None)))
+            return next(filter(None, (self._symbols[0].at(max(1, n)) for n in lines)), None)
+
+        around = [(run, symbol_of(run)) for run in runs]
 
         def is_here(block: Block) -> bool:
             there = self._symbols_in[block]
@@ -227,26 +226,18 @@ class Comparison:
 
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
         """Return the few upstream lines that contain most of the words that a hunk adds."""
-        words: dict[int, list[Brought]] = {}
-        for one in there:
-            words.setdefault(one[0], []).append(one)
-        lines = [n for n in words if any(word in wanted.weights for _, word in words[n])]
-        if not lines:
+        there = [one for one in there if one[1] in wanted.weights]
+        if not there:
             return None
-
-        def said(some: Sequence[int]) -> list[Brought]:
-            return [one for n in some for one in words[n]]
-
-        size = wanted.lines + NEAR
-        windows = ([n for n in lines[at : at + size] if n < m + size] for at, m in enumerate(lines))
-        best = max(windows, key=lambda w: (wanted.share(said(w)), -abs(w[0] - near)))
-        share = wanted.share(said(best))
-        while shorter := [w for w in (best[:-1], best[1:]) if wanted.share(said(w)) >= share]:
-            best = shorter[0]
-        start = best[0]
+        starts = (n for n, (line, _) in enumerate(there) if not n or there[n - 1][0] < line)
+        ends = ((n, (there[n][0] + wanted.lines + NEAR, "")) for n in starts)
+        windows = (there[n : bisect_left(there, end)] for n, end in ends)
+        best = max(windows, key=lambda w: (wanted.share(w), -abs(w[0][0] - near)))
+        lines = [best[at][0] for _, at in wanted.found(best)]
+        start = lines[0]
         while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
             start -= 1
-        return Likeness(_confidence(share), start, best[-1] + 1)
+        return Likeness(_confidence(wanted.share(best)), start, lines[-1] + 1)
 
 
 def find_likeness(
@@ -258,32 +249,23 @@ def find_likeness(
     changed = [*near] if is_clean else comparison.blocks
     if not runs or not changed:
         return None
-    wanted, limit = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
-    says_much = wanted.telling >= FEWEST_TELLING
-    found = None
-    if says_much:
-        is_possible = comparison.most(wanted) >= limit
-    else:
-        is_possible = not is_clean and wanted.are_all_in(comparison.brought(changed))
-    if is_possible:
-        blocks = comparison.brought_to(runs, changed)
-        lines = comparison.brought(blocks)
-        if blocks and not says_much:
-            lines = comparison.called(lines)
-            has_all = wanted.are_all_in(lines)
-            wanted = comparison.wanted([Run(position, (), hunk.new())] if has_all else [])
-        found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
-    if wanted.telling < FEWEST_TELLING or found is None or found.confidence < limit:
-        return _doubled_guard(comparison, runs, changed, wanted) if is_clean else None
-    return replace(found, is_whole=not is_clean and _is_whole(comparison, runs, wanted, found))
+    wanted, found = comparison.wanted(runs), None
+    lines = comparison.brought(comparison.brought_to(runs, changed))
+    place = comparison.in_ours(runs[0].start)
+    if wanted.telling >= FEWEST_TELLING:
+        found = comparison.passage(wanted, lines, place)
+    elif not is_clean and wanted.are_all_in(lines := comparison.called(lines)):
+        wanted = comparison.wanted([Run(position, (), hunk.new())])
+        if wanted.telling >= FEWEST_TELLING:
+            found = comparison.passage(wanted, lines, place)
+    if found is not None and found.confidence >= (LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT):
+        is_whole = not is_clean and _is_whole(comparison, runs, wanted, found)
+        return replace(found, is_whole=is_whole)
+    return _doubled_guard(comparison, runs, changed, wanted) if is_clean else None
 
 
 def _confidence(share: float) -> float:
     return round(min(share, 0.99), 2)
-
-
-def _encoded(word: str) -> bytes:
-    return word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
 
 
 def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:

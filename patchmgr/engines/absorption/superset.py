@@ -32,10 +32,9 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
 def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
     """Return whether theirs only adds members between the brackets of base, and ours has them."""
     (brackets, old), (others, more), (wanted, new) = map(_members, (base, ours, theirs))
-    open_ones = b"".join(brackets)
-    for _ in brackets:
-        open_ones = re.sub(rb"\(\)|\[\]|\{\}", b"", open_ones)
-    if not base.strip() or open_ones or not brackets == others == wanted:
+    pairs = (b"(", b")"), (b"[", b"]"), (b"{", b"}")
+    is_open = any(brackets.count(start) != brackets.count(end) for start, end in pairs)
+    if not base.strip() or is_open or not brackets == others == wanted:
         return False
     for number, (less, some, all_of_them) in enumerate(zip(old, new, more, strict=True)):
         before = old[number - 1][-1:] if number and brackets[number - 1] == b"(" else []
