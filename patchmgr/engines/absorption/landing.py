@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proof import Drop, why_needed
-from patchmgr.engines.absorption.series import BASE, Line, Series
+from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
     FEWEST_LINES,
@@ -23,7 +23,7 @@ from patchmgr.engines.absorption.thresholds import (
     MOST_OPEN,
 )
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.absorption.weave import CARRIED, Fate, HunkId
+from patchmgr.engines.absorption.weave import CARRIED, Fate, HunkId, Line
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.series.follow_ups import is_same, names_of
 from patchmgr.engines.series.placement import PatchedFile, split_lines
@@ -35,20 +35,23 @@ Lines = Mapping[HunkId, Sequence[Line]]
 _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
+def _undoing(series: Series, patches: Collection[int], landed: int) -> list[int]:
+    """Return the numbers of the later commits that undo lines of the patches, the most first."""
+    later = sum((series.traffic[1][patch] for patch in patches), Counter[int]())
+    return sorted((n for n in later if n > landed), key=lambda n: (-later[n], n))
+
+
 def reversal(series: Series, patches: Collection[int], landed: int) -> int | None:
     """Return the number of the upstream commit that reverted the given patches, or None."""
-    steps, later = series.way.steps, Counter[int]()
+    steps, most = series.way.steps, _undoing(series, patches, landed)[:2]
     names = {steps[landed].commit, f"#{pull_number(steps[landed].subject)}"}
-    for patch in patches:
-        later.update({n: count for n, count in series.traffic[1][patch].items() if n > landed})
-        names |= names_of(series.folded[patch].patch, None)
+    names.update(*(names_of(series.folded[patch].patch, None) for patch in patches))
     named = [
         number
         for number in range(landed + 1, len(steps))
         if any(is_same(one, name) for one in steps[number].reverts for name in names)
     ]
-    most = sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]
-    for number in (*named, *(number for number, _ in most)):
+    for number in (*named, *most):
         is_named = number in named
         if is_named or _REVERT.search(steps[number].subject) or _is_reverse(series, landed, number):
             lines = (at_step(series, patch, landed, number) for patch in patches)
@@ -65,7 +68,7 @@ def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
     """Return the lines that commit `landed` brought, by hunk, with their fate after `number`."""
     found = dict[HunkId, Sequence[Line]]()
     for hunk in series.hunks[patch]:
-        pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=True)
+        pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
         found[hunk] = [now for then, now in pairs if then[1] is Fate.FOUND]
     return found
 
@@ -110,13 +113,8 @@ Landings = Mapping[int, Sequence[int]]
 def find_absorbed(series: Series) -> dict[int, Absorption]:
     """Return, for each patch by index, which hunks upstream has, and since which commit."""
     landings = _landings(series)
-    found: dict[int, Absorption] = {}
-    for patch in range(len(series.folded)):
-        one = _landed(series, patch, landings)
-        wrong = _refuted(series, patch, one) if one is not None else set()
-        if one is not None and (not wrong or one.hunks - wrong):
-            is_whole = one.is_whole and not wrong
-            found[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
+    absorptions = ((n, _landed(series, n, landings)) for n in range(len(series.folded)))
+    found = {patch: one for patch, one in absorptions if one is not None}
     return _with_undone(series, _with_inner(series, found))
 
 
@@ -126,63 +124,59 @@ def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Ab
     for patch, one in found.items():
         landed[steps.index(one.step)].append(patch)
     for number, branch in series.inside(landed):
-        landings, inner = _landings(branch), dict[int, Absorption]()
+        inner = dict[int, Absorption]()
         for patch in landed[number]:
-            first = landings.get(patch, (0,))[0]  # 0: what the branch started from
-            there, now, before = (
-                one.count_patch(patch, n).found
-                for one, n in ((series, number), (branch, first), (branch, first - 1))
-            )
-            if first and now - before >= (1 - MOST_OPEN) * there:
-                inner[patch] = replace(found[patch], step=branch.way.steps[first])
+            enough = (1 - MOST_OPEN) * series.count_patch(patch, number).found
+            for at in sorted(branch.touching(patch) - {0}):  # 0: what the branch started from
+                now, before = (branch.count_patch(patch, n).found for n in (at, at - 1))
+                if patch not in inner and now - before >= enough:
+                    inner[patch] = replace(found[patch], step=branch.way.steps[at])
         for patch, one in _with_inner(branch, inner).items():  # it may be a merge, too
             named[patch] = replace(found[patch], inner=one.inner or one.step)
         vars(branch).clear()
     return named
 
 
-def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
-    """Return those hunks of an absorbed patch that must be kept, by a proof."""
-    landed = series.way.steps.index(one.step)
-    found = {number: series.count((patch, number), landed).found for number in one.hunks}
+def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> set[HunkId]:
+    """Return those hunks of a landed patch that must be kept, by a proof."""
+    patch = next(patch for patch, _ in hunks)
+    found = {hunk: series.count(hunk, landed).found for hunk in hunks}
     enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
-    wrong, rest = set[int](), 0
-    for number in sorted(found, key=lambda number: (-found[number], number)):
-        if _is_refuted(series, (patch, number), one):
-            wrong.add(number)
+    wrong, rest = set[HunkId](), 0
+    for hunk in sorted(hunks, key=lambda hunk: (-found[hunk], hunk)):
+        if _is_refuted(series, hunk, hunks, landed):
+            wrong.add(hunk)
         else:
-            rest += found[number]
+            rest += found[hunk]
         if rest >= enough and series.is_own(patch, landed):
             return set()
     return wrong
 
 
-def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
+def _is_refuted(series: Series, hunk: HunkId, hunks: Set[HunkId], landed: int) -> bool:
     """Return whether a proof forbids dropping a hunk, both at the landing and at the target."""
     step, number = series.steps[hunk]
-    path, hunks = step.change.path, step.change.hunks
+    path, count = series.path(hunk), series.count(hunk, landed)
     base, theirs = series.text(step.base), series.text(step.theirs)
-    landed = series.way.steps.index(one.step)
-    adds = any(h.added() for each in series.folded[hunk[0]].steps for h in each.change.hunks)
-    count = series.count(hunk, landed)
-    if base is None or theirs is None or hunk in series.wholes or not count.total:
+    if base is None or theirs is None or hunk in series.wholes:
         return False
-    if hunks[number].added() and (count.open or count.taken):
+    if step.change.hunks[number].added() and (count.open or count.taken):
         return False
-    file = PatchedFile(path, base, theirs, hunks, step.positions)
-    dropped = {n - hunk[1] + number for n in one.hunks}
-    for at in (series.way.end, *([landed] if adds else [])):
-        entry = series.version(path, at)
-        ours = series.text(entry)
-        if ours is None or entry == step.theirs or series.is_state(path, at, hunk[0]):
+    file = PatchedFile(path, base, theirs, step.change.hunks, step.positions)
+    dropped = {n - hunk[1] + number for _, n in hunks}
+
+    def is_needed(at: int) -> bool:
+        ours = series.text(series.version(path, at))
+        # If a later patch undoes the hunk, its lines show nothing.
+        is_asked = ours is not None and series.count(hunk, at).total
+        if ours is None or not is_asked or series.is_state(path, at, hunk[0]):
             return False
-        if not series.count(hunk, at).total:  # a later patch undoes it: its lines show nothing
-            return False
-        seen = series.effect_at(path, at)
-        is_state = hunk not in seen.loose and hunk not in seen.spaced
-        if why_needed(Drop(file, ours, number, dropped, is_state=is_state)) is None:
-            return False
-    return True
+        is_state = hunk not in series.effect_at(path, at).ways
+        return why_needed(Drop(file, ours, number, dropped, is_state=is_state)) is not None
+
+    steps = series.folded[hunk[0]].steps
+    adds = any(each.added() for step in steps for each in step.change.hunks)
+    return is_needed(series.way.end) and (not adds or is_needed(landed))
 
 
 def _candidates(series: Series) -> list[int]:
@@ -200,22 +194,19 @@ def _candidates(series: Series) -> list[int]:
 
 
 def _landings(series: Series) -> Landings:
-    every, candidates = range(len(series.folded)), _candidates(series)
-    touching = [series.touching(patch) for patch in every] if candidates else []
-    found: dict[int, list[int]] = {}
-    for number in candidates:
-        counts = {p: series.count_patch(p, number) for p in every if number in touching[p]}
+    every, found = range(len(series.folded)), dict[int, list[int]]()
+    for number in _candidates(series):
+        counts = {p: series.count_patch(p, number) for p in every if number in series.touching(p)}
         landed = {
             patch
-            for patch, count in counts.items()
+            for patch in counts
             if _is_landed(series, patch, number, at=number)
             and not _is_landed(series, patch, number, at=number - 1)
         }
         if not landed:
             continue
-        related = series.related
-        asked = (p for p in every if p not in landed and (p in related or not series.size(p)))
-        mute = {patch for patch in asked if not series.count_patch(patch, number).total}
+        related, rest = series.related, (p for p in every if p not in landed)
+        mute = {patch for patch in rest if not series.count_patch(patch, number).total}
         # Upstream has what a patch brings back before it has what the patch takes away.
         known = landed | found.keys() | mute
         landed = {
@@ -232,7 +223,9 @@ def _landings(series: Series) -> Landings:
 def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
     """Return whether commit `at` has enough of a patch that commit `number` may have landed."""
     count = series.count_patch(patch, at)
-    if count.adds and not count.came:
+    lines = (line for hunk in series.hunks[patch] for line in series.lines(hunk, at))
+    new = {fate for adds, fate in lines if adds}
+    if new and new.isdisjoint((Fate.FOUND, Fate.REPLACED)):
         return False  # upstream lacks what the patch removes: it may have deleted all of that code
     if count.found == count.total:
         return count.total > 0
@@ -244,17 +237,20 @@ def _along(
     mute: Set[int], landed: Set[int], related: Mapping[int, set[int]], size: int
 ) -> set[int]:
     """Return the `mute` patches, which leave no trace, that landed with the `landed` ones."""
-    while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
-        mute -= out
-    found, others = set[int](), [p for p in range(size) if p not in mute]
-    for patch in mute:
-        at = bisect_left(others, patch)
-        beside = {*others[max(at - 1, 0) : at + 1]}
-        if not landed.isdisjoint(related.get(patch, ())) or (beside and beside <= landed):
-            found.add(patch)
-    while out := {p for p in found if not related.get(p, set()) <= found | landed}:
-        found -= out  # R-fi-0.6.13:tip: a version that later patches raise further, and none landed
-    return found
+
+    def closed(some: set[int]) -> set[int]:
+        # R-fi-0.6.13:tip: a version that later patches raise further, and none landed
+        while out := {p for p in some if not related.get(p, set()) <= some | landed}:
+            some -= out
+        return some
+
+    mute = closed({*mute})
+    others = [patch for patch in range(size) if patch not in mute]
+    places = {patch: bisect_left(others, patch) for patch in mute}
+    beside = {patch: {*others[max(at - 1, 0) : at + 1]} for patch, at in places.items()}
+    return closed(
+        {p for p in mute if related.get(p, set()) & landed or set() < beside[p] <= landed}
+    )
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
@@ -280,8 +276,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
 def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
     """Return what upstream has of a patch, or None if it has none of the hunks."""
-    steps, end, every = series.way.steps, series.way.end, series.hunks[patch]
-    is_landed = patch in landings
+    steps, end, is_landed = series.way.steps, series.way.end, patch in landings
     landed, back = (
         _last_landing(series, patch, landings) if is_landed else (_since(series, patch), None)
     )
@@ -291,24 +286,26 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
         none = frozenset[int]()
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
     lines = at_step(series, patch, landed, end)
-    here = _all_there(series, every, end)
-    hunks = {h for h in lines if h in here or (is_landed and _is_in(series, h, landed))}
-    hunks -= restored(lines)
-    is_whole = len(hunks) == len(every)
-    if not hunks or not (is_landed or is_whole or series.size(patch)):
+    hunks = {
+        hunk
+        for hunk in lines
+        if _is_there(series, hunk, end) or (is_landed and _is_in(series, hunk, landed))
+    } - restored(lines)
+    hunks -= _refuted(series, hunks, landed) if hunks else set()
+    if not hunks or not (is_landed or len(hunks) == len(lines) or series.size(patch)):
         return None
     event = event_of(lines if is_landed else {hunk: lines[hunk] for hunk in hunks})
     homes = _now_in(series, patch, landed) if event is Event.GONE else ()
-    later = {n: count for n, count in series.traffic[1][patch].items() if n > landed}
-    changer = max(later, key=lambda n: (later[n], -n), default=None)
     # A mode or path that upstream never took is still needed.
     lacks = (all(series.lacks_header(h, n) for n in (landed, end)) for h in hunks)
+    is_whole = len(hunks) == len(lines) and (event is Event.GONE or not any(lacks))
+    changers = [] if event is Event.LANDED else _undoing(series, [patch], landed)
     return Absorption(
         frozenset(number for _, number in hunks),
         steps[landed],
         Event.EVOLVED if homes else event,
-        is_whole=is_whole and (event is Event.GONE or not any(lacks)),
-        since=None if event is Event.LANDED or changer is None else steps[changer],
+        is_whole=is_whole,
+        since=steps[changers[0]] if changers else None,
         how=_how(series, hunks, landed, event),
         wordings=tuple(w for hunk in sorted(hunks) for w in _wordings(series, hunk, landed)),
         now_in=homes[0] if len(homes) == 1 else None,
@@ -317,17 +314,25 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 def _since(series: Series, patch: int) -> int | None:
     """Return the commit since which upstream has all that the target has of a patch, or None."""
-    touching = series.touching(patch)
-    # Any other hunk is as much there in the base as it is in the target.
-    touched = [hunk for hunk in series.hunks[patch] if touching and series.is_touched(hunk)]
-    come = _all_there(series, touched, series.way.end)
+    touching, end = sorted(series.touching(patch)), series.way.end
+    # A hunk of any other file is as much there in the base as it is in the target.
+    ends = {
+        h: [series.version(series.path(h), n) for n in (BASE, end)] for h in series.hunks[patch]
+    }
+    come = [h for h, (old, new) in ends.items() if old != new and _is_there(series, h, end)]
 
-    def is_there(number: int) -> bool:
-        return come <= _all_there(series, come, number)
+    def are_there(number: int) -> bool:
+        return all(_is_there(series, hunk, number) for hunk in come)
 
-    if not come or is_there(BASE) or not is_there(touching[-1]):
+    if not come or not touching or are_there(BASE) or not are_there(touching[-1]):
         return None
-    return touching[bisect_left(touching, True, key=is_there)]
+    return touching[bisect_left(touching, True, key=are_there)]
+
+
+def _is_there(series: Series, hunk: HunkId, number: int) -> bool:
+    """Return whether upstream has all lines of a hunk after a commit."""
+    count = series.count(hunk, number)
+    return count.found == count.total > 0
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
@@ -359,12 +364,6 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     return before != after and is_small and series.is_own(hunk[0], landed)
 
 
-def _all_there(series: Series, hunks: Iterable[HunkId], number: int) -> set[HunkId]:
-    """Return those of the hunks whose lines upstream has completely after a commit."""
-    counts = {hunk: series.count(hunk, number) for hunk in hunks}
-    return {hunk for hunk, count in counts.items() if count.found == count.total > 0}
-
-
 def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
     """Yield upstream's text and the patch's text wherever a hunk did not land word for word."""
     count, path = series.count(hunk, landed), series.path(hunk)
@@ -372,27 +371,24 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
         return
     weave, seen = series.weave(path), series.effect_at(path, landed)
     lines = split_lines(series.text(series.version(path, landed)) or b"")
-    lacking = [c for c in weave.hunks[hunk] if seen.fates[c] in (Fate.OPEN, Fate.TAKEN)]
+    lacks = (Fate.OPEN, Fate.TAKEN)
     for run, place in seen.places.items():
-        here = [c for c in lacking if run.start <= c.at < run.end]
+        here = [c for c in run.changes if c.by == hunk and seen.fates[c] in lacks]
         ours = (line for line in lines[place.start : place.stop] if bare(line) not in weave.words)
         if here:
             new = b"".join(change.node.text for change in here if change.adds)
             yield Wording(path, b"".join(ours), new)
 
 
-def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -> How:
+def _how(series: Series, hunks: Set[HunkId], landed: int, event: Event) -> How:
     counts = [series.count(hunk, landed) for hunk in hunks]
     if any(count.replaced for count in counts):
         return How.RANGE
     if event is not Event.LANDED or any(count.found < count.total for count in counts):
         return How.HISTORY
-    paths = {series.path(hunk) for hunk in hunks if hunk not in series.wholes}
-    seen = [series.effect_at(path, series.way.end) for path in paths]
-    if any(not effect.wider.isdisjoint(hunks) for effect in seen):
-        return How.SUPERSET
-    is_spaced = any(not effect.spaced.isdisjoint(hunks) for effect in seen)
-    return How.WHITESPACE if is_spaced else How.EXACT
+    texts = hunks - series.wholes
+    ways = {series.effect_at(series.path(h), series.way.end).ways.get(h) for h in texts}
+    return next((how for how in (How.SUPERSET, How.WHITESPACE) if how in ways), How.EXACT)
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:

@@ -18,7 +18,9 @@ from patchmgr.engines.absorption.weave import (
     Effect,
     Fate,
     HunkId,
+    Line,
     Weave,
+    count_of,
     effect,
 )
 from patchmgr.engines.series.fold import FileStep, left_path
@@ -34,8 +36,8 @@ Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
 FileLine = tuple[str, bytes]
 """A path of the series, and a line of the file without white space."""
 
-Line = tuple[bool, Fate]
-"""Whether a hunk adds a line, rather than removes it, and the line's fate."""
+LineChange = tuple[bool, bytes]
+"""Whether a line, given without white space, is added rather than removed."""
 
 BASE = -1  # stands for the base where a step is asked for by its number
 
@@ -89,42 +91,40 @@ class Series:
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
         self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good
         for patch, item in enumerate(self.folded):
-            self._record(patch, item)
+            for step in item.steps:
+                self._record(patch, step)
         self.paths = tuple(self._recorded)
         self.weave = cache(self._weave)
         for hunk, (step, _) in self.steps.items():
             path = step.change.path
             if step.theirs is None and path in self._recorded and self.weave(path).is_deleted:
                 self.wholes.add(hunk)
-        states = {(step.change.path, step.theirs): by[0] for by, (step, _) in self.steps.items()}
+        # The last patch that leaves a file in this state.
+        self._states = {(s.change.path, s.theirs): by[0] for by, (s, _) in self.steps.items()}
         self._effect = cache(
             lambda path, entry: effect(
-                self.weave(path), self.text(entry), known=states.get((path, entry))
+                self.weave(path), self.text(entry), known=self._states.get((path, entry))
             )
         )
-        self._lines = lru_cache(maxsize=4)(lambda e: Counter(normal_lines(self.text(e) or b"")))
+        self._contents = lru_cache(maxsize=4)(lambda e: Counter(normal_lines(self.text(e) or b"")))
         self.wanted = cache(self._wanted)
         self.size = cache(self._size)
         self._follow(way, way.start)
 
-    def _record(self, patch: int, item: Folded) -> None:
-        """Note which hunks a patch has, and what it does to the lines of each file."""
-        arriving = list[tuple[str, tuple[HunkId, FileStep]]]()
-        for step in item.steps:
-            change, first = step.change, len(self.hunks[patch])
-            hunks = [(patch, first + n) for n in range(step.size)]
-            self.hunks[patch] += hunks
-            self.steps |= {hunk: (step, n) for n, hunk in enumerate(hunks)}
-            is_text = self._has_text(step.base) and self._has_text(step.theirs)
-            if self._has_text(step.base):
-                for path in left_path(change):
-                    self._recorded[path].append((hunks[0], step))
-            if is_text and change.new_path is not None:
-                arriving.append((change.path, (hunks[0], step)))
-            if not is_text or not (change.hunks or change.new_path is None):
-                self.wholes |= {*hunks}
-        for path, one in arriving:
-            self._recorded[path].append(one)
+    def _record(self, patch: int, step: FileStep) -> None:
+        """Note the hunks of a patch in one file, and what it does to the lines there."""
+        change, first = step.change, len(self.hunks[patch])
+        hunks = [(patch, first + n) for n in range(step.size)]
+        self.hunks[patch] += hunks
+        self.steps |= {hunk: (step, n) for n, hunk in enumerate(hunks)}
+        has_base, has_theirs = map(self._has_text, (step.base, step.theirs))
+        paths = [*left_path(change)] if has_base else []
+        if has_base and has_theirs and change.new_path is not None:
+            paths.append(change.path)
+        for path in paths:
+            self._recorded[path].append((hunks[0], step))
+        if not (has_base and has_theirs) or not (change.hunks or change.new_path is None):
+            self.wholes |= {*hunks}
 
     def _follow(self, way: Way, start: Versions) -> None:
         """From now on, compare with the file versions that the commits of `way` make of `start`."""
@@ -132,8 +132,8 @@ class Series:
         self._versions = {
             path: {BASE: entry, **dict(way.versions(path))} for path, entry in start.items()
         }
-        self.count_patch = cache(self._count_patch)
-        self.count = cache(self._count)
+        self.lines, self.count_patch = cache(self._lines_of), cache(self._count_patch)
+        self.touching = cache(self._touching)
         self.news, self.changed = cache(self._news), cache(self._changed)
 
     def inside(self, numbers: Iterable[int]) -> Iterator[tuple[int, Series]]:
@@ -161,7 +161,9 @@ class Series:
 
     def _weave(self, path: str) -> Weave:
         weave = Weave(self.text(self.way.start.get(path)))
-        for (patch, number), step in self._recorded[path]:
+        # A patch may move one file away and another one to its path.
+        in_order = sorted(self._recorded[path], key=lambda x: (x[0][0], x[1].change.path == path))
+        for (patch, number), step in in_order:
             change = step.change
             if change.new_path != path:
                 weave.take_out((patch, number if change.new_path is None else CARRIED))
@@ -190,52 +192,35 @@ class Series:
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
         """Return whether some patch from `patch` on makes upstream's file after a commit."""
         entry = self.version(path, number)
-        made = (
-            by[0] >= patch and (step.change.path, step.theirs) == (path, entry)
-            for by, (step, _) in self.steps.items()
-        )
-        return entry not in (None, self.way.start.get(path)) and any(made)
+        is_new = entry not in (None, self.way.start.get(path))
+        return is_new and self._states.get((path, entry), BASE) >= patch
 
-    def touching(self, patch: int) -> list[int]:
-        """Return the numbers of the upstream commits that touch the files of a patch, in order."""
+    def _touching(self, patch: int) -> Set[int]:
+        """Return the numbers of the upstream commits that touch the files of a patch."""
         paths = {self.path(hunk) for hunk in self.hunks[patch]}
-        return sorted({number for path in paths for number in self._versions[path]} - {BASE})
-
-    def is_touched(self, hunk: HunkId) -> bool:
-        """Return whether upstream changed the file of a hunk, or the file that the hunk moves."""
-        change = self.steps[hunk][0].change
-        for path in self._versions.keys() & {change.path, change.old_path}:
-            versions = self._versions[path]
-            if len(versions) > 1 or self.way.target.get(path) != versions[BASE]:
-                return True
-        return False
+        return {number for path in paths for number in self._versions[path]} - {BASE}
 
     def effect_at(self, path: str, number: int) -> Effect:
         """Return, for each line that the series changes, whether upstream has it after a commit."""
         return self._effect(path, self.version(path, number))
 
-    def _count(self, hunk: HunkId, number: int) -> Count:
-        """Count the lines of a hunk by fate. A whole file, or a new mode, counts as one line."""
-        if hunk in self.wholes:
-            kinds = {Fate.FOUND: Count(found=1), Fate.REPLACED: Count(replaced=1)}
-            count = kinds.get(self._fate_of_whole(hunk, number), Count(open=1))
-        else:
-            count = self.effect_at(self.path(hunk), number).counts.get(hunk, Count())
-        return count + Count(open=1) if self.lacks_header(hunk, number) else count
+    def count(self, hunk: HunkId, number: int) -> Count:
+        """Count the lines of a hunk by fate after a commit."""
+        return count_of(self.lines(hunk, number))
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
         """Return whether upstream, after a commit, lacks a patch's new mode, or its rename."""
-        step = self.steps[hunk][0]
-        theirs, path, entry = (
-            step.theirs,
-            step.change.old_path,
-            self.version(self.path(hunk), number),
-        )
-        is_new = step.base and theirs and step.base.mode != theirs.mode
-        if is_new and theirs and (entry is None or entry.mode != theirs.mode):
+        step, entry = self.steps[hunk][0], self.version(self.path(hunk), number)
+        base, theirs, change = step.base, step.theirs, step.change
+        if (
+            base
+            and theirs
+            and base.mode != theirs.mode
+            and (not entry or entry.mode != theirs.mode)
+        ):
             return True
-        is_left = path and step.change.is_rename and self.way.homes.get(path, path) == path
-        return bool(is_left and path and self.version(path, number))
+        left = [p for p in left_path(change) if change.is_rename and self.way.homes.get(p, p) == p]
+        return any(self.version(path, number) for path in left)
 
     def _fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
         """Return the fate of a change that has no hunks. A new mode has the fate of its file."""
@@ -263,56 +248,54 @@ class Series:
         return Fate.OPEN if now == state(base) else Fate.TAKEN
 
     def _count_patch(self, patch: int, number: int) -> Count:
-        return sum((self.count(hunk, number) for hunk in self.hunks[patch]), Count())
+        return count_of(line for hunk in self.hunks[patch] for line in self.lines(hunk, number))
 
-    def lines(self, hunk: HunkId, number: int) -> Sequence[Line]:
-        """Return whether a hunk adds each of its changed lines, and its fate after a commit.
+    def _lines_of(self, hunk: HunkId, number: int) -> Sequence[Line]:
+        """Return whether a hunk adds each of its distinctive lines, and its fate after a commit.
 
-        A change without lines counts as one line.
+        A change without lines counts as one line, and so does a mode or path that upstream lacks.
         """
-        step, path = self.steps[hunk][0], self.path(hunk)
+        path, lines = self.path(hunk), list[Line]()
         if hunk in self.wholes:
-            return [(step.change.old_path != path, self._fate_of_whole(hunk, number))]
-        fates = self.effect_at(path, number).fates
-        return [(change.adds, fates[change]) for change in self.weave(path).hunks[hunk]]
+            adds = self.steps[hunk][0].change.old_path != path
+            lines.append((adds, self._fate_of_whole(hunk, number)))
+        else:
+            lines += self.effect_at(path, number).lines.get(hunk, ())
+        return [*lines, (True, Fate.OPEN)] if self.lacks_header(hunk, number) else lines
 
-    def _wanted(self, path: str) -> Mapping[bool, Mapping[bytes, set[int]]]:
-        """Map True to the distinctive lines that patches add, and False to those that they remove.
-
-        Each line is mapped to the patches.
-        """
-        found: dict[bool, dict[bytes, set[int]]] = {True: {}, False: {}}
+    def _wanted(self, path: str) -> Mapping[LineChange, set[int]]:
+        """Map the distinctive lines of a file that patches add or remove to these patches."""
+        found = defaultdict[LineChange, set[int]](set)
         for (patch, hunk), changes in self.weave(path).telling.items():
             for change in changes if hunk != CARRIED else ():
-                found[change.adds].setdefault(change.node.key, set()).add(patch)
+                found[change.adds, change.node.key].add(patch)
         return found
 
     def _size(self, patch: int) -> int:
         """Return the number of distinctive lines that a patch changes."""
         paths = {self.path(hunk) for hunk in self.hunks[patch]}.intersection(self.paths)
-        lines = (
-            line for path in paths for side in self.wanted(path).values() for line in side.items()
-        )
-        return sum(patch in owners and is_telling(line) for line, owners in lines)
+        lines = (one for path in paths for one in self.wanted(path).items())
+        return sum(patch in owners and is_telling(line) for (_, line), owners in lines)
 
-    def _changed(self, path: str, number: int) -> tuple[Set[bytes], Set[bytes]]:
-        """Return the lines that a commit adds to a file, and those it removes, all without space.
+    def _changed(self, path: str, number: int) -> Set[LineChange]:
+        """Return the lines that a commit adds to a file, and those it removes.
 
         A line that is elsewhere in the file, too, counts (4 patches of A-fi-1857).
         """
         texts = (self.text(self.version(path, n)) or b"" for n in (number - 1, number))
         old, new = (Counter(normal_lines(part)) for part in differing(*texts))
-        lines = {line for line, _ in old.items() ^ new.items() if line}
-        added = {line for line in lines if new[line] > old[line]}
-        return added, lines - added
+        return {(new[line] > old[line], line) for line, _ in old.items() ^ new.items() if line}
 
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
         """Return the distinctive lines that only the files after (or before) a commit have."""
         found = set[FileLine]()
         for path in (path for path in self.paths if number in self._versions[path]):
             # A file may have had the line elsewhere before, or have it elsewhere after.
-            other = self._lines(self.version(path, number - adds))
-            found |= {(path, x) for x in self.changed(path, number)[not adds] if x not in other}
+            other, changed = (
+                self._contents(self.version(path, number - adds)),
+                self.changed(path, number),
+            )
+            found |= {(path, x) for is_added, x in changed if is_added is adds and x not in other}
         return {line for line in found if is_telling(line[1])} or found
 
     @cached_property
@@ -320,11 +303,11 @@ class Series:
         """For each patch, how many of its changes each commit makes, and how many it undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for path in (path for path in self.paths if len(self._versions[path]) > 1):
+            wanted = self.wanted(path)
             for number in [*self._versions[path]][1:]:
-                for adds, owners in self.wanted(path).items():
-                    both = (came, gone) if adds else (gone, came)
-                    for lines, counts in zip(self.changed(path, number), both, strict=True):
-                        for patch in (n for line in lines & owners.keys() for n in owners[line]):
+                for adds, line in self.changed(path, number):
+                    for counts, side in ((came, adds), (gone, not adds)):
+                        for patch in wanted.get((side, line), ()):
                             counts[patch][number] += 1
         for hunk in self.wholes:
             theirs = self.steps[hunk][0].theirs
@@ -351,6 +334,6 @@ class Series:
         paths = {self.path(hunk) for hunk in self.hunks[patch]}
         for adds in (True, False):
             if brought := {line for line in self.news(number, adds=adds) if line[0] in paths}:
-                own = sum(line in self.wanted(path)[adds] for path, line in brought)
+                own = sum((adds, line) in self.wanted(path) for path, line in brought)
                 return own >= MOST * len(brought)
         return False

@@ -6,19 +6,18 @@ A single comparison of a weave with upstream's file shows which lines of every p
 from __future__ import annotations
 
 from bisect import bisect
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import IntEnum
 from functools import cached_property, partial
 from itertools import groupby, pairwise
-from operator import add
 
 from msgspec import Struct, field
-from msgspec.structs import astuple
 
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import aligned, matched_lines, matched_runs
 from patchmgr.engines.text.distinctive import bare, is_telling, normal_lines
+from patchmgr.model.outcome import How
 from patchmgr.model.patch import Hunk
 
 HunkId = tuple[int, int]
@@ -145,21 +144,15 @@ class Weave:
         return [Run(x[0].at, x[-1].at + 1, x, p) for x, p in zip(found, patches, strict=True)]
 
     @cached_property
-    def hunks(self) -> Mapping[HunkId, Sequence[Change]]:
-        """The lines that each hunk adds or removes."""
-        found = defaultdict[HunkId, list[Change]](list)
-        for change in self.changes:
-            found[change.by].append(change)
-        return found
-
-    @cached_property
     def telling(self) -> Mapping[HunkId, Sequence[Change]]:
         """The added and removed lines that show whether each hunk has landed."""
+        sides = defaultdict[tuple[HunkId, bool], list[Change]](list)
+        for change in self.changes:
+            if change.node.key:
+                sides[change.by, change.adds].append(change)
         found = defaultdict[HunkId, list[Change]](list)
-        for hunk, changes in self.hunks.items():
-            for side in (True, False):
-                own = [change for change in changes if change.adds is side and change.node.key]
-                found[hunk] += [c for c in own if is_telling(c.node.key)] or own
+        for (by, _), own in sides.items():
+            found[by] += [change for change in own if is_telling(change.node.key)] or own
         return found
 
     @cached_property
@@ -202,6 +195,10 @@ class Fate(IntEnum):
     REPLACED = 3  # another patch undoes it, and nothing speaks against that
 
 
+Line = tuple[bool, Fate]
+"""Whether a hunk adds a line, rather than removes it, and the line's fate."""
+
+
 class Count(Struct, frozen=True):
     """The number of changed lines of a hunk or a patch, by their `Fate` in an upstream file."""
 
@@ -209,28 +206,27 @@ class Count(Struct, frozen=True):
     open: int = 0
     taken: int = 0
     replaced: int = 0
-    adds: int = 0  # lines that it adds
-    came: int = 0  # those of them that are found or replaced
 
     @property
     def total(self) -> int:
         """The number of changed lines, except those that a later patch replaced."""
         return self.found + self.open + self.taken
 
-    def __add__(self, other: Count) -> Count:
-        """Add two counts, field by field."""
-        return Count(*map(add, astuple(self), astuple(other)))
+
+def count_of(lines: Iterable[Line]) -> Count:
+    """Count lines by fate."""
+    fates = [fate for _, fate in lines]
+    return Count(*map(fates.count, Fate))
 
 
 class Effect(Struct, frozen=True):
     """Which of the lines that a series adds or removes are in upstream's version of a file."""
 
     fates: Mapping[Change, Fate]
-    counts: Mapping[HunkId, Count]
+    lines: Mapping[HunkId, Sequence[Line]]
     places: Mapping[Run, range]  # the range of upstream's lines for each run
-    spaced: Set[HunkId]  # they differ from upstream in white space only
-    loose: Set[HunkId]  # upstream's lines match no state of the series there
-    wider: Set[HunkId]  # the same, and upstream added lines of its own
+    # Of hunks whose place is in no state of the series, even in white space: how they are there.
+    ways: Mapping[HunkId, How]
 
 
 def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
@@ -243,8 +239,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     alignment, matched = aligned(sorted(pairs.items()), weave.nodes, keys), set(pairs.values())
     fates: dict[Change, Fate] = {}
     places: dict[Run, range] = {}
-    loose: set[HunkId] = set()
-    wider: set[HunkId] = set()
+    ways = defaultdict[How, set[HunkId]](set)
     for run in weave.runs:
         nodes, place = alignment.around(range(run.start, run.end))
         places[run], here = place, slice(place.start, place.stop)
@@ -253,21 +248,18 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
         news = sum(bool(key) and key not in weave.words for key in keys[here])
         is_rewritten = ours is None or news > missing
         if state is None:
-            touching = {change.by for change in run.changes}
-            loose |= touching
-            more = sum(bool(keys[n]) and n not in matched for n in place)
-            wider |= touching if more > missing else set()
+            is_wider = sum(bool(keys[n]) and n not in matched for n in place) > missing
+            ways[How.SUPERSET if is_wider else How.EXACT] |= {change.by for change in run.changes}
         absent = Fate.TAKEN if news or ours is None else Fate.OPEN
         fates.update(_fates(weave, run, pairs, state, absent, is_rewritten=is_rewritten))
         fates.update(_without_replaced(run, fates))
-    spaced = {
-        change.by
-        for change, fate in fates.items()
-        if fate is Fate.FOUND
-        and change.at in pairs
-        and change.node.text.rstrip(b"\r\n") != lines[pairs[change.at]].rstrip(b"\r\n")
-    }
-    return Effect(fates, _counts(weave, fates), places, spaced, loose, wider)
+    for change, fate in fates.items():
+        text, line = change.node.text.rstrip(b"\r\n"), pairs.get(change.at)
+        if fate is Fate.FOUND and line is not None and text != lines[line].rstrip(b"\r\n"):
+            ways[How.WHITESPACE].add(change.by)
+    order = How.EXACT, How.WHITESPACE, How.SUPERSET
+    told = {by: [(c.adds, fates[c]) for c in some] for by, some in weave.telling.items()}
+    return Effect(fates, told, places, {by: how for how in order for by in ways[how]})
 
 
 def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
@@ -339,14 +331,3 @@ def _without_replaced(run: Run, fates: Mapping[Change, Fate]) -> Iterator[tuple[
         put_in = [fates[change] for change in own if change.adds]
         if put_in and all(fate is Fate.REPLACED for fate in put_in):
             yield from ((c, Fate.REPLACED) for c in own if fates[c] is Fate.FOUND)
-
-
-def _counts(weave: Weave, fates: Mapping[Change, Fate]) -> dict[HunkId, Count]:
-    found = dict[HunkId, Count]()
-    for hunk, changes in weave.telling.items():
-        fate = Counter(fates[change] for change in changes)
-        new = [fates[change] for change in changes if change.adds]
-        came = sum(one in (Fate.FOUND, Fate.REPLACED) for one in new)
-        kinds = fate[Fate.FOUND], fate[Fate.OPEN], fate[Fate.TAKEN], fate[Fate.REPLACED]
-        found[hunk] = Count(*kinds, adds=len(new), came=came)
-    return found

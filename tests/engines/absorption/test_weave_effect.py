@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.absorption.weave import Count, effect
+from patchmgr.engines.absorption.weave import Count, Fate, count_of, effect
+from patchmgr.model.outcome import How
 from tests.engines.absorption.test_weave import content, woven
 from tests.tables import table
 
@@ -65,18 +66,13 @@ def swapped(lines: list[str], old: str, *new: str) -> list[str]:
 def test_each_line_of_a_hunk_has_a_fate(
     states: list[list[str]], upstream: list[str], counts: list[Count]
 ) -> None:
-    found = effect(woven(states), content(upstream)).counts
-    assert [without_sides(found[patch, 0]) for patch in range(len(counts))] == counts
-
-
-def without_sides(count: Count) -> Count:
-    """Return a count without what it says of added lines alone."""
-    return Count(count.found, count.open, count.taken, count.replaced)
+    found = effect(woven(states), content(upstream)).lines
+    assert [count_of(found[patch, 0]) for patch in range(len(counts))] == counts
 
 
 def test_a_state_of_the_series_is_compared_line_by_line() -> None:
     weave = woven([["it", "it", "so", "so"], ["it", "so"], ["it"]])
-    assert effect(weave, content(["it", "so"]), known=0).counts[0, 0] == Count(found=2)
+    assert effect(weave, content(["it", "so"]), known=0).lines[0, 0] == [(False, Fate.FOUND)] * 2
 
 
 @table(("is_made", "fate"), [(True, Count(open=6)), (False, Count(taken=1))])
@@ -84,10 +80,10 @@ def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fat
     states = [[], ADDED] if is_made else [AROUND, ADDED]
     weave = woven(states)
     weave.is_made = is_made
-    assert without_sides(effect(weave, None).counts[0, 0]) == fate
+    assert count_of(effect(weave, None).lines[0, 0]) == fate
 
 
 def test_lines_that_the_file_has_elsewhere_too_make_a_superset() -> None:
     upstream = swapped(ADDED, "ours_is_new", "ours_is_new", "the_end")
     found = effect(woven([AROUND, ADDED]), content(upstream))
-    assert (without_sides(found.counts[0, 0]), found.wider) == (Count(found=1), {(0, 0)})
+    assert (count_of(found.lines[0, 0]), found.ways) == (Count(found=1), {(0, 0): How.SUPERSET})
