@@ -109,9 +109,13 @@ class Scene:
     def series(self, name: str, base: str, patches: bytes) -> None:
         """Make a series on a commit from the patches of a mailbox."""
         self.call("series", "new", name, "--upstream", "up", "--base", base)
+        self.take(patches, name)
+
+    def take(self, patches: bytes, name: str = "s", code: int = 0) -> Answer:
+        """Import the patches of a mailbox into a series."""
         box = self.root.parent / f"{name}.mbox"
         box.write_bytes(patches)
-        self.call("import", box, "--series", name)
+        return self.call("import", box, "--series", name, code=code)
 
     def once(self, key: str, make: Callable[[], Made]) -> Made:
         """Make of this scene what is made once in a session; all that was done to it is lost."""

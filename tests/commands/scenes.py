@@ -111,7 +111,11 @@ class Stage(Struct, frozen=True):
         shutil.rmtree(folder)
         folder.mkdir()
         (folder / "series").write_text("")
-        box = self.folder / "box.mbox"
+        self.take(patches, name)
+
+    def take(self, patches: bytes, name: str) -> None:
+        """Import the patches of a mailbox into a series."""
+        box = self.folder / f"{name}.mbox"
         box.write_bytes(patches)
         self.run("import", box, "--series", name)
 
@@ -201,9 +205,7 @@ def build(folder: Path) -> Stage:
     invoke("init", root)
     stage.run("upstream", "add", "up", "--git", upstream.root, "--reference", upstream.root)
     stage.run("series", "new", "s", "--upstream", "up", "--base", base)
-    box = folder / "box.mbox"
-    box.write_bytes(upstream.patches("main..fork"))
-    stage.run("import", box, "--series", "s")
+    stage.take(upstream.patches("main..fork"), "s")
     return stage
 
 

@@ -583,9 +583,7 @@ def own_series(
         upstream.commit({}, f"own: {number}")
     stage.run("upstream", "add", "own", "--git", upstream.root)
     stage.run("series", "new", "own", "--upstream", "own", "--base", base)
-    box = stage.folder / "own.mbox"
-    box.write_bytes(upstream.patches(f"{base}..HEAD"))
-    stage.run("import", box, "--series", "own")
+    stage.take(upstream.patches(f"{base}..HEAD"), "own")
     upstream.git("tag", "fork")
     upstream.git("reset", "--quiet", "--hard", base)
     return upstream

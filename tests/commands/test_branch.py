@@ -252,9 +252,7 @@ def test_a_series_without_patches_is_its_pin(stage: Stage) -> None:
     stage.run("series", "new", "t", "--upstream", "up", "--base", stage.base)
     answer = stage.run("branch", "t", "--json").json
     assert (answer["head"], answer["commits"]) == (stage.base, 0)
-    box = stage.folder / "box.mbox"
-    box.write_bytes(stage.upstream.patches("main..fork"))
-    stage.run("import", box, "--series", "t")
+    stage.take(stage.upstream.patches("main..fork"), "t")
     assert stage.run("branch", "t", "--json").json["head"] == branch(stage, "--json").json["head"]
 
 

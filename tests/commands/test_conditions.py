@@ -298,14 +298,12 @@ def test_a_ref_is_looked_for_on_both_sides_of_an_upstream(
     assert error["message"] == "Patch ours.patch: both has no branch, tag or commit v7"
 
 
-def bring(scene: Scene, tmp_path: Path, *fields: str, code: int = 0) -> Any:
+def bring(scene: Scene, *fields: str, code: int = 0) -> Any:
     """Import one more patch with fields in its header."""
     scene.upstream.git("checkout", "--quiet", "-B", "more", "main")
     scene.upstream.commit({"a": text(l30="more\n")}, "more\n\n" + "\n".join(fields))
-    box = tmp_path / "more.mbox"
-    box.write_bytes(scene.upstream.patches("main..more"))
     scene.upstream.git("checkout", "--quiet", "main")
-    return scene.call("import", box, "--series", "s", code=code)
+    return scene.take(scene.upstream.patches("main..more"), code=code)
 
 
 @table(
@@ -318,25 +316,25 @@ def bring(scene: Scene, tmp_path: Path, *fields: str, code: int = 0) -> Any:
     ],
 )
 def test_import_refuses_conditions_that_make_no_sense(
-    scene: Scene, tmp_path: Path, fields: str, message: str
+    scene: Scene, fields: str, message: str
 ) -> None:
     two_patches(scene)
     before = workspace_files(scene.root)
-    failed = bring(scene, tmp_path, fields, code=1)
+    failed = bring(scene, fields, code=1)
     assert failed.err.startswith(f"patchmgr: {message}")
     assert workspace_files(scene.root) == before
 
 
-def test_import_says_what_the_pin_does_not_need(scene: Scene, tmp_path: Path) -> None:
+def test_import_says_what_the_pin_does_not_need(scene: Scene) -> None:
     two_patches(scene)
-    done = bring(scene, tmp_path, "Needed-When: path b")
+    done = bring(scene, "Needed-When: path b")
     said = "more.patch is in the series, but not carried on its pin: not needed: there is no b in"
     assert said in done.err
-    again = bring(scene, tmp_path, 'Ensures: pattern "more" in a')
+    again = bring(scene, 'Ensures: pattern "more" in a')
     assert "not carried" not in again.err
 
 
-def test_what_fell_behind_the_pin_does_not_keep_others_out(scene: Scene, tmp_path: Path) -> None:
+def test_what_fell_behind_the_pin_does_not_keep_others_out(scene: Scene) -> None:
     two_patches(scene)
     say(scene, "fork-change-1.patch", "Needed-When: path old")
     scene.upstream.commit({"a": text(l11="x\n"), "old": None}, "upstream: near")
@@ -345,9 +343,7 @@ def test_what_fell_behind_the_pin_does_not_keep_others_out(scene: Scene, tmp_pat
     assert b"one" not in patch.read_bytes()
     scene.upstream.git("checkout", "--quiet", "-B", "more", "main")
     scene.upstream.commit({"a": text(l11="x\n", l30="more\n")}, "more")
-    box = tmp_path / "more.mbox"
-    box.write_bytes(scene.upstream.patches("main..more"))
-    scene.call("import", box, "--series", "s")
+    scene.take(scene.upstream.patches("main..more"))
 
 
 def test_a_patch_that_is_no_longer_valid_waits_for_a_person_whatever_merged(scene: Scene) -> None:

@@ -423,15 +423,18 @@ def test_what_is_broken_in_the_tree_is_named_there_and_can_be_meant(scene: Scene
     assert tree.git("show", "HEAD~1:m.py") == "a = ("
 
 
+def put_on_top(scene: Scene, files: Files) -> None:
+    """Make a series of one patch on the one that is there."""
+    scene.call("series", "new", "t", "--on", "s")
+    scene.upstream.git("checkout", "--quiet", "fork")
+    scene.upstream.commit(files, "upper: 1")
+    scene.upstream.git("checkout", "--quiet", "main")
+    scene.take(scene.upstream.patches("fork~1..fork"), "t")
+
+
 def test_a_series_on_another_is_shown_on_top_of_it(scene: Scene) -> None:
     begin(scene, LATER)
-    scene.call("series", "new", "t", "--on", "s")
-    box = scene.root.parent / "t.mbox"
-    scene.upstream.git("checkout", "--quiet", "fork")
-    scene.upstream.commit(ONE, "upper: 1")
-    box.write_bytes(scene.upstream.patches("HEAD~1..HEAD"))
-    scene.upstream.git("checkout", "--quiet", "main")
-    scene.call("import", box, "--series", "t")
+    put_on_top(scene, ONE)
     log = scene.root.parent / "log"
     rebase(scene, "--exec", f"git log -1 --format=%s >> {log}", code=3)
     tree = tree_of(scene)
@@ -445,13 +448,7 @@ def test_a_series_on_another_is_shown_on_top_of_it(scene: Scene) -> None:
 
 def test_an_edit_of_the_series_below_is_no_part_of_the_old_one(scene: Scene) -> None:
     begin(scene, ONE)
-    scene.call("series", "new", "t", "--on", "s")
-    box = scene.root.parent / "t.mbox"
-    scene.upstream.git("checkout", "--quiet", "fork")
-    scene.upstream.commit({"clean": own("clean", l50="ours\n")}, "upper: 1")
-    box.write_bytes(scene.upstream.patches("HEAD~1..HEAD"))
-    scene.upstream.git("checkout", "--quiet", "main")
-    scene.call("import", box, "--series", "t")
+    put_on_top(scene, {"clean": own("clean", l50="ours\n")})
     rebase(scene, code=3)
     root = tree_of(scene).root
     (root / "a").write_text("both\n")
@@ -468,14 +465,12 @@ def test_a_file_that_upstream_has_elsewhere_is_checked_out_from_a_url(
     scene.upstream.git("checkout", "--quiet", "-b", "fork")
     scene.upstream.commit({"new/__init__.py": ""}, "fork: 1")
     scene.upstream.commit({"a": "1\nours\n3\n"}, "fork: 2")
-    box = tmp_path / "s.mbox"
-    box.write_bytes(scene.upstream.patches(f"{begin_at}..fork"))
     scene.upstream.git("checkout", "--quiet", "main")
     scene.upstream.commit({"a": "1\ntheirs\n3\n"}, "upstream")
     scene.upstream.git("clone", "--quiet", "--bare", ".", str(tmp_path / "far"))
     scene.call("upstream", "add", "far", "--git", tmp_path / "far")
     scene.call("series", "new", "s", "--upstream", "far", "--base", begin_at)
-    scene.call("import", box, "--series", "s")
+    scene.take(scene.upstream.patches(f"{begin_at}..fork"))
     rebase(scene, code=3)
     assert tree_of(scene).git("status", "--porcelain") == "UU a"
     assert (tree_of(scene).root / "new/__init__.py").exists()

@@ -32,9 +32,7 @@ class Stack:
         self.upstream.commit({"b.py": text(l9="other\n")}, "high elsewhere")
         self.scene.series("low", base, self.upstream.patches("main..fork~2"))
         self.run("series", "new", "high", "--on", "low")
-        box = self.scene.root.parent / "box.mbox"
-        box.write_bytes(self.upstream.patches("fork~2..fork"))
-        self.run("import", box, "--series", "high")
+        self.scene.take(self.upstream.patches("fork~2..fork"), "high")
         self.upstream.git("checkout", "--quiet", "main")
 
     def run(self, *arguments: str | Path, code: int = 0) -> Any:
@@ -145,9 +143,7 @@ def test_a_conflict_below_blocks_what_is_on_it_and_is_solved_for_both(stack: Sta
 def test_what_touches_another_place_than_the_conflict_below_is_carried(stack: Stack) -> None:
     stack.upstream.git("checkout", "--quiet", "fork")
     stack.upstream.commit({"a.py": text(l3="high\n", l4="low two\n", l30="more\n")}, "high again")
-    box = stack.scene.root.parent / "again.mbox"
-    box.write_bytes(stack.upstream.patches("fork~1..fork"))
-    stack.run("import", box, "--series", "high")
+    stack.scene.take(stack.upstream.patches("fork~1..fork"), "high")
     stack.upstream.git("checkout", "--quiet", "main")
     stack.moves_on(a=text(l3="theirs\n", l4="theirs too\n"))
     told = stack.rebase(code=3)

@@ -297,9 +297,7 @@ def test_a_content_that_the_reference_lacks_is_no_fault_until_needed(
 ) -> None:
     stage.run("upstream", "fetch")
     stage.run("series", "new", "t", "--upstream", "up", "--base", "upstream/main")
-    box = stage.folder / "t.mbox"
-    box.write_bytes(stage.upstream.patches("main..fork~1"))
-    stage.run("import", box, "--series", "t")
+    stage.take(stage.upstream.patches("main..fork~1"), "t")
     answer = stage.run("rebase", "t", "--onto", "upstream/later", "--json").json
     assert answer["series"][0]["summary"]["partial"] == 1
     stage.run("branch", "t", "--repo", stage.clone().root)
@@ -311,9 +309,7 @@ def test_a_content_that_the_reference_lacks_is_brought_when_needed(
     stage: Stage, gappy: Repository
 ) -> None:
     stage.run("series", "new", "t", "--upstream", "up", "--base", "upstream/main")
-    box = stage.folder / "t.mbox"
-    box.write_bytes(stage.upstream.patches("main..fork"))
-    stage.run("import", box, "--series", "t")
+    stage.take(stage.upstream.patches("main..fork"), "t")
     stage.run("rebase", "t", "--onto", "upstream/later")
 
 
@@ -322,9 +318,7 @@ def test_a_reference_that_is_gone_is_made_up_for(stage: Stage, gappy: Repository
     stage.run("series", "new", "t", "--upstream", "up", "--base", "upstream/main")
     gappy.root.rename(stage.folder / "gone")
     stage.run("status")
-    box = stage.folder / "t.mbox"
-    box.write_bytes(stage.upstream.patches("main..fork"))
-    stage.run("import", box, "--series", "t")
+    stage.take(stage.upstream.patches("main..fork"), "t")
     stage.run("upstream", "fetch")
     stage.run("rebase", "t", "--onto", "upstream/later")
 
