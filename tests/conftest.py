@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -215,6 +216,13 @@ class Repository:
         extra = [f"--author={author}"] if author else []
         self.git("commit", "--quiet", "--allow-empty", "--no-verify", "-m", message, *extra)
         return self.head()
+
+    @contextmanager
+    def at(self, *where: str) -> Iterator[None]:
+        """Check out a commit or a branch (`-b NAME`: a new one), and main again at the end."""
+        self.git("checkout", "--quiet", *where)
+        yield
+        self.git("checkout", "--quiet", "main")
 
     def head(self) -> str:
         """Return the commit that is checked out."""

@@ -40,12 +40,10 @@ def commits(
     stage: Stage, *changes: tuple[Mapping[str, bytes | str | None], str], at: str = "main"
 ) -> str:
     """Make commits on a detached HEAD of upstream, and return to main."""
-    stage.upstream.git("checkout", "--quiet", "--detach", at)
-    for files, message in changes:
-        plant(stage.upstream, files, message)
-    head = stage.upstream.head()
-    stage.upstream.git("checkout", "--quiet", "main")
-    return head
+    with stage.upstream.at("--detach", at):
+        for files, message in changes:
+            plant(stage.upstream, files, message)
+        return stage.upstream.head()
 
 
 def mailbox(*diffs: str) -> str:

@@ -176,29 +176,28 @@ def build(folder: Path) -> Stage:
         links={"link": "pkg/a.py"},
         runs=("run.sh",),
     )
-    upstream.git("checkout", "--quiet", "-b", "fork")
-    plant(
-        upstream,
-        {"pkg/a.py": text(l30="ours\n"), "new/deep/file.txt": "new\n", "gone/only.txt": None},
-        "fork: one\n\nWhy it is so.",
-        links={"new-link": "nowhere"},
-    )
-    fork = plant(
-        upstream,
-        {"run.sh": "#!/bin/sh\necho\n", "bytes": b"\x00\x01\xfe" * 50},
-        "fork: two",
-        links={"link": "pkg/b.py"},
-        runs=("plain.sh",),
-    )
-    for name, commit, new in (
-        ("landed", fork, text(l2="theirs\n", l30="ours\n")),
-        ("collides", base, text(l30="theirs\n")),
-        ("later", base, text(l2="theirs\n")),
-    ):
-        upstream.git("checkout", "--quiet", "-b", name, commit)
-        plant(upstream, {"pkg/a.py": new, f"{name}.txt": "x\n"}, f"upstream: {name}")
-    plant(upstream, {"new/deep/file.txt": "new\n"}, "upstream: has a half")
-    upstream.git("checkout", "--quiet", "main")
+    with upstream.at("-b", "fork"):
+        plant(
+            upstream,
+            {"pkg/a.py": text(l30="ours\n"), "new/deep/file.txt": "new\n", "gone/only.txt": None},
+            "fork: one\n\nWhy it is so.",
+            links={"new-link": "nowhere"},
+        )
+        fork = plant(
+            upstream,
+            {"run.sh": "#!/bin/sh\necho\n", "bytes": b"\x00\x01\xfe" * 50},
+            "fork: two",
+            links={"link": "pkg/b.py"},
+            runs=("plain.sh",),
+        )
+        for name, commit, new in (
+            ("landed", fork, text(l2="theirs\n", l30="ours\n")),
+            ("collides", base, text(l30="theirs\n")),
+            ("later", base, text(l2="theirs\n")),
+        ):
+            upstream.git("checkout", "--quiet", "-b", name, commit)
+            plant(upstream, {"pkg/a.py": new, f"{name}.txt": "x\n"}, f"upstream: {name}")
+        plant(upstream, {"new/deep/file.txt": "new\n"}, "upstream: has a half")
     upstream.git("repack", "-a", "-d", "--quiet")  # two files for each copy, and not a hundred
     root = folder / "workspace"
     stage = Stage(folder, upstream, root, base, fork)

@@ -317,10 +317,9 @@ def test_a_changed_series_that_conflicts_leaves_the_old_one_in(
     checkout = stage.clone(commit=stage.upstream.git("rev-parse", "later"))
     apply(stage, checkout, *mode)
     before, head = picture(checkout.root), checkout.head()
-    stage.upstream.git("checkout", "--quiet", "--detach", "main")
-    plant(stage.upstream, {"pkg/a.py": text(l2="mine\n")}, "clash")
-    stage.series(stage.upstream.patches("main..HEAD"))
-    stage.upstream.git("checkout", "--quiet", "main")
+    with stage.upstream.at("--detach", "main"):
+        plant(stage.upstream, {"pkg/a.py": text(l2="mine\n")}, "clash")
+        stage.series(stage.upstream.patches("main..HEAD"))
     apply(stage, checkout, *mode, code=3)
     assert (picture(checkout.root), checkout.head()) == (before, head)
     verify(stage, checkout, code=4)

@@ -165,9 +165,8 @@ def test_need_depends_on_the_commit_that_upstream_pins_of_another(
 ) -> None:
     other = other_upstream(scene, make_repository)
     old, new = other.head(), other.commit({"kernels/120.h": "y\n"}, "new")
-    other.git("checkout", "--quiet", "-b", "side", old)
-    side = other.commit({"kernels/120.h": "none\n"}, "side")
-    other.git("checkout", "--quiet", "main")
+    with other.at("-b", "side", old):
+        side = other.commit({"kernels/120.h": "none\n"}, "side")
     fork(scene, {"a": text(l10="one\n")}, on={"a": text(), "pin.cmake": f"set(TAG {old})\n"})
     say(
         scene,
@@ -300,9 +299,8 @@ def test_a_ref_is_looked_for_on_both_sides_of_an_upstream(
 
 def bring(scene: Scene, *fields: str, code: int = 0) -> Any:
     """Import one more patch with fields in its header."""
-    scene.upstream.git("checkout", "--quiet", "-B", "more", "main")
-    scene.upstream.commit({"a": text(l30="more\n")}, "more\n\n" + "\n".join(fields))
-    scene.upstream.git("checkout", "--quiet", "main")
+    with scene.upstream.at("-B", "more", "main"):
+        scene.upstream.commit({"a": text(l30="more\n")}, "more\n\n" + "\n".join(fields))
     return scene.take(scene.upstream.patches("main..more"), code=code)
 
 

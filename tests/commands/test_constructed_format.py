@@ -129,10 +129,9 @@ def needs(tool: str) -> pytest.MarkDecorator:
 def _rebased(scene: Scene, path: str, texts: dict[str, str], settings: dict[str, str]) -> Any:
     up = scene.upstream
     base = up.commit({path: texts["old"]}, "base")
-    up.git("checkout", "--quiet", "-b", "fork")
-    up.commit({path: texts["ours"]}, "count: twice")
-    patches = up.patches(f"{base}..fork")
-    up.git("checkout", "--quiet", "main")
+    with up.at("-b", "fork"):
+        up.commit({path: texts["ours"]}, "count: twice")
+        patches = up.patches(f"{base}..fork")
     up.commit({path: texts["new"], **settings}, "Format everything (#7)")
     scene.series("s", base, patches)
     return scene.call("rebase", "s", "--onto", "upstream/main", "--json").json
@@ -164,10 +163,9 @@ def test_a_formatter_that_is_missing_is_named_where_a_conflict_is_left(
     monkeypatch.setattr(Toolbox, "find", lambda tools, tool: None)
     up, path = scene.upstream, "pkg/plant.py"
     base = up.commit({path: "import one\n", "other.txt": "x\n", **YAPF}, "base")
-    up.git("checkout", "--quiet", "-b", "fork")
-    up.commit({path: "import two as one\n"}, "two")
-    patches = up.patches(f"{base}..fork")
-    up.git("checkout", "--quiet", "main")
+    with up.at("-b", "fork"):
+        up.commit({path: "import two as one\n"}, "two")
+        patches = up.patches(f"{base}..fork")
     up.commit({path: "import three as one\n"}, "three")
     scene.series("s", base, patches)
     answer = run("-C", scene.root, "rebase", "s", "--onto", "upstream/main", code=3)

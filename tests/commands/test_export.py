@@ -198,9 +198,8 @@ def test_a_patch_that_a_rebase_rewrites_needs_no_strip_option(stage: Stage) -> N
     with (folder / "series").open("a") as file:
         file.write("# plain\nplain.diff -p0 # said\nextra.patch -p0 #+sym\n")
     moved = {"pkg/b.py": text(l28="above\n")}
-    stage.upstream.git("checkout", "--quiet", "--detach", "main")
-    head = stage.upstream.commit(moved, "upstream: a line above")
-    stage.upstream.git("checkout", "--quiet", "main")
+    with stage.upstream.at("--detach", "main"):
+        head = stage.upstream.commit(moved, "upstream: a line above")
     stage.upstream.git("branch", "above", head)
     stage.run("upstream", "fetch", "up")
     stage.run("rebase", "s", "--onto", "upstream/above")
@@ -211,10 +210,9 @@ def test_a_patch_that_a_rebase_rewrites_needs_no_strip_option(stage: Stage) -> N
 
 def test_a_series_on_another_is_exported_from_the_head_of_that(stage: Stage) -> None:
     stage.run("series", "new", "upper", "--upstream", "up", "--on", "s")
-    stage.upstream.git("checkout", "--quiet", "--detach", "fork")
-    stage.upstream.commit({"pkg/a.py": text(l30="ours\n", l31="more\n")}, "upper: one")
-    diff = stage.upstream.patches("fork..HEAD")
-    stage.upstream.git("checkout", "--quiet", "main")
+    with stage.upstream.at("--detach", "fork"):
+        stage.upstream.commit({"pkg/a.py": text(l30="ours\n", l31="more\n")}, "upper: one")
+        diff = stage.upstream.patches("fork..HEAD")
     (stage.folder / "upper.mbox").write_bytes(diff)
     stage.run("import", stage.folder / "upper.mbox", "--series", "upper")
     stage.run("export", "upper", "--as", "diff", "--out", out(stage))

@@ -154,12 +154,11 @@ def taken(fork: Fork) -> None:
 
 def branched(fork: Fork) -> None:
     fork.own({"a": text(l10="own\n")}, "own: one")
-    fork.clone.git("checkout", "--quiet", "-b", "side")
-    fork.own({"b": text(l10="own\n")}, "side: one")
-    fork.up({"b": text(l40="up\n")})
-    fork.merge()
-    fork.own({"b": text(l10="own\n", l20="own\n", l40="up\n")}, "side: two")
-    fork.clone.git("checkout", "--quiet", "main")
+    with fork.clone.at("-b", "side"):
+        fork.own({"b": text(l10="own\n")}, "side: one")
+        fork.up({"b": text(l40="up\n")})
+        fork.merge()
+        fork.own({"b": text(l10="own\n", l20="own\n", l40="up\n")}, "side: two")
     fork.own({"c/d": text(l10="own\n")}, "own: two")
     fork.merge("side", message="Merge branch side")
 

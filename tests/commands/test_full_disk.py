@@ -99,10 +99,9 @@ def test_what_does_not_fit_changes_nothing(
         mode = ["--commit"] if full.startswith("commits") else []
         stage.run("apply", "s", "--to", checkout.root, *mode)
     if "{box}" in line:
-        stage.upstream.git("checkout", "--quiet", "--detach", "fork")
-        plant(stage.upstream, {"more": "x\n" * 6000}, "more")
-        box.write_bytes(stage.upstream.patches("fork..HEAD"))
-        stage.upstream.git("checkout", "--quiet", "main")
+        with stage.upstream.at("--detach", "fork"):
+            plant(stage.upstream, {"more": "x\n" * 6000}, "more")
+            box.write_bytes(stage.upstream.patches("fork..HEAD"))
     later = stage.upstream.tip("refs/heads/later")
     words = [
         word.format(root=root, box=box, later=later, upstream=stage.upstream.root,

@@ -76,9 +76,8 @@ def test_a_folder_can_be_handed_over(
 def test_each_upstream_stays_where_the_rebase_found_it(stopped: Scene, tmp_path: Path) -> None:
     other = Repository(tmp_path / "other")
     base = other.commit({"b": text()}, "other: base")
-    other.git("checkout", "--quiet", "-b", "own")
-    other.commit({"b": text(l10="ours\n")}, "own")
-    other.git("checkout", "--quiet", "main")
+    with other.at("-b", "own"):
+        other.commit({"b": text(l10="ours\n")}, "own")
     box = tmp_path / "own.mbox"
     box.write_bytes(other.patches(f"{base}..own"))
     stopped.call("rebase", "--abort")

@@ -153,10 +153,9 @@ def test_a_range_comes_without_merges_and_empty_commits(empty: Stage) -> None:
     upstream = empty.upstream
     first = commits(empty, ({"pkg/a.py": text(l1="x\n")}, "range: a"), ({}, "range: nothing"))
     side = commits(empty, ({"pkg/b.py": text(l1="y\n")}, "range: b"))
-    upstream.git("checkout", "--quiet", "--detach", first)
-    upstream.git("merge", "--quiet", "--no-ff", "-m", "range: merge", side)
-    head = upstream.head()
-    upstream.git("checkout", "--quiet", "main")
+    with upstream.at("--detach", first):
+        upstream.git("merge", "--quiet", "--no-ff", "-m", "range: merge", side)
+        head = upstream.head()
     answer = take(empty, f"main..{head}", "--git", upstream.root)
     assert sorted(order(empty).split()) == ["range-a.patch", "range-b.patch"]
     assert "Left out 2 of 4 commits in main.." in answer.err

@@ -266,11 +266,10 @@ def test_an_edited_commit_of_the_published_branch_is_not_left_out(empty: Stage) 
     head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, "one"))
     take(empty, "--git", up.root, f"main..{head}")
     empty.run("branch", "s", "--repo", up.root, "--name", "ours")
-    up.git("checkout", "--quiet", "ours")
-    (up.root / "pkg/a.py").write_text(text(l1="edited\n"))
-    up.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    edited = up.head()
-    up.git("checkout", "--quiet", "main")
+    with up.at("ours"):
+        (up.root / "pkg/a.py").write_text(text(l1="edited\n"))
+        up.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+        edited = up.head()
     message = refuses(empty, "--git", up.root, f"main..{edited}")
     assert f"and one.patch are both from {head[:12]}, but they differ" in message
 

@@ -70,11 +70,12 @@ def old_or_new(
 @pytest.fixture
 def small(stage: Stage) -> Repository:
     """Give the series one patch that edits, makes and deletes a file; return a checkout."""
-    stage.upstream.git("checkout", "--quiet", "--detach", "main")
-    files: dict[str, bytes | str | None] = {"gone/only.txt": None, "new/file": "new\n"}
-    plant(stage.upstream, {**files, "pkg/a.py": text(l30="ours\n")}, "small", runs=("plain.sh",))
-    stage.series(stage.upstream.patches("main..HEAD"))
-    stage.upstream.git("checkout", "--quiet", "main")
+    with stage.upstream.at("--detach", "main"):
+        files: dict[str, bytes | str | None] = {"gone/only.txt": None, "new/file": "new\n"}
+        plant(
+            stage.upstream, {**files, "pkg/a.py": text(l30="ours\n")}, "small", runs=("plain.sh",)
+        )
+        stage.series(stage.upstream.patches("main..HEAD"))
     return stage.clone()
 
 

@@ -24,9 +24,8 @@ def clone(make_repository: Callable[[str], Repository]) -> Repository:
 def merge(clone: Repository, base: Files, ours: Files, theirs: Files, made: Files) -> str:
     """Make a merge of two branches, as a person finished it."""
     start = clone.commit(base, "base")
-    clone.git("checkout", "--quiet", "-b", "theirs", start)
-    clone.commit(theirs, "theirs")
-    clone.git("checkout", "--quiet", "main")
+    with clone.at("-b", "theirs", start):
+        clone.commit(theirs, "theirs")
     clone.commit(ours, "ours")
     clone.git("merge", "--quiet", "--no-commit", "theirs", good=(0, 1, 2))
     for path in clone.git("ls-files", "--unmerged").splitlines():
@@ -164,11 +163,10 @@ def test_a_rebase_is_learned_with_the_branch_that_was(
 ) -> None:
     monkeypatch.setenv("GIT_EDITOR", "true")
     start = clone.commit({"a": BASE, "b": "b\n"}, "base")
-    clone.git("checkout", "--quiet", "-b", "fork", start)
-    clone.commit({"a": OURS}, "fork: one", author="A <a@x>")
-    clone.commit({"b": "c\n"}, "fork: two", author="A <a@x>")
-    clone.git("branch", "was")
-    clone.git("checkout", "--quiet", "main")
+    with clone.at("-b", "fork", start):
+        clone.commit({"a": OURS}, "fork: one", author="A <a@x>")
+        clone.commit({"b": "c\n"}, "fork: two", author="A <a@x>")
+        clone.git("branch", "was")
     clone.commit({"a": THEIRS}, "upstream")
     clone.git("checkout", "--quiet", "fork")
     clone.git("rebase", "--quiet", "main", good=(1,))

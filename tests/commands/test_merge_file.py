@@ -147,9 +147,8 @@ def test_any_merge_has_the_bytes_of_git_merge(
     contents = ["".join(lines) for lines in (base, ours, theirs)]
     clone = make_repository("clone")
     start = clone.commit({"f": contents[0]}, "base")
-    clone.git("checkout", "--quiet", "-b", "theirs", start)
-    clone.commit({"f": contents[2]}, "theirs")
-    clone.git("checkout", "--quiet", "main")
+    with clone.at("-b", "theirs", start):
+        clone.commit({"f": contents[2]}, "theirs")
     clone.commit({"f": contents[1]}, "ours")
     clone.git("-c", "merge.conflictStyle=zdiff3", "merge", "--quiet", "theirs", good=(0, 1))
     git = (clone.root / "f").read_bytes()
@@ -170,9 +169,8 @@ def clone(
     """Return a clone with two branches that collide in a.py and b.bin; go there."""
     clone = make_repository("clone")
     start = clone.commit({"pkg/a.py": text(), "b.bin": "b\n", "c.py": "c\n"}, "base")
-    clone.git("checkout", "--quiet", "-b", "theirs", start)
-    clone.commit({"pkg/a.py": text(l10="ours\n"), "b.bin": "t\n"}, "theirs")
-    clone.git("checkout", "--quiet", "main")
+    with clone.at("-b", "theirs", start):
+        clone.commit({"pkg/a.py": text(l10="ours\n"), "b.bin": "t\n"}, "theirs")
     clone.commit({"pkg/a.py": text(l10="theirs\n")}, "ours")
     monkeypatch.chdir(clone.root)
     return clone
@@ -275,9 +273,8 @@ def test_the_driver_starts_for_what_git_cannot_merge_alone(clone: Repository, ru
     if not is_new:
         started = started.replace(" --diff-algorithm=histogram", "")
     clone.git("config", "merge.patchmgr.driver", started)
-    clone.git("checkout", "--quiet", "-b", "far")
-    clone.commit({"pkg/a.py": text(l10="theirs\n", l25="far\n")}, "far")
-    clone.git("checkout", "--quiet", "main")
+    with clone.at("-b", "far"):
+        clone.commit({"pkg/a.py": text(l10="theirs\n", l25="far\n")}, "far")
     clone.commit({"pkg/a.py": text(l10="theirs\n", l2="near\n")}, "near")
     clone.git("merge", "--quiet", "far")
     assert (clone.root / "pkg/a.py").read_text() == text(l10="theirs\n", l2="near\n", l25="far\n")
@@ -294,9 +291,8 @@ def test_what_is_sure_without_git_is_merged_before_the_program_is_loaded(
     command = clone.git("config", "merge.patchmgr.driver").strip()
     unloaded = command.replace("patchmgr.cli import main; main()", "os import _exit; _exit(1)")
     clone.git("config", "merge.patchmgr.driver", unloaded.replace("git merge-file", "false"))
-    clone.git("checkout", "--quiet", "-b", "far")
-    clone.commit({"pkg/a.py": text(l10="theirs\n", l25="far\n")}, "far")
-    clone.git("checkout", "--quiet", "main")
+    with clone.at("-b", "far"):
+        clone.commit({"pkg/a.py": text(l10="theirs\n", l25="far\n")}, "far")
     clone.commit({"pkg/a.py": text(l10="theirs\n", l2="near\n")}, "near")
     clone.git("merge", "--quiet", "far")
     assert (clone.root / "pkg/a.py").read_text() == text(l10="theirs\n", l2="near\n", l25="far\n")
@@ -346,17 +342,15 @@ def test_git_rebases_and_picks_with_the_driver(
     monkeypatch.setenv("GIT_EDITOR", "true")
     path = "pkg/it's a file.py"
     clone.commit({path: text()}, "more")
-    clone.git("checkout", "--quiet", "-b", "topic")
-    picked = clone.commit({path: text(l10="mine\n")}, "topic")
-    clone.git("checkout", "--quiet", "main")
+    with clone.at("-b", "topic"):
+        picked = clone.commit({path: text(l10="mine\n")}, "topic")
     clone.commit({path: text(l10="yours\n")}, "upstream")
     solved = clone.commit({}, "solved")
     tree = {"a": text(l10="both\n")}
     other = Repository(clone.root.parent / "other")
     start = other.commit({"a": text()}, "base")
-    other.git("checkout", "--quiet", "-b", "side", start)
-    other.commit({"a": text(l10="mine\n")}, "mine")
-    other.git("checkout", "--quiet", "main")
+    with other.at("-b", "side", start):
+        other.commit({"a": text(l10="mine\n")}, "mine")
     other.commit({"a": text(l10="yours\n")}, "yours")
     other.git("merge", "--quiet", "--no-commit", "side", good=(0, 1))
     other.commit({**tree}, "merge")

@@ -24,11 +24,10 @@ def _fork(scene: Scene, *states: dict[str, str]) -> None:
     """Make a series of one patch a state, and let upstream move f and g."""
     up = scene.upstream
     base = up.commit({"a.py": F + G + H, "b.py": K})
-    up.git("checkout", "-q", "-b", "fork")
-    for number, files in enumerate(states, 1):
-        up.commit(files, f"p{number}")
-    scene.series("s", base, up.patches(f"{base}..fork"))
-    up.git("checkout", "-q", "main")
+    with up.at("-b", "fork"):
+        for number, files in enumerate(states, 1):
+            up.commit(files, f"p{number}")
+        scene.series("s", base, up.patches(f"{base}..fork"))
     up.commit({"a.py": H, "b.py": K + F, "c.py": G_THEIRS}, "move (#7)")
 
 

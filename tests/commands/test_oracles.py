@@ -30,11 +30,10 @@ def told(request: Any, scene: Scene) -> tuple[Scene, str, str]:
 def played(scene: Scene, tale: Tale) -> tuple[Scene, str, str]:
     upstream = scene.upstream
     base = upstream.commit(tale.base, "base")
-    upstream.git("checkout", "--quiet", "-b", "fork")
-    for number, files in enumerate(tale.ours):
-        upstream.commit(files, f"fork: change {number}")
-    scene.series("s", base, upstream.patches(f"{base}..fork"))
-    upstream.git("checkout", "--quiet", "main")
+    with upstream.at("-b", "fork"):
+        for number, files in enumerate(tale.ours):
+            upstream.commit(files, f"fork: change {number}")
+        scene.series("s", base, upstream.patches(f"{base}..fork"))
     for old, new in tale.moves.items():
         (upstream.root / new).parent.mkdir(parents=True, exist_ok=True)
         upstream.git("mv", old, new)

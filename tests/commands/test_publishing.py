@@ -30,12 +30,11 @@ def build(scene: Scene) -> tuple[str, str]:
 
 def _build(scene: Scene) -> None:
     base = scene.upstream.commit({"pkg/a.py": A, "pkg/b.py": A, "csrc/k.cu": A}, "start")
-    scene.upstream.git("checkout", "--quiet", "-b", "fork")
-    landed = A.replace("line 5\n", "five\n")
-    scene.upstream.commit({"pkg/a.py": landed}, f"fix five{HEADER}")
-    scene.upstream.commit({"pkg/b.py": A.replace("line 9\n", "nine\n")}, f"edit nine{HEADER}")
-    scene.upstream.commit({"csrc/k.cu": A.replace("line 3\n", "three\n")}, f"kernel{HEADER}")
-    scene.upstream.git("checkout", "--quiet", "main")
+    with scene.upstream.at("-b", "fork"):
+        landed = A.replace("line 5\n", "five\n")
+        scene.upstream.commit({"pkg/a.py": landed}, f"fix five{HEADER}")
+        scene.upstream.commit({"pkg/b.py": A.replace("line 9\n", "nine\n")}, f"edit nine{HEADER}")
+        scene.upstream.commit({"csrc/k.cu": A.replace("line 3\n", "three\n")}, f"kernel{HEADER}")
     scene.series("s", base, scene.upstream.patches("main..fork"))
     scene.upstream.commit({"pkg/a.py": landed}, "fix five (#12)")
     scene.upstream.commit({"pkg/b.py": A.replace("line 30\n", "thirty\n")}, "thirty (#13)")
@@ -86,9 +85,8 @@ def test_a_clone_without_facts_says_what_the_lock_knows(scene: Scene) -> None:
 
 def test_a_solved_conflict_is_told_with_how_it_was_solved(scene: Scene) -> None:
     base = scene.upstream.commit({"a.txt": A}, "start")
-    scene.upstream.git("checkout", "--quiet", "-b", "fork")
-    scene.upstream.commit({"a.txt": A.replace("line 5\n", "ours\n")}, f"five{HEADER}")
-    scene.upstream.git("checkout", "--quiet", "main")
+    with scene.upstream.at("-b", "fork"):
+        scene.upstream.commit({"a.txt": A.replace("line 5\n", "ours\n")}, f"five{HEADER}")
     scene.series("s", base, scene.upstream.patches("main..fork"))
     onto = scene.upstream.commit({"a.txt": A.replace("line 5\n", "theirs\n")}, "other (#7)")
     scene.rebase("s", "--onto", onto, code=3)

@@ -38,11 +38,10 @@ def fork(
     if on is not None:
         scene.upstream.commit(on)
     base = scene.upstream.head()
-    scene.upstream.git("checkout", "--quiet", "-b", f"fork-{name}")
-    for number, files in enumerate(changes, 1):
-        scene.upstream.commit(files, f"fork: change {number}")
-    scene.series(name, base, scene.upstream.patches(f"{base}..fork-{name}"))
-    scene.upstream.git("checkout", "--quiet", "main")
+    with scene.upstream.at("-b", f"fork-{name}"):
+        for number, files in enumerate(changes, 1):
+            scene.upstream.commit(files, f"fork: change {number}")
+        scene.series(name, base, scene.upstream.patches(f"{base}..fork-{name}"))
     if then is not None:
         scene.upstream.commit(then, "upstream: goes on")
     return base
@@ -50,11 +49,9 @@ def fork(
 
 def git_rebase(scene: Scene, base: str, onto: str, name: str = "s") -> str:
     """Return the tree that `git rebase` gives."""
-    scene.upstream.git("checkout", "--quiet", "--detach", f"fork-{name}")
-    scene.upstream.git("rebase", "--quiet", "--onto", onto, base)
-    tree = scene.upstream.tree()
-    scene.upstream.git("checkout", "--quiet", "main")
-    return tree
+    with scene.upstream.at("--detach", f"fork-{name}"):
+        scene.upstream.git("rebase", "--quiet", "--onto", onto, base)
+        return scene.upstream.tree()
 
 
 def workspace_files(root: Path) -> dict[str, bytes]:
@@ -345,11 +342,10 @@ def test_a_store_without_a_reference_brings_what_it_needs(
 ) -> None:
     upstream = make_repository("upstream")
     base = upstream.commit({"a": text(), "large": "x" * 100_000})
-    upstream.git("checkout", "--quiet", "-b", "fork")
-    upstream.commit({"a": text(l30="ours\n")}, "ours")
-    box = tmp_path / "box.mbox"
-    box.write_bytes(upstream.patches("main..fork"))
-    upstream.git("checkout", "--quiet", "main")
+    with upstream.at("-b", "fork"):
+        upstream.commit({"a": text(l30="ours\n")}, "ours")
+        box = tmp_path / "box.mbox"
+        box.write_bytes(upstream.patches("main..fork"))
     upstream.commit({"a": text(l2="theirs\n")}, "theirs")
     root = tmp_path / "workspace"
     run("init", root)

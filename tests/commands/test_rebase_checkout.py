@@ -73,11 +73,10 @@ def begin(scene: Scene, *patches: Files) -> str:
 
     def make() -> str:
         base = scene.upstream.commit(START, "start: all")
-        scene.upstream.git("checkout", "--quiet", "-b", "fork")
-        for number, files in enumerate(patches, 1):
-            plant(scene.upstream, files, f"fork: {number}")
-        fork = scene.upstream.head()
-        scene.upstream.git("checkout", "--quiet", "main")
+        with scene.upstream.at("-b", "fork"):
+            for number, files in enumerate(patches, 1):
+                plant(scene.upstream, files, f"fork: {number}")
+            fork = scene.upstream.head()
         plant(scene.upstream, UPSTREAM, "upstream: all (#12)")
         scene.series("s", base, scene.upstream.patches(f"{base}..fork"))
         return fork
@@ -365,9 +364,8 @@ def test_a_file_with_another_in_its_way_stands_beside_and_can_be_put_elsewhere(
     scene: Scene,
 ) -> None:
     base = scene.upstream.commit({"a": own("a")}, "start")
-    scene.upstream.git("checkout", "--quiet", "-b", "fork")
-    scene.upstream.commit({"d/new": "new\n"}, "fork: 1")
-    scene.upstream.git("checkout", "--quiet", "main")
+    with scene.upstream.at("-b", "fork"):
+        scene.upstream.commit({"d/new": "new\n"}, "fork: 1")
     scene.upstream.commit({"d": "upstream's\n"}, "upstream: all")
     scene.series("s", base, scene.upstream.patches(f"{base}..fork"))
     rebase(scene, code=3)
@@ -405,10 +403,9 @@ def test_the_mode_of_a_resolved_file_is_the_persons(scene: Scene) -> None:
 
 def test_what_is_broken_in_the_tree_is_named_there_and_can_be_meant(scene: Scene) -> None:
     base = scene.upstream.commit({"m.py": "a = 1\n"}, "start")
-    scene.upstream.git("checkout", "--quiet", "-b", "fork")
-    scene.upstream.commit({"m.py": "a = 2\n"}, "fork: 1")
-    scene.upstream.commit(TWO, "fork: 2")
-    scene.upstream.git("checkout", "--quiet", "main")
+    with scene.upstream.at("-b", "fork"):
+        scene.upstream.commit({"m.py": "a = 2\n"}, "fork: 1")
+        scene.upstream.commit(TWO, "fork: 2")
     scene.upstream.commit({"m.py": "a = 3\n", "changed": "theirs\n"}, "upstream: all")
     scene.series("s", base, scene.upstream.patches(f"{base}..fork"))
     rebase(scene, code=3)
@@ -426,9 +423,8 @@ def test_what_is_broken_in_the_tree_is_named_there_and_can_be_meant(scene: Scene
 def put_on_top(scene: Scene, files: Files) -> None:
     """Make a series of one patch on the one that is there."""
     scene.call("series", "new", "t", "--on", "s")
-    scene.upstream.git("checkout", "--quiet", "fork")
-    scene.upstream.commit(files, "upper: 1")
-    scene.upstream.git("checkout", "--quiet", "main")
+    with scene.upstream.at("fork"):
+        scene.upstream.commit(files, "upper: 1")
     scene.take(scene.upstream.patches("fork~1..fork"), "t")
 
 
@@ -462,10 +458,9 @@ def test_a_file_that_upstream_has_elsewhere_is_checked_out_from_a_url(
 ) -> None:
     onto = {"pkg/__init__.py": "", "a": "1\n2\n3\n"}
     begin_at = scene.upstream.commit(onto)
-    scene.upstream.git("checkout", "--quiet", "-b", "fork")
-    scene.upstream.commit({"new/__init__.py": ""}, "fork: 1")
-    scene.upstream.commit({"a": "1\nours\n3\n"}, "fork: 2")
-    scene.upstream.git("checkout", "--quiet", "main")
+    with scene.upstream.at("-b", "fork"):
+        scene.upstream.commit({"new/__init__.py": ""}, "fork: 1")
+        scene.upstream.commit({"a": "1\nours\n3\n"}, "fork: 2")
     scene.upstream.commit({"a": "1\ntheirs\n3\n"}, "upstream")
     scene.upstream.git("clone", "--quiet", "--bare", ".", str(tmp_path / "far"))
     scene.call("upstream", "add", "far", "--git", tmp_path / "far")

@@ -46,10 +46,9 @@ def tagged(scene: Scene) -> Scene:
             scene.upstream.commit({"a": text(**edits)}, f"upstream: {tag}")
             scene.upstream.git("tag", "-a", "-m", tag, tag)
             if tag == "v1.1":
-                scene.upstream.git("checkout", "--quiet", "-b", "releases")
-                scene.upstream.commit({"b": "x\n"}, "upstream: v1.2")
-                scene.upstream.git("tag", "v1.2")
-                scene.upstream.git("checkout", "--quiet", "main")
+                with scene.upstream.at("-b", "releases"):
+                    scene.upstream.commit({"b": "x\n"}, "upstream: v1.2")
+                    scene.upstream.git("tag", "v1.2")
         scene.call("upstream", "fetch")
 
     once("tagged", scene.root.parent, SCENE, make)

@@ -49,11 +49,9 @@ class Stack:
 
     def git_rebased(self, end: str) -> str:
         """Return the tree that git makes of the fork up to a commit."""
-        self.upstream.git("checkout", "--quiet", "--detach", end)
-        self.upstream.git("rebase", "--quiet", "main")
-        tree = self.upstream.tree("HEAD")
-        self.upstream.git("checkout", "--quiet", "main")
-        return tree
+        with self.upstream.at("--detach", end):
+            self.upstream.git("rebase", "--quiet", "main")
+            return self.upstream.tree("HEAD")
 
 
 @pytest.fixture
@@ -141,10 +139,11 @@ def test_a_conflict_below_blocks_what_is_on_it_and_is_solved_for_both(stack: Sta
 
 
 def test_what_touches_another_place_than_the_conflict_below_is_carried(stack: Stack) -> None:
-    stack.upstream.git("checkout", "--quiet", "fork")
-    stack.upstream.commit({"a.py": text(l3="high\n", l4="low two\n", l30="more\n")}, "high again")
-    stack.scene.take(stack.upstream.patches("fork~1..fork"), "high")
-    stack.upstream.git("checkout", "--quiet", "main")
+    with stack.upstream.at("fork"):
+        stack.upstream.commit(
+            {"a.py": text(l3="high\n", l4="low two\n", l30="more\n")}, "high again"
+        )
+        stack.scene.take(stack.upstream.patches("fork~1..fork"), "high")
     stack.moves_on(a=text(l3="theirs\n", l4="theirs too\n"))
     told = stack.rebase(code=3)
     assert verdicts(told["high"]) == ["blocked", "unchanged", "unchanged"]

@@ -49,9 +49,8 @@ def backports(stage: Stage) -> Backports:
         found["revert"] = up.commit({"pkg/a.py": text()}, 'Revert "a: be new (#5)" (#6)')
         up.git("checkout", "--quiet", "-b", "unnumbered", found["fix"])
         found["unnumbered"] = up.commit({"pkg/a.py": text()}, 'Revert "a: be new" (#7)')
-        up.git("checkout", "--quiet", "-b", "stable", found["base"])
-        found["stable"] = up.commit({"pkg/c.py": text()}, "stable")
-        up.git("checkout", "--quiet", "main")
+        with up.at("-b", "stable", found["base"]):
+            found["stable"] = up.commit({"pkg/c.py": text()}, "stable")
         stage.run("upstream", "add", "backported", "--git", up.root)
         stage.run("series", "new", "w", "--upstream", "backported", "--base", "v1.0.0")
         stage.run("import", "--commit", found["it"], "--series", "w")

@@ -23,9 +23,8 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str,
     made.git("commit", "--quiet", "--allow-empty", "-m", "empty")
     made.commit({"file": None}, "delete")
     made.commit({"file/inside": b"i\n"}, "a folder in its place")
-    made.git("checkout", "--quiet", "-b", "side", base)
-    made.commit({"sub/b": b"b2\n"}, "side")
-    made.git("checkout", "--quiet", "main")
+    with made.at("-b", "side", base):
+        made.commit({"sub/b": b"b2\n"}, "side")
     made.git("merge", "--quiet", "--no-ff", "-m", "merge", "side")
     return made, base, made.git("rev-parse", "main")
 
@@ -59,11 +58,10 @@ def test_a_merge_is_opened_into_the_commits_of_its_branch(
 ) -> None:
     made = Repository(tmp_path / "upstream")
     base = made.commit({"a": b"1\n", "b": b"1\n", "c": b"1\n"}, "base")
-    made.git("checkout", "--quiet", "-b", "side")
-    one = made.commit({"a": b"2\n", "new": b"1\n"}, "one")
-    made.commit({"c": b"2\n"}, "another file")
-    two = made.commit({"a": b"3\n", "b": None, "new": b"2\n"}, "two")
-    made.git("checkout", "--quiet", "main")
+    with made.at("-b", "side"):
+        one = made.commit({"a": b"2\n", "new": b"1\n"}, "one")
+        made.commit({"c": b"2\n"}, "another file")
+        two = made.commit({"a": b"3\n", "b": None, "new": b"2\n"}, "two")
     made.commit({"a": b"1\n", "d": b"1\n"}, "main")
     made.git("merge", "--quiet", "--no-ff", "-m", "merge", "side")
     history = GitHistory(made.root / ".git", base, made.git("rev-parse", "main"))
@@ -100,11 +98,10 @@ def test_a_merge_reverts_what_its_commits_revert(tmp_path: Path) -> None:
     base = made.commit({"a": b"a\n", "b": b"a\n"}, "base")
     tips = list[str]()
     for branch in ("work", "back"):
-        made.git("checkout", "--quiet", "-b", branch)
-        said = f'Revert "it"\n\nThis reverts commit {tips[0]}.' if tips else "it"
-        tips.append(made.commit({"a": branch.encode()}, said))
-        made.commit({"b": branch.encode()}, f"more {branch}")
-        made.git("checkout", "--quiet", "main")
+        with made.at("-b", branch):
+            said = f'Revert "it"\n\nThis reverts commit {tips[0]}.' if tips else "it"
+            tips.append(made.commit({"a": branch.encode()}, said))
+            made.commit({"b": branch.encode()}, f"more {branch}")
         made.git("merge", "--quiet", "--no-ff", "-m", f"merge {branch}", branch)
     first, last = made.git("rev-list", "--first-parent", "--reverse", f"{base}..main").split()
     steps = GitHistory(made.root / ".git", base, last).steps(("a",))
