@@ -55,8 +55,8 @@ def show_(
     """Show both sides of a conflict, and its resolution if it has one.
 
     A resolution is shown as a diff. A conflict in a rebase in progress is shown with its work
-    order: the symbol in conflict on all three sides, the upstream commits that caused the conflict,
-    later upstream commits to the file, the code that uses the symbol, earlier decisions on similar
+    order: the symbol in base, ours and theirs, the upstream commits that caused the conflict, later
+    upstream commits to the file, the code that uses the symbol, earlier decisions on similar
     conflicts, the candidates, and what a resolution must satisfy. The work order is limited to 32
     kB unless you give --full.
 
@@ -90,7 +90,9 @@ def show_(
 
 def resolve(
     name: Id,
-    file: Annotated[Path, argument("FILE", "The resolved lines, or the whole file.")],
+    file: Annotated[
+        Path, argument("FILE", "A file with the resolved lines, or the whole resolved file.")
+    ],
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:

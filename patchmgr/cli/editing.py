@@ -89,12 +89,16 @@ def drop(
 def move(
     patch: Patch,
     before: Annotated[
-        str | None, option("--before PATCH", "Move the patch before this one.")
+        str | None, option("--before PATCH", "Move the patch to just before PATCH.")
     ] = None,
-    after: Annotated[str | None, option("--after PATCH", "Move the patch after this one.")] = None,
+    after: Annotated[
+        str | None, option("--after PATCH", "Move the patch to just after PATCH.")
+    ] = None,
     into: Annotated[
         str | None,
-        option("--into SERIES", "Move the patch to this series, directly above or below its own."),
+        option(
+            "--into SERIES", "Move the patch to SERIES, the one directly above or below its own."
+        ),
     ] = None,
     to: To = None,
     series: OfSeries = None,

@@ -168,9 +168,9 @@ def export_(
     A patch that already fits the format is copied byte for byte.
 
     The formats quilt, gbp (debian/patches), stgit and patch-package are folders of patches; git is
-    a folder of numbered mails; mbox is one file of mails; diff is one file with all changes. yocto
-    and suse are folders of mails whose headers give the upstream status of each patch in the
-    terms of Yocto or SUSE. To get commits, use `patchmgr branch`.
+    a folder of numbered messages; mbox is one file of messages; diff is one file with all changes.
+    yocto and suse are folders of messages whose headers give the upstream status of each patch in
+    the terms of Yocto or SUSE. To get commits, use `patchmgr branch`.
 
     Example: patchmgr export vllm --as mbox --out vllm.mbox
 

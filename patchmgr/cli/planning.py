@@ -132,11 +132,11 @@ def sync(
 ) -> None:
     """Rebase up to the first conflict, and update a pull request.
 
-    This fetches upstream, takes the clean steps of `plan`, and pushes the changed patches to the
-    branch patchmgr/sync-SERIES of the repository that contains the workspace. The workspace itself
-    does not change. If there are conflicts, their work orders are reported, and the exit code is 3.
-    If somebody else pushed to that branch, it is not changed. The command is meant for scheduled
-    runs: see docs/syncing.md.
+    This fetches upstream, takes the steps of `plan` up to the first conflict, and pushes the
+    changed patches to the branch patchmgr/sync-SERIES of the repository that contains the
+    workspace. The workspace itself does not change. If there are conflicts, their work orders are
+    reported, and the exit code is 3. If somebody else has pushed to that branch, it stays as it is.
+    The command is meant for scheduled runs: see docs/syncing.md.
 
     Example: patchmgr sync vllm --push origin --pull-request gh
 

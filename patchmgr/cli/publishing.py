@@ -201,11 +201,13 @@ def diff(
 
 def why(
     place: Annotated[str, argument("FILE:LINE")],
-    series: Annotated[str | None, option("--series S", "The series that makes the branch.")] = None,
+    series: Annotated[
+        str | None, option("--series S", "The series that the branch is built from.")
+    ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """Show which patch wrote a line of the branch.
+    """Show which patch wrote a line of a series' branch.
 
     Example: patchmgr why vllm/platforms/cuda.py:87 --series vllm
     """

@@ -124,7 +124,7 @@ def goto(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Push or pop until PATCH is the top.
+    """Push or pop until PATCH is the top patch.
 
     Example: patchmgr goto fix-allow-list
     """
@@ -160,7 +160,7 @@ def refresh(
     """Put your edits into the top patch, or into a patch below it.
 
     With --auto, each edit goes into the patch that wrote the edited lines, as with `git absorb`.
-    Edits of lines that were written by upstream, or by several patches, stay in the checkout.
+    Edits to lines that upstream or several patches wrote stay in the checkout.
 
     Example: patchmgr refresh src/model.py
 

@@ -49,7 +49,7 @@ def make_overlay(
     if done.files and not files:
         raise PatchmgrError(
             "out-of-reach",
-            f"{name} changes no module of {distribution.name}: an overlay cannot contain {left[0]}",
+            f"{name} changes no module of {distribution.name}; an overlay cannot contain {left[0]}",
             f"make a patched wheel: patchmgr wheel {name} --from WHEEL",
         )
     content = overlay_files(name, str(distribution.site), files)

@@ -68,7 +68,7 @@ def _new_record(
         record = replace(record, pin=lower.pin)
     if lower is not None and (record.upstream, record.pin) != (lower.upstream, lower.pin):
         message = f"{name} must have the pin of {on}, on which it is based: {lower.pin.ref}"
-        raise UsageError(message, "leave --upstream and --base out")
+        raise UsageError(message, "leave out --upstream and --base")
     return record
 
 

@@ -94,7 +94,8 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
         if not changes:
             raise PatchmgrError(
                 "nothing-to-do",
-                f"{source.name} already has all of {name}, or none of the files that it changes",
+                f"{source.name} already has all changes of {name}, or none of the files that they"
+                " change",
                 "there is nothing to patch: use the wheel as it is",
             )
         if bill is not None:

@@ -44,7 +44,7 @@ def _reversed_file(name: str, change: FilePatch) -> FilePatch:
         raise PatchmgrError(
             "unsupported",
             f"{shown(name)} cannot be reversed (-R), because it {what}: {shown(change.path)}",
-            "make a reversed patch with: git diff -R --binary",
+            "make a reverse patch with: git diff -R --binary",
         )
     return replace(
         change,
@@ -188,7 +188,7 @@ def _read_section(reader: PatchReader) -> FilePatch:
 
 
 def _check_signature(reader: PatchReader) -> None:
-    """Refuse a mail signature that could hide a part of the diff."""
+    """Refuse a mail signature that could hide part of the diff."""
     for at in range(reader.at + 1, len(reader.lines)):
         if reader.lines[at].startswith(_NO_SIGNATURE):
             raise reader.fault("a diff after the mail signature", at=at)

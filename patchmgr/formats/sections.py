@@ -315,7 +315,7 @@ def _plain_path(reader: PatchReader, old: bytes, new: bytes, start: int) -> str:
 
 
 def is_epoch(stamp: bytes) -> bool:
-    """Return whether the date after a name says that there is no file."""
+    """Return whether the date after a file name says that the file does not exist."""
     match = _EPOCH.fullmatch(stamp)
     if match is None:
         return False

@@ -37,7 +37,7 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
         said = shown(str(fault))
         if isinstance(fault, UnicodeDecodeError):
             said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"
-        raise PatchmgrError(kind, f"{what} is not TOML: {said}", *hints) from fault
+        raise PatchmgrError(kind, f"{what} is not valid TOML: {said}", *hints) from fault
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:

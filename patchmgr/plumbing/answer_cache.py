@@ -1,4 +1,4 @@
-"""A cache on the user's disk for answers that take long to compute."""
+"""A cache on the user's disk for answers that are slow to compute."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Checkout(Target):
     def standings(self, files: Sequence[AppliedFile]) -> tuple[FileStanding, ...]:
         """Return for each file whether it is patched, original or edited.
 
-        Differences that git's own conversions make, such as line ends, do not count as edits.
+        Differences that git's own conversions make, such as of line endings, do not count as edits.
         """
         stands = {file.path: self._standing(file) for file in files}
         edited = [f for f in files if f.after and stands[f.path] is FileStanding.EDITED]

@@ -265,7 +265,7 @@ class Conversion:
                 message = f"{shown(path)} needs the filter {name}, but patchmgr runs no filters"
                 line = f"echo '{path} -filter' >>.git/info/attributes"
                 hint = f"if the file needs no filter, turn it off: {line}"
-                raise PatchmgrError("unsupported", message, hint, "or name the other files only")
+                raise PatchmgrError("unsupported", message, hint, "or name only the other files")
             yield scratch
 
 

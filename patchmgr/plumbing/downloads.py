@@ -74,7 +74,7 @@ def _is_right(path: Path, archive: Archive) -> bool:
 
 
 def sha256_of(file: BinaryIO) -> str:
-    """Return the sha256 (64 hex digits) of a whole file; the file position is then at its end."""
+    """Return the sha256 (64 hex digits) of a whole file, and leave the file position at the end."""
     digest = hashlib.sha256()
     file.seek(0)
     while chunk := file.read(_CHUNK):

@@ -80,8 +80,9 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
 def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[PastMerge, ...]]:
     """Return the repository's git directory, and each rebased commit of a branch as a past merge.
 
-    `was` is the head of the branch before the rebase, and `name` is the range of its commits after
-    it. Commits are matched by author, author date and subject; ambiguous ones are left out.
+    `was` is the head of the branch before the rebase, and `name` is the range of the branch's
+    commits after the rebase. Commits are matched by author, author date and subject; ambiguous ones
+    are left out.
     """
     _refuse_option(was)
     _, end = range_ends(name)

@@ -221,7 +221,7 @@ def _with_login(url: str, name: str, environ: Mapping[str, str]) -> str:
 
 
 def _uv_file(environ: Mapping[str, str]) -> _Source:
-    """Return the settings in uv's user file, or else in the system's file."""
+    """Return the settings in uv's file for the user, or else in its file for the system."""
     if _is_true(environ.get("UV_NO_CONFIG", "")):
         return {}
     folders = [_user_folder(environ, "uv"), *_shared_folders(environ, "uv"), _MACHINE / "uv"]

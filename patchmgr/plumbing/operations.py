@@ -185,10 +185,10 @@ class OperationLog:
         return (self.read(number) for number in self.numbers())
 
     def note(self, change: Change, told: LogEntry) -> None:
-        """Add an entry in the log to a change that is about to be made, and save what it replaces.
+        """Log a change that is about to be made, and save what it replaces.
 
-        A change without files, targets and refs gets no entry. A person's edits that the change
-        found in a checkout get an entry of their own.
+        A change without files, targets or refs is not logged. A person's edits that are already in
+        a checkout get an entry of their own.
         """
         files = tuple(self._turned_files(change))
         targets = tuple(self._turned_target(step) for step in change.steps)

@@ -95,9 +95,9 @@ class Page:
         return int((self._limit - len(self.whole())) * share) - _SENTENCE
 
     def blocks(self, blocks: Sequence[str], *, what: str, share: float = 1.0) -> None:
-        """Add those blocks that fit, and a sentence that counts the other blocks as `what`.
+        """Add the blocks that fit, and a sentence that says how many of `what` are left out.
 
-        They take at most the fraction `share` of the space that is left.
+        The blocks take at most the fraction `share` of the space that is left.
         """
         kept, rest = fitting(blocks, self._room(share), what, gap=2)
         self.add(*kept, *rest)

@@ -23,7 +23,7 @@ _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> Iterator[str]:
     """Yield the result of `diff`: one line per changed patch, then how many are unchanged.
 
-    `shows_lines` adds the lines in which patches differ.
+    `shows_lines` adds the lines in which the two versions of a patch differ.
     """
     heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
     summary = comparison_sums(found.patches)
@@ -49,7 +49,7 @@ def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
 def comparison_lines(
     patches: Sequence[ComparedPatch], view: View, *, shows_lines: bool
 ) -> Iterator[str]:
-    """Yield one line per changed patch; `shows_lines` adds the lines in which patches differ."""
+    """Yield one line per changed patch; `shows_lines` adds the lines that differ."""
     for patch in patches:
         if not view.is_all and not patch.is_other:
             continue

@@ -55,7 +55,7 @@ def _state(state: UpstreamState) -> str:
 
 
 def sync_text(found: Sync, view: View) -> Iterator[str]:
-    """Yield the result of a sync, where it was pushed, and what a person has to resolve."""
+    """Yield what a sync did, where the result was pushed, and what a person has to resolve."""
     yield sync_title(found.proposal)
     yield from list(plan_text(found.proposal.plan, view))[1:-1]
     yield from (f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders)

@@ -295,7 +295,7 @@ def readable(
         raise PatchmgrError(fault.kind, fault.message, *fault.hints, hint)
     if possible.notes:
         changes = "; ".join(possible.notes)
-        notes.append(f"{shown(item.label)} was rewritten with the same effect: {changes}.")
+        notes.append(f"{shown(item.label)} was rewritten; its effect is the same: {changes}.")
     if item.strip is None and possible.strip != 1:
         notes.append(f"{shown(item.label)} was read with -p{possible.strip}, as its paths require.")
     return possible.parts

@@ -229,7 +229,7 @@ def test_the_workspace_alone_is_checked_without_an_upstream(
 def test_settings_that_are_wrong_are_named(scene: Scene) -> None:
     begin(scene).commit({"a.txt": "x\n"}, f"one{HEADER}")
     finish(scene)
-    for text, words in (("x", "is not TOML"), ("[check.commands.x]\n", "x.run is missing")):
+    for text, words in (("x", "is not valid TOML"), ("[check.commands.x]\n", "x.run is missing")):
         settings(scene, text)
         assert words in scene.call("check", "s", code=1).err
 

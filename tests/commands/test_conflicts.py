@@ -415,8 +415,8 @@ def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> No
         "half-a-line": ("resolution", b"x", "without a line feed"),
         "another-side": ("theirs", b"evil\n", "does not match its sides"),
         "no-side": ("theirs", None, "lacks one of base, ours and theirs"),
-        "no-toml": ("meta.toml", b"x", "not TOML"),
-        "nested": ("meta.toml", b"a = " + b"[" * 999, "not TOML"),
+        "no-toml": ("meta.toml", b"x", "not valid TOML"),
+        "nested": ("meta.toml", b"a = " + b"[" * 999, "not valid TOML"),
     },
 )
 def test_a_broken_folder_is_named_and_can_be_forgotten(

@@ -336,7 +336,7 @@ def test_a_patch_of_another_form_is_written_anew_and_that_is_said(empty: Stage) 
     assert order(empty) == "# why\nodd #+sym\n"
     assert (empty.root / "series/s/odd").read_text() == "Why.\n\n" + EDIT_A + EDIT_B
     assert answer.err == (
-        "odd was rewritten with the same effect: the names of these files were rewritten:"
+        "odd was rewritten; its effect is the same: the names of these files were rewritten:"
         " pkg/a.py; text that changes nothing was left out: line 9.\n"
     )
     assert (folder / "odd").read_text() == raw

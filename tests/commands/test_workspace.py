@@ -459,7 +459,7 @@ LOCKS: list[Any] = [
     pytest.param(b"", "format is missing", id="empty"),
     pytest.param(b"format = 1\nupstream = 3\n", "upstream: expected `table`", id="table"),
     pytest.param(b"format = 1\n[upstream.x]\ntrack = 3\n", "track: expected `str`", id="text"),
-    pytest.param(b"format = 1\n<<<<<<< ours\n", "is not TOML", id="conflict"),
+    pytest.param(b"format = 1\n<<<<<<< ours\n", "is not valid TOML", id="conflict"),
     pytest.param(b"format = 1\n[series.s]\nupstream='x'\n", "pin is missing", id="no-pin"),
     pytest.param(b"\xff", "not UTF-8", id="bytes"),
     pytest.param(b"[" * 100_000, "", id="nested"),

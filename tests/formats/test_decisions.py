@@ -102,9 +102,9 @@ def changed(old: str, new: str) -> bytes:
 @table(
     ("raw", "words"),
     {
-        "no-utf-8": (b"\xff", "not TOML"),
-        "no-toml": (b"format =", "not TOML"),
-        "nested": (b"a = " + b"[" * 9000, "not TOML"),
+        "no-utf-8": (b"\xff", "not valid TOML"),
+        "no-toml": (b"format =", "not valid TOML"),
+        "nested": (b"a = " + b"[" * 9000, "not valid TOML"),
         "no-format": (b"", "format is missing"),
         "newer": (b"format = 2\n", "format: invalid enum value 2"),
         "format-is-no-number": (b"format = true\n", "format: expected `int`"),
@@ -192,8 +192,8 @@ def test_what_could_not_be_read_is_not_written() -> None:
 @table(
     ("raw", "problem"),
     {
-        "no UTF-8": (b"\xff", "is not TOML"),
-        "no TOML": (b"format = ", "is not TOML"),
+        "no UTF-8": (b"\xff", "is not valid TOML"),
+        "no TOML": (b"format = ", "is not valid TOML"),
         "another format": (b"format = 2\n", "format: invalid enum value 2"),
         "an unknown key": (b"format = 1\nmore = 1\n", "more is unknown"),
         "an id that is a path": (

@@ -82,9 +82,9 @@ def test_any_content_survives_a_round_trip(
     ("files", "problem"),
     {
         "nothing": ({}, "format is missing"),
-        "no-utf-8": ({"meta.toml": b"\xff"}, "not TOML"),
-        "nesting": ({"meta.toml": b"[" * 5000}, "not TOML"),
-        "merge-conflict": ({"meta.toml": b"<<<<<<< a\n"}, "not TOML"),
+        "no-utf-8": ({"meta.toml": b"\xff"}, "not valid TOML"),
+        "nesting": ({"meta.toml": b"[" * 5000}, "not valid TOML"),
+        "merge-conflict": ({"meta.toml": b"<<<<<<< a\n"}, "not valid TOML"),
         "format": ({"meta.toml": META.replace(b"1", b"2")}, "format: invalid enum value 2"),
         "format-true": ({"meta.toml": META.replace(b"1", b"true")}, "format: expected `int`"),
         "unknown-key": ({"meta.toml": META + b"more = 1\n"}, "more is unknown"),

@@ -59,7 +59,7 @@ def test_every_setting_is_read() -> None:
     ("text", "problem"),
     {
         "large": ("#" * MAX_SETTINGS + "\n", "is larger than"),
-        "no TOML": ("x =", "is not TOML"),
+        "no TOML": ("x =", "is not valid TOML"),
         "no table": ("groups = 1", "groups: expected `table`"),
         "no list": ("off = 1", "off: expected `array`"),
         "too little": ("confidence = 40", "confidence: expected `int` >= 50"),

@@ -92,7 +92,7 @@ def _altered(states: States, carriers: Iterable[str]) -> Altered | None:
 def _words(text: str, lines: Set[int]) -> set[str]:
     """Return the words of the top-level blocks around some lines, and of all `class` lines.
 
-    A variable or a parameter can have a type that only another line of its function names. So all
+    The type of a variable or parameter may be named only on another line of the function, so all
     words of a top-level definition count.
     """
     near = (

@@ -162,7 +162,7 @@ class AddedLine(Struct, frozen=True):
 
 
 def lines_added(states: States, suffixes: tuple[str, ...] = ("",)) -> Iterator[AddedLine]:
-    """Yield each line that upstream lacks, in all files of the result with one of the suffixes."""
+    """Yield each line that upstream lacks, in all files of the result that have such a suffix."""
     for path in states.carriers:
         added = added_lines(states, path) if path.endswith(suffixes) else {}
         texts = states.merged.lines(path) if added else []

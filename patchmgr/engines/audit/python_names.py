@@ -284,8 +284,8 @@ class PythonState:
 class Reader(Struct, frozen=True):
     """Resolves the expressions of the file at `path`, in one version of a project's files.
 
-    The scopes of an expression may be taken from another version, because a function binds the same
-    names in each. An expression without scopes is at the top level.
+    The scopes of an expression may be taken from another version of the file: it is assumed that a
+    function binds the same names in both. An expression without scopes is at the top level.
     """
 
     state: PythonState

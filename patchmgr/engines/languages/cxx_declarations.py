@@ -331,7 +331,7 @@ def _parameters(items: Iterable[Item]) -> tuple[tuple[Parameter, ...], bool] | N
 
 
 def _parts(items: Iterable[Item]) -> Iterator[list[str]]:
-    """Yield the tokens between commas outside of brackets. Angle brackets count if they match."""
+    """Split the tokens at commas outside brackets, among them angle brackets that match."""
     part: list[str] = []
     depth = 0
     for item in items:

@@ -486,7 +486,7 @@ def _is_macro(text: str) -> bool:
 
 
 def _scope_key(texts: Sequence[str]) -> int | None:
-    """Return the position of the first `class` or the like outside angle brackets, or None."""
+    """Return the position of the first `class` or similar word outside angle brackets, or None."""
     keys = (i for i, text in enumerate(texts) if text in _SCOPE_KEYS)
     return next((i for i in keys if texts[:i].count("<") <= texts[:i].count(">")), None)
 

@@ -258,7 +258,7 @@ class _Scan:
         self._idle.clear()
 
     def _count(self, indent: int) -> int:
-        """Return the number of scopes that contain a line with this indentation."""
+        """Return how many scopes enclose a line with this indentation."""
         return sum(outer < indent for outer, _ in self._scopes)
 
     def _name(self, count: int) -> str | None:

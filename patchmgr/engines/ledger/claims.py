@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """What became of a hunk according to the rebase: carried, absorbed, in conflict or given up.
+    """What became of a hunk, according to the rebase: carried, absorbed, in conflict or given up.
 
     This claim decides what the ledger has to prove.
     """

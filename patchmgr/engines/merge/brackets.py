@@ -41,7 +41,7 @@ def items_of_python(before: Sequence[Node], inner: Sequence[Node]) -> Node:
 
 
 def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
-    """Return the kind of a Python bracket, which decides whether its items have an order."""
+    """Return the kind of a Python bracket; it decides whether the order of the items matters."""
     sign, last = before[-1].text, before[-2] if before[1:] else before[-1]
     if sign == "{":
         return "dict" if any(node.text in (":", "**") for node in inner) else "set"

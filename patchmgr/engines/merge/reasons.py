@@ -136,8 +136,8 @@ def _is_reworded(line: str, new: Iterable[str]) -> bool:
 def _is_renamed(conflict: Conflict, _: Made) -> bool:
     """Return whether one side removes all uses of a word, and the other side adds uses of it.
 
-    Upstream removes the column `true` from every row of a table, and the patch adds two rows that
-    have it; or upstream renames a function, and the patch adds calls of it.
+    For example, upstream removes the column `true` from every row of a table, and the patch adds
+    two rows that have it. Or upstream renames a function, and the patch adds calls to it.
     """
     base = conflict.subject.base
     return any(
@@ -366,8 +366,8 @@ def _stammered(text: str, language: Language) -> set[str]:
 def _joined(text: str, language: Language) -> set[str]:
     """Return the pairs of adjacent strings, which the language joins into one string.
 
-    Both sides of torchao add a call, and share the lines in the middle: the strings of both ended
-    up in one call (7ca78ec6dc2a).
+    For example, both sides of a merge in torchao (7ca78ec6dc2a) add a call, and the middle lines of
+    the two calls are equal. The merge put the strings of both into one call.
     """
     tokens = (t for t in tokens_of(text, language) if t.kind != "comment")
     return {f"{a.text}\0{b.text}" for a, b in pairwise(tokens) if a.kind == b.kind == "string"}

@@ -169,7 +169,7 @@ def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -
 
 
 def _uses(text: str, name: str = "") -> Iterator[Use]:
-    """Yield the uses in a text of one name, or of all names if `name` is empty."""
+    """Yield the uses of `name` in a text, or of every name if `name` is empty."""
     # The search for a name is fast because its pattern begins with the name itself.
     plain = re.escape(name)
     pattern = rf"({plain})(?<![\w.]{plain})" if name else rf"(?<![\w.])({_NAME})"

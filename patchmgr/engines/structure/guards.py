@@ -40,7 +40,7 @@ def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[s
 
 
 def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
-    """Return warnings about a merge of Python, or none if any text does not parse."""
+    """Return warnings about a merge of Python code, or none if any of the texts does not parse."""
     texts = base, upstream, fork, merged
     facts = [one for one in map(facts_of, texts) if one is not None]
     if len(facts) < len(texts):
