@@ -11,7 +11,6 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "absorption/landing": (
         "absorption/landing",
         "absorption/landing_parts",
-        "absorption/landing_again",
         "metamorphic",
         "conflicts/decisions",
     ),

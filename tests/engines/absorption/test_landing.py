@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from patchmgr.engines.absorption.landing import find_absorbed
+from patchmgr.engines.absorption.series import Series
 from patchmgr.model.patch import Patch
+from patchmgr.model.ports import Step
+from tests.engines.ports import MemoryBlobs
 from tests.engines.series import (
     File,
     binary,
+    difference,
     edited,
+    entry_of,
     executable,
     link,
     moved,
@@ -26,25 +34,31 @@ from tests.tables import table
 
 NONE = b"\0"
 BASE = text(" ".join(f"stay_{n:02}" for n in range(30)))
+
+
+def base_with(*pairs: tuple[str, str]) -> bytes:
+    return swap(BASE, *pairs)
+
+
 AFTER_05 = ("stay_05", "stay_05 ours_one ours_two")
 AT_20 = ("stay_20", "ours_late ours_last")
-FIRST = swap(BASE, AFTER_05)
-LATE = swap(BASE, AT_20)
-FIVE = swap(BASE, ("stay_05", "ours_five"))
-BOTH = swap(BASE, AFTER_05, AT_20)
-OTHER = swap(BASE, ("stay_28", "other_28"))
+FIRST = base_with(AFTER_05)
+LATE = base_with(AT_20)
+FIVE = base_with(("stay_05", "ours_five"))
+BOTH = base_with(AFTER_05, AT_20)
+OTHER = base_with(("stay_28", "other_28"))
 THEIRS = BOTH.replace(b"ours_", b"theirs_")
 RELEASE = " ".join(f"release_{n}x" for n in range(12))
-FOUR = swap(BASE, ("stay_05", "stay_05 ours_one ours_two ours_three ours_four"))
-TWIN = swap(BASE, ("stay_20", "guard_it free_it clear_it"))
-SHUT = swap(BASE, ("stay_10", ""), ("stay_20", "}"))
-OPENED = swap(BASE, ("stay_20", "} }"))
+FOUR = base_with(("stay_05", "stay_05 ours_one ours_two ours_three ours_four"))
+TWIN = base_with(("stay_20", "guard_it free_it clear_it"))
+SHUT = base_with(("stay_10", ""), ("stay_20", "}"))
+OPENED = base_with(("stay_20", "} }"))
 THREE = FOUR.replace(b"ours_two\n", b"")
-REWORDED = swap(BASE, ("stay_05", "stay_05 ours_one ours_two other_three other_four"))
+REWORDED = base_with(("stay_05", "stay_05 ours_one ours_two other_three other_four"))
 
 MANY_05 = ("stay_05", f"stay_05 {RELEASE} ours_1st ours_2nd")
 OTHER_05 = ("stay_05", f"stay_05 {RELEASE} theirs_1st theirs_2nd")
-BOTH_ONE = swap(BASE, ("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late"))
+BOTH_ONE = base_with(("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late"))
 
 
 def tale(
@@ -68,6 +82,11 @@ def on_a(*contents: bytes, subject: str = "Work") -> list[tuple[str, Changes]]:
     return [(subject, {"a": content}) for content in contents]
 
 
+def one(ours: bytes, *upstream: bytes) -> Tale:
+    """Return a tale of one patch on one file, by the states of both sides."""
+    return tale(a(ours), *on_a(*upstream))
+
+
 def with_lines(content: bytes, words: str, *, after: str = "stay_28") -> bytes:
     return swap(content, (after, f"{after} {words}"))
 
@@ -75,62 +94,59 @@ def with_lines(content: bytes, words: str, *, after: str = "stay_28") -> bytes:
 MUCH = with_lines(BASE, " ".join(f"release_{n}x" for n in range(30)), after="stay_05")
 COPIED = ("stay_25", "stay_25 stay_20")
 OTHERWISE = ("stay_25", "stay_25 newer_way")
-SWAPPED = swap(BASE, ("stay_05", "ours_a"), ("stay_20", "ours_b"))
+SWAPPED = base_with(("stay_05", "ours_a"), ("stay_20", "ours_b"))
 
 PLUS, MINUS, TIMES = (text(" ".join(f"x{n}={s}{n}" for n in range(9))) for s in ("+", "-", "*"))
 
-NUMBERS = [swap(BASE, ("stay_10", f"0.5.{n}")) for n in range(4)]
+NUMBERS = [base_with(("stay_10", f"0.5.{n}")) for n in range(4)]
 
 SINGLE = {
-    "picked": (tale(a(BOTH), *on_a(BOTH)), "landed c0 exact"),
-    "not-picked": (tale(a(BOTH), *on_a(OTHER)), "-"),
+    "picked": (one(BOTH, BOTH), "landed c0 exact"),
+    "not-picked": (one(BOTH, OTHER), "-"),
     "short-lines-otherwise": (tale(a(MINUS), *on_a(TIMES), base={"a": PLUS}), "-"),
     "short-lines-picked": (tale(a(MINUS), *on_a(MINUS), base={"a": PLUS}), "landed c0 exact"),
     "short-lines-go": (tale(a(b"x=y\n"), *on_a(b""), base={"a": PLUS}), "-"),
-    "shifted": (tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BOTH)), "landed c0 exact"),
-    "only-shifted": (tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BASE)), "-"),
+    "shifted": (one(BOTH, text("on_top on_top_of_it") + BOTH), "landed c0 exact"),
+    "only-shifted": (one(BOTH, text("on_top on_top_of_it") + BASE), "-"),
     "other-white-space": (
-        tale(a(BOTH), *on_a(BOTH.replace(b"ours_one", b"\tours_one"))),
+        one(BOTH, BOTH.replace(b"ours_one", b"\tours_one")),
         "landed c0 whitespace",
     ),
-    "only-other-white-space": (tale(a(BOTH), *on_a(BASE.replace(b"stay_05", b"\tstay_ 05"))), "-"),
-    "later-step": (tale(a(BOTH), *on_a(OTHER, BASE, BOTH)), "landed c2 exact"),
+    "only-other-white-space": (one(BOTH, BASE.replace(b"stay_05", b"\tstay_ 05")), "-"),
+    "later-step": (one(BOTH, OTHER, BASE, BOTH), "landed c2 exact"),
     "later-target": (
-        tale(a(BOTH), *on_a(BOTH, with_lines(BOTH, "more_one"), with_lines(BOTH, "more_two"))),
+        one(BOTH, BOTH, with_lines(BOTH, "more_one"), with_lines(BOTH, "more_two")),
         "landed c0 exact",
     ),
-    "later-target-without-it": (tale(a(BOTH), *on_a(OTHER, BASE)), "-"),
+    "later-target-without-it": (one(BOTH, OTHER, BASE), "-"),
     "target-beyond-the-last-step": (
         tale(a(BOTH), *on_a(BOTH), jump={"a": with_lines(BOTH, "more_one")}),
         "landed c0 exact",
     ),
     "taken-back-in-two-commits": (
-        tale(a(SWAPPED), *on_a(SWAPPED, swap(BASE, ("stay_20", "ours_b")), BASE)),
+        one(SWAPPED, SWAPPED, base_with(("stay_20", "ours_b")), BASE),
         "-",
     ),
     "taken-back-in-part-and-replaced-in-part": (
-        tale(
-            a(SWAPPED),
-            *on_a(SWAPPED, swap(BASE, ("stay_20", "ours_b")), swap(BASE, ("stay_20", "theirs_b"))),
-        ),
+        one(SWAPPED, SWAPPED, base_with(("stay_20", "ours_b")), base_with(("stay_20", "theirs_b"))),
         "gone c0 by c1 history hunks 1",
     ),
-    "reverted-many-times": (tale(a(BOTH), *on_a(*[BOTH, BASE] * 12)), "reverted c22 by c23"),
-    "landed-many-times": (tale(a(BOTH), *on_a(*[BOTH, BASE] * 12, BOTH)), "landed c24 exact"),
+    "reverted-many-times": (one(BOTH, *[BOTH, BASE] * 12), "reverted c22 by c23"),
+    "landed-many-times": (one(BOTH, *[BOTH, BASE] * 12, BOTH), "landed c24 exact"),
     "says-nothing-and-came-with-no-step": (
-        tale(a(swap(BASE, ("stay_10", "if"))), jump={"a": swap(OTHER, ("stay_10", "if"))}),
+        tale(a(base_with(("stay_10", "if"))), jump={"a": swap(OTHER, ("stay_10", "if"))}),
         "-",
     ),
     "landed-with-a-line-gone-that-the-patch-replaces-by-a-common-one": (
-        tale(a(swap(FIRST, ("stay_20", "stay_10"))), *on_a(swap(FIRST, ("stay_20", "")))),
+        one(swap(FIRST, ("stay_20", "stay_10")), swap(FIRST, ("stay_20", ""))),
         "landed c0 exact hunks 0",
     ),
     "landed-in-part-and-deleted-the-place-of-the-rest": (
-        tale(a(BOTH), *on_a(swap(FIRST, ("stay_20", "")))),
+        one(BOTH, swap(FIRST, ("stay_20", ""))),
         "landed c0 exact hunks 0",
     ),
     "landed-but-for-a-line-that-it-deletes-beside-much": (
-        tale(a(swap(MUCH, ("stay_07", ""))), *on_a(swap(MUCH, ("release_3x", "other_3x")))),
+        one(swap(MUCH, ("stay_07", "")), swap(MUCH, ("release_3x", "other_3x"))),
         "landed c0 history",
     ),
     "raised-a-number-and-raised-further": (
@@ -146,11 +162,11 @@ SINGLE = {
         "reverted c0 by c1",
     ),
     "evolved": (
-        tale(a(BOTH), *on_a(BOTH, BOTH.replace(b"ours_two", b"theirs_two"))),
+        one(BOTH, BOTH, BOTH.replace(b"ours_two", b"theirs_two")),
         "evolved c0 by c1 history",
     ),
     "gone": (
-        tale(a(FIRST), *on_a(FIRST, FIRST.replace(b"ours_one\nours_two\n", b"a_new_way\n"))),
+        one(FIRST, FIRST, FIRST.replace(b"ours_one\nours_two\n", b"a_new_way\n")),
         "gone c0 by c1 history",
     ),
     "evolved-nobody-knows-when": (
@@ -185,7 +201,7 @@ SINGLE = {
 
 REVERSALS = {
     "reverted": (tale(a(BOTH), *on_a(BOTH), ("Revert work", {"a": BASE})), "reverted c0 by c1"),
-    "in-other-words": (tale(a(BOTH), *on_a(BOTH, BASE)), "reverted c0 by c1"),
+    "in-other-words": (one(BOTH, BOTH, BASE), "reverted c0 by c1"),
     "taken-away-by-a-rework-of-many-files": (
         tale(a(FIRST), *on_a(FIRST), ("Another way", {"a": BASE, "b": b"b\n", "c": b"c\n"})),
         "gone c0 by c1 history",
@@ -195,7 +211,7 @@ REVERSALS = {
         "reverted c0 by c1",
     ),
     "cleaned-up-among-other-edits": (
-        tale(a(FIRST), *on_a(FIRST, with_lines(BASE, "more_one more_two"))),
+        one(FIRST, FIRST, with_lines(BASE, "more_one more_two")),
         "gone c0 by c1 history",
     ),
     "something-else-reverted": (
@@ -229,40 +245,36 @@ REVERSALS = {
         tale(a(FOUR), ("Work (#5)", {"a": FOUR}), ("Redo (#6)\n\nReverts #5", {"a": THREE})),
         "evolved c0 by c1 history",
     ),
-    "reverted-later-target": (tale(a(BOTH), *on_a(BOTH, BASE, OTHER)), "reverted c0 by c1"),
+    "reverted-later-target": (one(BOTH, BOTH, BASE, OTHER), "reverted c0 by c1"),
     "relanded-but-for-a-line": (
-        tale(a(FOUR), *on_a(FOUR, BASE, FOUR.replace(b"ours_two\n", b""))),
+        one(FOUR, FOUR, BASE, FOUR.replace(b"ours_two\n", b"")),
         "reverted c0 by c1",
     ),
     "relanded-in-pieces": (
-        tale(
-            a(FOUR),
-            *on_a(
-                FOUR,
-                BASE,
-                swap(BASE, ("stay_05", "stay_05 ours_one")),
-                swap(BASE, ("stay_05", "stay_05 ours_one ours_two")),
-            ),
+        one(
+            FOUR,
+            FOUR,
+            BASE,
+            base_with(("stay_05", "stay_05 ours_one")),
+            base_with(("stay_05", "stay_05 ours_one ours_two")),
         ),
         "reverted c0 by c1",
     ),
     "relanded-in-too-small-a-piece": (
-        tale(
-            a(with_lines(FOUR, "ours_five ours_six ours_seven")),
-            *on_a(
-                with_lines(FOUR, "ours_five ours_six ours_seven"),
-                BASE,
-                swap(BASE, ("stay_05", "stay_05 ours_one")),
-            ),
+        one(
+            with_lines(FOUR, "ours_five ours_six ours_seven"),
+            with_lines(FOUR, "ours_five ours_six ours_seven"),
+            BASE,
+            base_with(("stay_05", "stay_05 ours_one")),
         ),
         "reverted c0 by c1",
     ),
 }
 
 PARTS = {
-    "first-hunk": (tale(a(BOTH), *on_a(FIRST)), "landed c0 exact hunks 0"),
-    "second-hunk": (tale(a(BOTH), *on_a(LATE)), "landed c0 exact hunks 1"),
-    "hunk-after-hunk": (tale(a(BOTH), *on_a(FIRST, BOTH)), "landed c1 exact"),
+    "first-hunk": (one(BOTH, FIRST), "landed c0 exact hunks 0"),
+    "second-hunk": (one(BOTH, LATE), "landed c0 exact hunks 1"),
+    "hunk-after-hunk": (one(BOTH, FIRST, BOTH), "landed c1 exact"),
     "test-hunk-only": (
         tale(
             [{"a": FIRST, "test": FIRST}],
@@ -271,97 +283,93 @@ PARTS = {
         ),
         "landed c0 exact hunks 1",
     ),
-    "part-of-a-hunk": (tale(a(FOUR), *on_a(swap(BASE, ("stay_05", "stay_05 ours_one")))), "-"),
-    "half-of-a-hunk": (tale(a(FOUR), *on_a(FIRST)), "-"),
+    "part-of-a-hunk": (one(FOUR, base_with(("stay_05", "stay_05 ours_one"))), "-"),
+    "half-of-a-hunk": (one(FOUR, FIRST), "-"),
 }
 
 WORDINGS = {
-    "two-of-four-lines-are-too-few": (tale(a(FOUR), *on_a(REWORDED)), "-"),
-    "later-wording-in-a-release": (tale(a(FOUR), *on_a(with_lines(REWORDED, RELEASE))), "-"),
-    "in-a-release": (tale(a(FOUR), *on_a(with_lines(FOUR, RELEASE))), "landed c0 exact"),
+    "two-of-four-lines-are-too-few": (one(FOUR, REWORDED), "-"),
+    "later-wording-in-a-release": (one(FOUR, with_lines(REWORDED, RELEASE)), "-"),
+    "in-a-release": (one(FOUR, with_lines(FOUR, RELEASE)), "landed c0 exact"),
     "mostly-other-words": (
-        tale(a(swap(FOUR, AT_20)), *on_a(swap(REWORDED, ("stay_20", "theirs_late theirs_last")))),
+        one(swap(FOUR, AT_20), swap(REWORDED, ("stay_20", "theirs_late theirs_last"))),
         "-",
     ),
     "other-version": (
-        tale(a(swap(BASE, ("stay_05", "version_2"))), *on_a(swap(BASE, ("stay_05", "version_3")))),
+        one(base_with(("stay_05", "version_2")), base_with(("stay_05", "version_3"))),
         "-",
     ),
     "our-version": (
-        tale(a(swap(BASE, ("stay_05", "version_2"))), *on_a(swap(BASE, ("stay_05", "version_2")))),
+        one(base_with(("stay_05", "version_2")), base_with(("stay_05", "version_2"))),
         "landed c0 exact",
     ),
     "our-version-and-the-next": (
-        tale(
-            a(swap(BASE, ("stay_05", "version_2"))),
-            *on_a(swap(BASE, ("stay_05", "version_2")), swap(BASE, ("stay_05", "version_3"))),
+        one(
+            base_with(("stay_05", "version_2")),
+            base_with(("stay_05", "version_2")),
+            base_with(("stay_05", "version_3")),
         ),
         "gone c0 by c1 history",
     ),
     "mute-and-landed": (
-        tale(a(swap(BASE, ("stay_05", "}"))), *on_a(swap(BASE, ("stay_05", "}")))),
+        one(base_with(("stay_05", "}")), base_with(("stay_05", "}"))),
         "landed c0 exact",
     ),
     "mute-and-not-landed": (
-        tale(a(swap(BASE, ("stay_05", "stay_05 }"))), *on_a(swap(BASE, ("stay_05", "stay_05 )")))),
+        one(base_with(("stay_05", "stay_05 }")), base_with(("stay_05", "stay_05 )"))),
         "-",
     ),
     "mute-and-half-landed": (
-        tale(
-            a(swap(BASE, ("stay_05", "stay_05 {"), ("stay_20", "stay_20 }"))),
-            *on_a(swap(BASE, ("stay_05", "stay_05 {"))),
+        one(
+            base_with(("stay_05", "stay_05 {"), ("stay_20", "stay_20 }")),
+            base_with(("stay_05", "stay_05 {")),
         ),
         "-",
     ),
     "a-line-that-stands-elsewhere": (
-        tale(
-            a(swap(BASE, ("stay_05", "stay_05 stay_20"))),
-            *on_a(swap(BASE, ("stay_25", "stay_25 stay_20"))),
-        ),
+        one(base_with(("stay_05", "stay_05 stay_20")), base_with(("stay_25", "stay_25 stay_20"))),
         "-",
     ),
-    "our-lines-at-another-place-only": (
-        tale(a(FIRST), *on_a(with_lines(BASE, "ours_one ours_two"))),
-        "-",
-    ),
+    "our-lines-at-another-place-only": (one(FIRST, with_lines(BASE, "ours_one ours_two")), "-"),
     "beside-a-line-that-stands-elsewhere": (
-        tale(
-            a(swap(BASE, ("stay_05", "stay_05 stay_20"), ("stay_25", "stay_25 ours_one"))),
-            *on_a(swap(BASE, ("stay_25", "stay_25 ours_one"))),
+        one(
+            base_with(("stay_05", "stay_05 stay_20"), ("stay_25", "stay_25 ours_one")),
+            base_with(("stay_25", "stay_25 ours_one")),
         ),
         "landed c0 exact hunks 1",
     ),
     "all-but-a-small-hunk": (
-        tale(
-            a(swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it"))),
-            *on_a(with_lines(BASE, RELEASE, after="stay_05")),
+        one(
+            swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it")),
+            with_lines(BASE, RELEASE, after="stay_05"),
         ),
         "landed c0 history",
     ),
     "a-later-wording-without-a-small-hunk": (
-        tale(a(swap(BASE, MANY_05, ("stay_25", "stay_25 guard_it"))), *on_a(swap(BASE, OTHER_05))),
+        one(base_with(MANY_05, ("stay_25", "stay_25 guard_it")), base_with(OTHER_05)),
         "landed c0 history",
     ),
     "a-line-that-stands-elsewhere-in-later-words": (
-        tale(a(swap(MUCH, COPIED)), *on_a(swap(MUCH, OTHERWISE))),
+        one(swap(MUCH, COPIED), swap(MUCH, OTHERWISE)),
         "landed c0 history",
     ),
     "a-line-that-stands-elsewhere-in-words-of-somebody-else": (
-        tale(a(swap(MUCH, COPIED)), *on_a(swap(BASE, OTHERWISE), swap(MUCH, OTHERWISE))),
+        one(swap(MUCH, COPIED), base_with(OTHERWISE), swap(MUCH, OTHERWISE)),
         "landed c1 history",
     ),
     "a-later-wording-that-leaves-a-file-alone": (
         tale(
-            [{"a": swap(BASE, MANY_05), "b": swap(BASE, ("stay_25", "stay_25 guard_it"))}],
-            *on_a(swap(BASE, OTHER_05)),
+            [{"a": base_with(MANY_05), "b": base_with(("stay_25", "stay_25 guard_it"))}],
+            *on_a(base_with(OTHER_05)),
             base={"a": BASE, "b": BASE},
         ),
         "landed c0 history hunks 0",
     ),
     "one-of-two-hunks-taken-back": (
-        tale(
-            a(swap(BASE, ("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late"))),
-            *on_a(BOTH_ONE, swap(BASE, ("stay_05", "stay_05 ours_one ours_two"))),
+        one(
+            base_with(("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late")),
+            BOTH_ONE,
+            base_with(("stay_05", "stay_05 ours_one ours_two")),
         ),
         "evolved c0 by c1 history hunks 0",
     ),
@@ -525,13 +533,13 @@ def test_what_upstream_did_not_do_is_no_part_of_the_absorbed(
     assert absorption is None or (not absorption.is_whole and absorption.hunks == {0})
 
 
-REPLACED = swap(BASE, ("stay_05", "stay_05 later_one later_two"))
+REPLACED = base_with(("stay_05", "stay_05 later_one later_two"))
 BRACED = swap(FIRST, ("ours_one", "{ ours_one"))
 CLOSED = swap(BRACED, ("stay_20", "ours_late"))
-TWICE = swap(BASE, ("stay_20", "stay_20 stay_28 stay_20b"))
-FEWER = swap(BASE, ("stay_20", "stay_20 stay_20b"))
+TWICE = base_with(("stay_20", "stay_20 stay_28 stay_20b"))
+FEWER = base_with(("stay_20", "stay_20 stay_20b"))
 OTHER_TWICE = swap(TWICE, ("stay_10", "other_10"))
-DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
+DOUBLED = base_with(("stay_05", "stay_05 stay_28"))
 SERIES = {
     "a-move-to-a-path-where-upstream-has-another-file": (
         tale(
@@ -794,9 +802,7 @@ def test_what_never_came_is_not_absorbed_and_what_is_there_is(plot: Plot) -> Non
 
 
 def test_a_later_wording_comes_with_both_texts() -> None:
-    told = tale(
-        a(swap(BASE, MANY_05, ("stay_25", "stay_25 guard_it"))), *on_a(swap(BASE, OTHER_05))
-    )
+    told = one(base_with(MANY_05, ("stay_25", "stay_25 guard_it")), base_with(OTHER_05))
     wording, without = told.absorbed()[0].wordings
     assert wording.path == "a"
     assert wording.upstream.split() == [b"theirs_1st", b"theirs_2nd"]
@@ -805,7 +811,7 @@ def test_a_later_wording_comes_with_both_texts() -> None:
 
 
 def test_a_landing_as_it_is_has_no_other_wording() -> None:
-    assert tale(a(BOTH), *on_a(BOTH)).absorbed()[0].wordings == ()
+    assert one(BOTH, BOTH).absorbed()[0].wordings == ()
 
 
 def test_a_hunk_says_whose_lines_it_takes_away() -> None:
@@ -849,8 +855,124 @@ MOVED = text("far_one far_two stay_04 stay_05 ours_one ours_two far_three")
 def test_what_went_to_another_file_is_not_gone(
     elsewhere: Changes, event: str, now_in: str | None
 ) -> None:
-    gone = swap(BASE, ("stay_05", "stay_05 other_one"))
+    gone = base_with(("stay_05", "stay_05 other_one"))
     steps: list[tuple[str, Changes]] = [("Land", {"a.py": FIRST})]
     steps.append(("Move", {"a.py": gone, **elsewhere}))
     (found,) = Tale({"a.py": BASE}, [{"a.py": FIRST}], steps).absorbed().values()
     assert (found.event.value, found.now_in) == (event, now_in)
+
+
+AT_12 = ("stay_12", "stay_12 ours_1st ours_2nd ours_3rd")
+AT_25 = ("stay_25", "stay_25 last_one last_two")
+GONE = ("again_x", "")
+PIECES = " ".join(f"piece_{number}" for number in range(10))
+MANY = swap(BASE, ("stay_05", f"stay_05 again_x {PIECES}"))
+SHORT = swap(BASE, ("stay_05", "stay_05 again_x ours_one ours_two"))
+NEVER = swap(BASE, ("stay_05", "stay_05 again_x never_1 never_2"))
+STATES = [BASE, MANY, swap(MANY, AT_12), swap(MANY, AT_12, GONE)]
+BACK = ("stay_28", "stay_28 again_x")
+
+
+def folder(path: str) -> str:
+    """Return a path that is a text of its own each time."""
+    return "/".join(["folder", path])
+
+
+@table(
+    ("told", "verdicts"),
+    {
+        "upstream-has-it-again-elsewhere": (
+            tale(
+                a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
+                *on_a(FIRST, swap(FIRST, BACK)),
+            ),
+            ["-", "landed c0 range", "landed c0 range"],
+        ),
+        "another-patch-landed-later": (
+            tale(
+                a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
+                *on_a(FIRST, swap(FIRST, AT_25)),
+            ),
+            ["landed c1 exact", "landed c0 range", "landed c0 range"],
+        ),
+        "a-patch-that-is-not-in-brings-it-to-other-files": (
+            tale(
+                [dict.fromkeys("Ab", NEVER), {"a": SHORT}, {"a": FIRST}],
+                *on_a(FIRST, swap(FIRST, BACK)),
+                base=dict.fromkeys("Aab", BASE),
+            ),
+            ["-", "landed c0 range", "landed c0 range"],
+        ),
+        "what-brings-it-landed-later": (
+            Tale(
+                {folder("a"): BASE},
+                [
+                    difference(f"p{number}", {folder("a"): old}, {folder("a"): new})
+                    for number, (old, new) in enumerate(pairwise(STATES))
+                ],
+                [("Work", {folder("a"): state}) for state in (swap(BASE, AT_12), STATES[2])],
+            ),
+            ["landed c1 exact", "landed c0 exact", "-"],
+        ),
+    },
+)
+def test_a_removal_is_needed_again_where_what_it_removes_landed_later(
+    told: Tale, verdicts: list[str]
+) -> None:
+    assert told.verdicts() == verdicts
+
+
+MAIN = swap(BOTH, ("stay_28", "other_28"))
+State = bytes | Sequence[bytes]
+
+
+def named(ours: bytes, merged: bytes, branch: Sequence[State]) -> str | None:
+    """Return the commit that is named inside of a merge.
+
+    `branch` has the file as the branch found it, and as its commits make it; one that is a merge
+    has the same for its branch. Commits are numbered in the order in which they stand there.
+    """
+    series = tale(a(ours), *on_a(merged)).series()
+    blobs, inside = series.blobs, dict[str, Sequence[Step]]()
+    assert isinstance(blobs, MemoryBlobs)
+    count = iter(range(99))
+
+    def steps(states: Sequence[State]) -> list[Step]:
+        made = list[Step]()
+        for state in states:
+            content = state if isinstance(state, bytes) else state[-1]
+            assert isinstance(content, bytes)
+            commit, entry = f"b{next(count)}", entry_of(blobs, content)
+            made.append(Step(commit, "", "", {"a": entry}, is_merge=content is not state))
+            if not isinstance(state, bytes):
+                inside[commit] = steps(state)
+        return made
+
+    (merge,) = series.way.steps
+    inside[merge.commit] = steps(branch)
+    way = replace(series.way, steps=[replace(merge, is_merge=True)], inside=lambda merges: inside)
+    (found,) = find_absorbed(
+        Series(series.folded, way, series.blobs, elsewhere=series.elsewhere)
+    ).values()
+    assert found.step.commit == "c0"
+    return None if found.inner is None else found.inner.commit
+
+
+@table(
+    ("ours", "merged", "branch", "commit"),
+    {
+        "first-commit": (FIRST, BOTH, [BASE, FIRST, BOTH], "b1"),
+        "last-commit": (LATE, BOTH, [BASE, FIRST, BOTH], "b2"),
+        "undone-on-the-way": (FIRST, BOTH, [BASE, OTHER, FIRST, BOTH], "b2"),
+        "main-went-on-meanwhile": (FIRST, MAIN, [BASE, FIRST, BOTH], "b1"),
+        "half-and-then-the-rest": (FOUR, FOUR, [BASE, FIRST, FOUR], None),
+        "most-and-then-the-rest": (FOUR, FOUR, [BASE, THREE, FOUR], None),
+        "there-when-it-began": (FIRST, BOTH, [FIRST, BOTH], None),
+        "merge-in-the-branch": (FIRST, BOTH, [BASE, [BASE, FIRST, BOTH]], "b3"),
+        "nothing-of-the-file": (FIRST, BOTH, [], None),
+    },
+)
+def test_the_commit_that_brought_a_patch_is_named_inside_of_its_merge(
+    ours: bytes, merged: bytes, branch: Sequence[State], commit: str | None
+) -> None:
+    assert named(ours, merged, branch) == commit

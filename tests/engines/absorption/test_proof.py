@@ -64,52 +64,41 @@ def added(path: str, frame: str, theirs: str, ours: str) -> str | None:
 
 @table(
     ("path", "frame", "theirs", "ours", "is_needed"),
-    [
-        pytest.param("a.py", CALLED, "    x_1,\n", "    y_1,\n    x_1,\n", True, id="argument"),
-        pytest.param(
+    {
+        "argument": ("a.py", CALLED, "    x_1,\n", "    y_1,\n    x_1,\n", True),
+        "keyword-arguments": (
             "a.py", CALLED, "    x=x_1,\n    y=y_1,\n", "    y=y_1,\n    x=x_1,\n", False,
-            id="keyword-arguments",
         ),
-        pytest.param(
+        "assignments-in-a-call-of-another-language": (
             "a.cpp", CALLED, "    x=x_1,\n    y=y_1,\n", "    y=y_1,\n    x=x_1,\n", True,
-            id="assignments-in-a-call-of-another-language",
         ),
-        pytest.param(
+        "defaults": (
             "a.py", "def " + CALLED, "    x=x_1,\n    y=y_1,\n", "    y=y_1,\n    x=x_1,\n", True,
-            id="defaults",
         ),
-        pytest.param("a.py", SET, "    'x',\n    'y',\n", "    'y',\n    'x',\n", False, id="set"),
-        pytest.param(
-            "a.py", SET, "    'x': 1,\n    'y': 2,\n", "    'y': 2,\n    'x': 1,\n", True, id="dict"
-        ),
-        pytest.param(
-            "a.cpp", SET, "    'x',\n    'y',\n", "    'y',\n    'x',\n", True, id="braces"
-        ),
-        pytest.param(
+        "set": ("a.py", SET, "    'x',\n    'y',\n", "    'y',\n    'x',\n", False),
+        "dict": ("a.py", SET, "    'x': 1,\n    'y': 2,\n", "    'y': 2,\n    'x': 1,\n", True),
+        "braces": ("a.cpp", SET, "    'x',\n    'y',\n", "    'y',\n    'x',\n", True),
+        "exported": (
             "a.py", SET.replace("{{", "[").replace("}}", "]").replace("known", "__all__"),
-            "    'x',\n    'y',\n", "    'y',\n    'x',\n", False, id="exported",
+            "    'x',\n    'y',\n", "    'y',\n    'x',\n", False,
         ),
-        pytest.param(
+        "imported-names": (
             "a.py", "from a import (\n    alpha,\n    beta,\n{}    last,\n)\n",
-            "    x,\n    y,\n", "    y,\n    x,\n", False, id="imported-names",
+            "    x,\n    y,\n", "    y,\n    x,\n", False,
         ),
-        pytest.param(
+        "imports": (
             "a.py", OPEN, "    import x\n    import y\n", "    import y\n    import x\n", False,
-            id="imports",
         ),
-        pytest.param(
+        "statements": (
             "a.py", OPEN, "    call_x()\n    call_y()\n", "    call_y()\n    call_x()\n", True,
-            id="statements",
         ),
-        pytest.param(
+        "argument-beside-the-bracket": (
             "a.cpp", "void f() {{\n  run(alpha,\n{}      last);\n}}\n", "      x_1,\n",
-            "      y_1,\n      x_1,\n", True, id="argument-beside-the-bracket",
+            "      y_1,\n      x_1,\n", True,
         ),
-        pytest.param(
-            "a.py", OPEN, "    call_x( 1 )\n", "    call_x(1)\n", False, id="space-in-a-call"
-        ),
-        pytest.param("a.py", OPEN, "    call('1 ')\n", "    call('1')\n", True, id="string"),
-    ],
+        "space-in-a-call": ("a.py", OPEN, "    call_x( 1 )\n", "    call_x(1)\n", False),
+        "string": ("a.py", OPEN, "    call('1 ')\n", "    call('1')\n", True),
+    },
 )  # fmt: skip
 def test_order_and_white_space_are_free_where_the_language_says_so(
     path: str, frame: str, theirs: str, ours: str, is_needed: bool
@@ -124,21 +113,18 @@ GONE = OPEN.format("")
 
 @table(
     ("ours", "said"),
-    [
-        pytest.param(
-            FEW, "upstream rewrote the lines that the patch deletes: check_size(512)", id="one-left"
-        ),
-        pytest.param(
+    {
+        "one-left": (FEW, "upstream rewrote the lines that the patch deletes: check_size(512)"),
+        "all-there": (
             BLOCK, "upstream still has the lines that the patch deletes: check_scale(scale)",
-            id="all-there",
         ),
-        pytest.param(GONE, None, id="gone"),
-        pytest.param(OPEN.format("    other()\n"), None, id="something-unlike-it"),
-        pytest.param(
+        "gone": (GONE, None),
+        "something-unlike-it": (OPEN.format("    other()\n"), None),
+        "moved": (
             GONE + "\n\ndef g():\n    check_size(256)\n    check_scale(scale)\n",
-            "upstream still has the lines that the patch deletes: check_scale(scale)", id="moved",
+            "upstream still has the lines that the patch deletes: check_scale(scale)",
         ),
-    ],
+    },
 )  # fmt: skip
 def test_a_deletion_is_in_where_nothing_is_left(ours: str, said: str | None) -> None:
     assert why("a.py", BLOCK, GONE, ours) == said

@@ -92,12 +92,12 @@ def test_nobody_is_asked_where_that_is_not_wanted() -> None:
 
 @table(
     "onto",
-    [
-        pytest.param({"f.py": source(l8=OTHER)}, id="something-else"),
-        pytest.param({"f.py": source()}, id="nothing"),
-        pytest.param({"f.py": source(), "g.py": source(l8=ALIKE)}, id="in-another-file"),
-        pytest.param({"f.py": executable(source())}, id="a-mode"),
-    ],
+    {
+        "something-else": {"f.py": source(l8=OTHER)},
+        "nothing": {"f.py": source()},
+        "in-another-file": {"f.py": source(), "g.py": source(l8=ALIKE)},
+        "a-mode": {"f.py": executable(source())},
+    },
 )
 def test_where_upstream_did_not_do_it_the_patch_is_carried(onto: Files) -> None:
     assert rebased(onto).verdicts == ["unchanged"]
@@ -252,36 +252,36 @@ def regions(content: bytes | None) -> list[list[str]]:
 
 @table(
     ("sides", "spots", "found"),
-    [
-        pytest.param(
-            (LETTERS, WITH_U, WITH_T), [(4, 4, 3, 4)], [["d", "U d", "d T"]], id="between-two-lines"
+    {
+        "between-two-lines": (
+            (LETTERS, WITH_U, WITH_T), [(4, 4, 3, 4)], [["d", "U d", "d T"]]
         ),
-        pytest.param(
+        "at-the-start": (
             (LETTERS, text("U a b c d e f g h i j k l"), text("T a b c d e f g h i j k l")),
-            [(0, 0, 0, 1)], [["", "U", "T"]], id="at-the-start",
+            [(0, 0, 0, 1)], [["", "U", "T"]],
         ),
-        pytest.param(
+        "at-the-end": (
             (LETTERS, text("a b c d e f g h i j k l U"), text("a b c d e f g h i j k T l")),
-            [(11, 11, 12, 13)], [["l", "l U", "T l"]], id="at-the-end",
+            [(11, 11, 12, 13)], [["l", "l U", "T l"]],
         ),
-        pytest.param(
+        "replaced-lines": (
             (LETTERS, text("a U c d e f g h i j k l"), text("a b T d e f g h i j k l")),
-            [(2, 3, 1, 2)], [["b c", "U c", "b T"]], id="replaced-lines",
+            [(2, 3, 1, 2)], [["b c", "U c", "b T"]],
         ),
-        pytest.param(
+        "two": (
             (LETTERS, text("a U b c d e f V g h i j k l"), text("a b T c d e f g S h i j k l")),
-            [(2, 2, 1, 2), (7, 7, 7, 8)], [["b", "U b", "b T"], ["g", "V g", "g S"]], id="two",
+            [(2, 2, 1, 2), (7, 7, 7, 8)], [["b", "U b", "b T"], ["g", "V g", "g S"]],
         ),
-        pytest.param(
+        "two-near": (
             (LETTERS, text("a U b c V d e f g h i j k l"), text("a b T c d S e f g h i j k l")),
             [(2, 2, 1, 2), (4, 4, 4, 5)],
-            [["b", "U b", "b T"], ["d", "V d", "d S"]], id="two-near",
+            [["b", "U b", "b T"], ["d", "V d", "d S"]],
         ),
-        pytest.param(
+        "two-in-one": (
             (LETTERS, text("a U b c d e f g h i j k l"), text("a b T c S d e f g h i j k l")),
-            [(2, 2, 1, 2), (3, 3, 1, 2)], [["b c", "U b c", "b T c S"]], id="two-in-one",
+            [(2, 2, 1, 2), (3, 3, 1, 2)], [["b c", "U b c", "b T c S"]],
         ),
-    ],
+    },
 )  # fmt: skip
 def test_the_region_holds_both_texts(
     sides: tuple[bytes, bytes, bytes],

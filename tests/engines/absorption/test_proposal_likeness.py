@@ -166,19 +166,17 @@ def test_a_second_guard_is_likely_though_it_merges() -> None:
 
 @table(
     "upstream",
-    [
-        pytest.param("    if is_old(name):\n        continue", id="no-word-in-common"),
-        pytest.param('    if name.endswith(".q_scale"):\n        continue', id="another-constant"),
-        pytest.param(
-            "    name = remap_kv_scale_name(name, params)\n    if name is None:\n        return",
-            id="another-way-out",
+    {
+        "no-word-in-common": "    if is_old(name):\n        continue",
+        "another-constant": '    if name.endswith(".q_scale"):\n        continue',
+        "another-way-out": (
+            "    name = remap_kv_scale_name(name, params)\n    if name is None:\n        return"
         ),
-        pytest.param(
-            "    for kv_scale in name:\n        if name is None:\n            continue",
-            id="another-suite",
+        "another-suite": (
+            "    for kv_scale in name:\n        if name is None:\n            continue"
         ),
-        pytest.param("    name = remap_kv_scale_name(name, params)", id="no-guard"),
-    ],
+        "no-guard": "    name = remap_kv_scale_name(name, params)",
+    },
 )
 def test_another_guard_beside_ours_is_not(upstream: str) -> None:
     base, theirs, ours = loader(), loader(after=GUARD), loader(before=upstream)
@@ -258,21 +256,19 @@ def test_a_place_that_moved_into_a_new_function_is_followed() -> None:
 
 @table(
     "ours",
-    [
-        pytest.param(POOL_THEIRS.replace("= remove_hashes(", "= drop_hashes("), id="not-called"),
-        pytest.param(POOL_THEIRS.replace("    block.reset_hash()\n", ""), id="without-ours"),
-        pytest.param(
+    {
+        "not-called": POOL_THEIRS.replace("= remove_hashes(", "= drop_hashes("),
+        "without-ours": POOL_THEIRS.replace("    block.reset_hash()\n", ""),
+        "without-the-surroundings": (
             "def forget(self, block):\n    block.reset_hash()\n\n\n"
-            "def evict(self, block):\n    forget(self, block)\n    return True\n",
-            id="without-the-surroundings",
+            "def evict(self, block):\n    forget(self, block)\n    return True\n"
         ),
-        pytest.param(
+        "no-new-function": (
             POOL.replace(
                 "    if self.cache.pop(block.hash, block.number) is None:\n", "    if x:\n"
-            ),
-            id="no-new-function",
+            )
         ),
-    ],
+    },
 )
 def test_another_function_is_not_followed(ours: str) -> None:
     base, theirs = POOL.encode(), POOL_MINE.encode()

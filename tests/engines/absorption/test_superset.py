@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.absorption.superset import is_superset
 from patchmgr.engines.conflicts.ids import conflict_regions
 from patchmgr.model.outcome import How
@@ -37,35 +35,23 @@ def row(*names: str, brackets: str = "{}") -> str:
 
 @table(
     ("base", "theirs", "ours"),
-    [
-        pytest.param(members(), members("BETA"), members("BETA", "GAMMA"), id="ours-first"),
-        pytest.param(members(), members("BETA"), members("GAMMA", "BETA"), id="ours-last"),
-        pytest.param(
-            members(), members("BETA", "DELTA"), members("BETA", "GAMMA", "DELTA"), id="around"
-        ),
-        pytest.param(row(), row("BETA"), row("BETA", "GAMMA"), id="one-line"),
-        pytest.param(row(), row("BETA"), row("GAMMA", "BETA"), id="one-line-last"),
-        pytest.param(row(), row("BETA"), members("BETA", "GAMMA"), id="one-line-made-many"),
-        pytest.param(members(), members("BETA"), row("BETA", "GAMMA"), id="many-made-one-line"),
-        pytest.param(
-            "    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, BETA, GAMMA)\n", id="argument"
-        ),
-        pytest.param(
-            "    import a\n", "    import a, b\n", "    import a, b, c\n", id="without-brackets"
-        ),
-        pytest.param(
+    {
+        "ours-first": (members(), members("BETA"), members("BETA", "GAMMA")),
+        "ours-last": (members(), members("BETA"), members("GAMMA", "BETA")),
+        "around": (members(), members("BETA", "DELTA"), members("BETA", "GAMMA", "DELTA")),
+        "one-line": (row(), row("BETA"), row("BETA", "GAMMA")),
+        "one-line-last": (row(), row("BETA"), row("GAMMA", "BETA")),
+        "one-line-made-many": (row(), row("BETA"), members("BETA", "GAMMA")),
+        "many-made-one-line": (members(), members("BETA"), row("BETA", "GAMMA")),
+        "argument": ("    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, BETA, GAMMA)\n"),
+        "without-brackets": ("    import a\n", "    import a, b\n", "    import a, b, c\n"),
+        "nested": (
             "    x = [f(ALPHA), {ALPHA: [1]}]\n",
             "    x = [f(ALPHA), {ALPHA: [1, 2]}]\n",
             "    x = [f(ALPHA), {ALPHA: [1, 2, 3]}]\n",
-            id="nested",
         ),
-        pytest.param(
-            "    one()\n",
-            "    one()\n    two()\n",
-            "    one()\n    two()\n    three()\n",
-            id="lines",
-        ),
-    ],
+        "lines": ("    one()\n", "    one()\n    two()\n", "    one()\n    two()\n    three()\n"),
+    },
 )
 def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> None:
     assert judged(base, theirs, ours) is How.SUPERSET
@@ -73,35 +59,29 @@ def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> 
 
 @table(
     ("base", "theirs", "ours"),
-    [
-        pytest.param(members(), members("BETA"), members("GAMMA"), id="another-member"),
-        pytest.param(
-            members(), members("BETA", "DELTA"), members("DELTA", "GAMMA", "BETA"), id="other-order"
-        ),
-        pytest.param(members("BETA"), members(), members("GAMMA"), id="we-remove"),
-        pytest.param(row("BETA"), row(), row("BETA", "GAMMA"), id="we-remove-on-one-line"),
-        pytest.param(row(), row("BETA"), row("GAMMA"), id="one-line-other"),
-        pytest.param(row(), row("BETA"), row("BETA", "GAMMA", brackets="[]"), id="brackets"),
-        pytest.param(
-            "    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, GAMMA, BETA)\n", id="place"
-        ),
-        pytest.param("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = g(ALPHA)\n", id="wrapped"),
-        pytest.param("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = f(ALPHA\n", id="unbalanced"),
-        pytest.param("    x, y\n", "    x, z\n", "    x, y, z, u\n", id="we-replace"),
-        pytest.param("    x) {\n", "    x, y) {\n", "    z, x, y) {\n", id="a-list-begins-above"),
-        pytest.param(
+    {
+        "another-member": (members(), members("BETA"), members("GAMMA")),
+        "other-order": (members(), members("BETA", "DELTA"), members("DELTA", "GAMMA", "BETA")),
+        "we-remove": (members("BETA"), members(), members("GAMMA")),
+        "we-remove-on-one-line": (row("BETA"), row(), row("BETA", "GAMMA")),
+        "one-line-other": (row(), row("BETA"), row("GAMMA")),
+        "brackets": (row(), row("BETA"), row("BETA", "GAMMA", brackets="[]")),
+        "place": ("    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, GAMMA, BETA)\n"),
+        "wrapped": ("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = g(ALPHA)\n"),
+        "unbalanced": ("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = f(ALPHA\n"),
+        "we-replace": ("    x, y\n", "    x, z\n", "    x, y, z, u\n"),
+        "a-list-begins-above": ("    x) {\n", "    x, y) {\n", "    z, x, y) {\n"),
+        "lines-in-other-order": (
             "    one()\n",
             "    one()\n    two()\n    three()\n",
             "    one()\n    three()\n    two()\n",
-            id="lines-in-other-order",
         ),
-        pytest.param(
+        "too-long": (
             "    one()\n" * 250,
             "    one()\n" * 249 + "    one(2)\n",
             "    one()\n" * 249 + "    one(2, 3)\n" * 220,
-            id="too-long",
         ),
-    ],
+    },
 )
 def test_other_collisions_are_none(base: str, theirs: str, ours: str) -> None:
     assert judged(base, theirs, ours) is not How.SUPERSET
@@ -116,14 +96,11 @@ def test_a_last_line_without_a_line_feed_is_the_same_line() -> None:
 
 @table(
     "marked",
-    [
-        pytest.param(b"a\n", id="no-collision"),
-        pytest.param(
-            b"x\n<<<<<<< ours\nb\nc\n||||||| base\n=======\nb\n>>>>>>> theirs\n",
-            id="more-elsewhere",
-        ),
-        pytest.param(b"a\n<<<<<<< ours\n||||||| base\n=======\nb\n>>>>>>> theirs\n", id="empty"),
-    ],
+    {
+        "no-collision": b"a\n",
+        "more-elsewhere": b"x\n<<<<<<< ours\nb\nc\n||||||| base\n=======\nb\n>>>>>>> theirs\n",
+        "empty": b"a\n<<<<<<< ours\n||||||| base\n=======\nb\n>>>>>>> theirs\n",
+    },
 )
 def test_the_rest_of_the_merge_must_be_upstreams_own(marked: bytes) -> None:
     (hunk,) = hunks_between(b"a\n", b"a\nb\n")

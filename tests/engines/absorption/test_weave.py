@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.absorption.weave import Weave
+from patchmgr.engines.absorption.weave import Count, Fate, Weave, count_of, effect
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.engines.text.distinctive import bare
+from patchmgr.model.outcome import How
 from tests.engines.series import difference
 from tests.tables import table
 
@@ -47,14 +47,12 @@ def test_every_state_of_the_series_is_in_the_weave(states: States) -> None:
 
 @table(
     ("states", "nodes"),
-    [
-        pytest.param([["a", "b"], ["a"], ["a", "b"]], 2, id="put-back-behind-its-neighbour"),
-        pytest.param([["a", "b", "c"], ["a", "x", "c"], ["a", "b", "c"]], 4, id="changed-and-back"),
-        pytest.param(
-            [["a", "c"], ["a", "b", "c"], ["a", "c"], ["a", "b", "c"]], 3, id="added-twice"
-        ),
-        pytest.param([["a"], ["a", "b"], ["a", "b", "c"]], 3, id="nothing-comes-back"),
-    ],
+    {
+        "put-back-behind-its-neighbour": ([["a", "b"], ["a"], ["a", "b"]], 2),
+        "changed-and-back": ([["a", "b", "c"], ["a", "x", "c"], ["a", "b", "c"]], 4),
+        "added-twice": ([["a", "c"], ["a", "b", "c"], ["a", "c"], ["a", "b", "c"]], 3),
+        "nothing-comes-back": ([["a"], ["a", "b"], ["a", "b", "c"]], 3),
+    },
 )
 def test_a_line_that_comes_back_is_the_same_line(states: States, nodes: int) -> None:
     assert len(woven(states).nodes) == nodes
@@ -81,3 +79,72 @@ def test_a_file_that_comes_to_a_path_brings_no_news() -> None:
     weave = Weave(None)
     weave.carry_in(3, b"a b\n")
     assert [(node.key, node.is_alive(2)) for node in weave.nodes] == [(bare(b"ab"), True)]
+
+
+AROUND = ["before", "here_is_one", "here_is_two", "behind", "the_end"]
+ADDED = ["before", "here_is_one", "ours_is_new", "here_is_two", "behind", "the_end"]
+CHANGED = ["before", "here_is_one", "ours_is_other", "here_is_two", "behind", "the_end"]
+TAKEN_OUT = ["before", "here_is_one", "behind", "the_end"]
+
+
+def swapped(lines: list[str], old: str, *new: str) -> list[str]:
+    at = lines.index(old)
+    return [*lines[:at], *new, *lines[at + 1 :]]
+
+
+@table(
+    ("states", "upstream", "counts"),
+    {
+        "there": ([AROUND, ADDED], ADDED, [Count(found=1)]),
+        "not-there": ([AROUND, ADDED], AROUND, [Count(open=1)]),
+        "in-other-words": (
+            [AROUND, ADDED], swapped(ADDED, "ours_is_new", "theirs_is_new"), [Count(taken=1)],
+        ),
+        "in-another-place": ([AROUND, ADDED], ["ours_is_new", *AROUND], [Count(open=1)]),
+        "with-other-white-space": (
+            [AROUND, ADDED], swapped(ADDED, "ours_is_new", "  ours_is_new"), [Count(found=1)],
+        ),
+        "deleted": ([AROUND, TAKEN_OUT], TAKEN_OUT, [Count(found=1)]),
+        "not-deleted": ([AROUND, TAKEN_OUT], AROUND, [Count(open=1)]),
+        "rewritten-not-deleted": (
+            [AROUND, TAKEN_OUT], swapped(AROUND, "here_is_two", "here_is_2"), [Count(taken=1)],
+        ),
+        "deleted-beside-an-edited-line": (
+            [AROUND, TAKEN_OUT], swapped(TAKEN_OUT, "behind", "quite behind"), [Count(found=1)],
+        ),
+        "replaced-by-a-patch-that-is-there": (
+            [AROUND, ADDED, CHANGED], CHANGED, [Count(replaced=1), Count(found=1, replaced=1)],
+        ),
+        "the-first-of-two-on-one-line": (
+            [AROUND, ADDED, CHANGED], ADDED, [Count(found=1), Count(open=2)],
+        ),
+        "undone-and-wanted": ([AROUND, ADDED, AROUND], ADDED, [Count(found=1), Count(open=1)]),
+        "undone-by-the-series": (
+            [AROUND, ADDED, AROUND], AROUND, [Count(replaced=1), Count(replaced=1)],
+        ),
+    },
+)  # fmt: skip
+def test_each_line_of_a_hunk_has_a_fate(
+    states: list[list[str]], upstream: list[str], counts: list[Count]
+) -> None:
+    found = effect(woven(states), content(upstream)).lines
+    assert [count_of(found[patch, 0]) for patch in range(len(counts))] == counts
+
+
+def test_a_state_of_the_series_is_compared_line_by_line() -> None:
+    weave = woven([["it", "it", "so", "so"], ["it", "so"], ["it"]])
+    assert effect(weave, content(["it", "so"]), known=0).lines[0, 0] == [(False, Fate.FOUND)] * 2
+
+
+@table(("is_made", "fate"), [(True, Count(open=6)), (False, Count(taken=1))])
+def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fate: Count) -> None:
+    states = [[], ADDED] if is_made else [AROUND, ADDED]
+    weave = woven(states)
+    weave.is_made = is_made
+    assert count_of(effect(weave, None).lines[0, 0]) == fate
+
+
+def test_lines_that_the_file_has_elsewhere_too_make_a_superset() -> None:
+    upstream = swapped(ADDED, "ours_is_new", "ours_is_new", "the_end")
+    found = effect(woven([AROUND, ADDED]), content(upstream))
+    assert (count_of(found.lines[0, 0]), found.ways) == (Count(found=1), {(0, 0): How.SUPERSET})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.merge.edits import edits_of
 from tests.tables import table
 
@@ -39,32 +37,30 @@ int f(int a, int b) {
 
 @table(
     ("old", "new", "words"),
-    [
-        pytest.param("b, c", "b, c, d", ["add `d` to the import from a"], id="imported-name"),
-        pytest.param("import os\n", "", ["remove `import os`"], id="import"),
-        pytest.param("A, B", "A, B, C", ["add `C` to the set KINDS"], id="element"),
-        pytest.param("A, B", "A", ["remove `B` from the set KINDS"], id="element-removed"),
-        pytest.param("y=1):", "y=2):", ["replace `1` by `2` in select in select"], id="default"),
-        pytest.param("y=1):", "y=1, z=2):", ["add the parameter `z=2` in select"], id="parameter"),
-        pytest.param(
+    {
+        "imported-name": ("b, c", "b, c, d", ["add `d` to the import from a"]),
+        "import": ("import os\n", "", ["remove `import os`"]),
+        "element": ("A, B", "A, B, C", ["add `C` to the set KINDS"]),
+        "element-removed": ("A, B", "A", ["remove `B` from the set KINDS"]),
+        "default": ("y=1):", "y=2):", ["replace `1` by `2` in select in select"]),
+        "parameter": ("y=1):", "y=1, z=2):", ["add the parameter `z=2` in select"]),
+        "argument": (
             "key=1)", "key=1, more=2)", ["add the argument `more=2` of the call of call in select"],
-            id="argument",
         ),
-        pytest.param("if x:", "if x and y:", ["add `and y` in `if x and y:` in select"], id="test"),
-        pytest.param(
+        "test": ("if x:", "if x and y:", ["add `and y` in `if x and y:` in select"]),
+        "statement-of-a-method": (
             "        return self.first\n", "        log()\n        return self.first\n",
-            ["add `log()` in Choice.ask"], id="statement-of-a-method",
+            ["add `log()` in Choice.ask"],
         ),
-        pytest.param(
+        "method": (
             "    def ask(self):\n", "    def tell(self):\n        pass\n\n    def ask(self):\n",
-            ["add the method tell in Choice"], id="method",
+            ["add the method tell in Choice"],
         ),
-        pytest.param("first = 1", "first = 1\n    second = 2",
-                     ["add the assignment to second in Choice"], id="field"),
-        pytest.param("[1, 2]", "[1,\n        2]", ["lay out `return [1,` anew in select"],
-                     id="layout"),
-        pytest.param("A choice.", "A choice.", [], id="nothing"),
-    ],
+        "field": ("first = 1", "first = 1\n    second = 2",
+            ["add the assignment to second in Choice"]),
+        "layout": ("[1, 2]", "[1,\n        2]", ["lay out `return [1,` anew in select"]),
+        "nothing": ("A choice.", "A choice.", []),
+    },
 )  # fmt: skip
 def test_a_change_of_python_is_told_in_words(old: str, new: str, words: list[str]) -> None:
     assert PYTHON.count(old) == 1 or old == "A choice."
@@ -74,15 +70,13 @@ def test_a_change_of_python_is_told_in_words(old: str, new: str, words: list[str
 
 @table(
     ("old", "new", "words"),
-    [
-        pytest.param("#include <a.h>\n", "#include <a.h>\n#include <b.h>\n",
-                     ["add `#include <b.h>`"], id="include"),
-        pytest.param("g(a, b)", "g(a, b, c)", ["add the argument `c` of g in f"], id="argument"),
-        pytest.param("int b)", "int b, int c)", ["add the argument `int c` of f in f"],
-                     id="parameter"),
-        pytest.param("  return 1;", "  log();\n  return 1;", ["add `log();` in f"],
-                     id="statement"),
-    ],
+    {
+        "include": ("#include <a.h>\n", "#include <a.h>\n#include <b.h>\n",
+            ["add `#include <b.h>`"]),
+        "argument": ("g(a, b)", "g(a, b, c)", ["add the argument `c` of g in f"]),
+        "parameter": ("int b)", "int b, int c)", ["add the argument `int c` of f in f"]),
+        "statement": ("  return 1;", "  log();\n  return 1;", ["add `log();` in f"]),
+    },
 )  # fmt: skip
 def test_a_change_of_cuda_is_told_in_words(old: str, new: str, words: list[str]) -> None:
     assert [str(edit) for edit in edits_of(CUDA, CUDA.replace(old, new), "a.cu")] == words

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.merge.imports import FileImports, imported
 from tests.tables import table
 
@@ -24,57 +22,52 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
 
 @table(
     "base, ours, theirs, candidate, fault",
-    [
-        pytest.param(
+    {
+        "one name from two modules": (
             "", "from a import x\n", "from b import x\n", "from a import x\nfrom b import x\n",
-            "imported twice", id="one name from two modules",
+            "imported twice",
         ),
-        pytest.param(
+        "two imports": (
             "import x\n", "import x\nimport y\n", "import x\nimport z\n",
-            "import x\nimport y\nimport z\n", "", id="two imports",
+            "import x\nimport y\nimport z\n", "",
         ),
-        pytest.param(
+        "twice on a side": (
             "", "try:\n    import x\nexcept E:\n    from y import x\n", "import z\n",
             "try:\n    import x\nexcept E:\n    from y import x\nimport z\n", "",
-            id="twice on a side",
         ),
-        pytest.param(
+        "the file went into a folder": (
             "from .m import a\n", "from ..m import a\n", "from .m import a\nfrom .n import b\n",
-            "from ..m import a\nfrom .n import b\n", "moved", id="the file went into a folder",
+            "from ..m import a\nfrom .n import b\n", "moved",
         ),
-        pytest.param(
+        "the package is elsewhere": (
             "from p.a import w\n", "from q.p.a import w\n",
             "from p.a import w\nfrom p.b import c\n",
-            "from q.p.a import w\nfrom p.b import c\n", "moved", id="the package is elsewhere",
+            "from q.p.a import w\nfrom p.b import c\n", "moved",
         ),
-        pytest.param(
+        "the module itself": (
             "from .m import a\n", "from .n import a\n", "from .m import a\nfrom . import m\n",
-            "from .n import a\nfrom . import m\n", "moved", id="the module itself",
+            "from .n import a\nfrom . import m\n", "moved",
         ),
-        pytest.param(
+        "the package is still there": (
             "from p.a import w\n", "from p.z import w\n", "from p.a import w\nfrom p.b import c\n",
-            "from p.z import w\nfrom p.b import c\n", "", id="the package is still there",
+            "from p.z import w\nfrom p.b import c\n", "",
         ),
-        pytest.param(
+        "beside a module that went into a package": (
             "from m import a\nimport b\n", "from t.m import a\n",
             "from m import a\nfrom n import c\nimport os\n", "from n import c\n", "moved",
-            id="beside a module that went into a package",
         ),
-        pytest.param(
+        "beside such a module, and of one that stays, the package, or the standard library": (
             "from m import a\nimport b\n", "from t.m import a\nimport b\n",
             "from m import a\nimport b.c\nimport os\nfrom t import d\n",
             "import b.c\nimport os\nfrom t import d\n", "",
-            id="beside such a module, and of one that stays, the package, or the standard library",
         ),
-        pytest.param(
+        "one side does not import it any more": (
             "from m import a\n", "", "from n import a, b\n", "from n import a, b\n", "removed",
-            id="one side does not import it any more",
         ),
-        pytest.param(
+        "no longer imported is not moved": (
             "import p\n", "\n", "import p\nimport p.b\n", "import p.b\n", "",
-            id="no longer imported is not moved",
         ),
-    ],
+    },
 )  # fmt: skip
 def test_faulty_imports_are_told(
     base: str, ours: str, theirs: str, candidate: str, fault: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,25 +41,23 @@ def test_the_tokens_of_any_text_give_it_again(parts: list[str], name: str) -> No
 
 @table(
     ("name", "text", "expected"),
-    [
-        pytest.param("a.cc", 'f("a b", 1); // c', ["f", "(", '"a b"', ",", "1", ")", ";", "// c"],
-                     id="C"),
-        pytest.param("a.cc", "#if A && B // c\nx", ["#if A && B ", "// c", "x"], id="directive"),
-        pytest.param("a.cc", '#define A "//" b\nc', ['#define A "//" b', "c"], id="a macro"),
-        pytest.param("a.cc", "x #if", ["x", "#", "if"], id="no directive within a line"),
-        pytest.param("a.td", 'a # "b"\n#c', ["a", "#", '"b"', "#c"], id="pasted in TableGen"),
-        pytest.param("a.cc", 'R"(a"b)" 1\'000', ['R"(a"b)"', "1'000"], id="raw strings, numbers"),
-        pytest.param("a.rs", "<'a, T: 'a>", ["<", "'", "a", ",", "T", ":", "'", "a", ">"],
-                     id="a lifetime is no character"),
-        pytest.param("a.rs", "'x' '\\'' '\\u{1F}'", ["'x'", "'\\''", "'\\u{1F}'"],
-                     id="characters of Rust"),
-        pytest.param("a.rs", 'br#"a"b"# "a\nb"', ['br#"a"b"#', '"a\nb"'], id="strings of Rust"),
-        pytest.param("a.js", "'a, b'", ["'a, b'"], id="single quotes elsewhere"),
-        pytest.param("a.css", "#id { a: b }", ["#", "id", "{", "a", ":", "b", "}"], id="CSS"),
-        pytest.param("a.rb", "a.nil? 'b' # c", ["a", ".", "nil?", "'b'", "# c"], id="Ruby"),
-        pytest.param("Dockerfile.rocm", "a-b # c", ["a-b", "# c"], id="a name before the dot"),
-        pytest.param("a.mts", "a // 'b", ["a", "// 'b"], id="a module of TypeScript"),
-    ],
+    {
+        "C": ("a.cc", 'f("a b", 1); // c', ["f", "(", '"a b"', ",", "1", ")", ";", "// c"]),
+        "directive": ("a.cc", "#if A && B // c\nx", ["#if A && B ", "// c", "x"]),
+        "a macro": ("a.cc", '#define A "//" b\nc', ['#define A "//" b', "c"]),
+        "no directive within a line": ("a.cc", "x #if", ["x", "#", "if"]),
+        "pasted in TableGen": ("a.td", 'a # "b"\n#c', ["a", "#", '"b"', "#c"]),
+        "raw strings, numbers": ("a.cc", 'R"(a"b)" 1\'000', ['R"(a"b)"', "1'000"]),
+        "a lifetime is no character": ("a.rs", "<'a, T: 'a>",
+            ["<", "'", "a", ",", "T", ":", "'", "a", ">"]),
+        "characters of Rust": ("a.rs", "'x' '\\'' '\\u{1F}'", ["'x'", "'\\''", "'\\u{1F}'"]),
+        "strings of Rust": ("a.rs", 'br#"a"b"# "a\nb"', ['br#"a"b"#', '"a\nb"']),
+        "single quotes elsewhere": ("a.js", "'a, b'", ["'a, b'"]),
+        "CSS": ("a.css", "#id { a: b }", ["#", "id", "{", "a", ":", "b", "}"]),
+        "Ruby": ("a.rb", "a.nil? 'b' # c", ["a", ".", "nil?", "'b'", "# c"]),
+        "a name before the dot": ("Dockerfile.rocm", "a-b # c", ["a-b", "# c"]),
+        "a module of TypeScript": ("a.mts", "a // 'b", ["a", "// 'b"]),
+    },
 )  # fmt: skip
 def test_a_text_splits_into_tokens(name: str, text: str, expected: list[str]) -> None:
     assert [token.text for token in lex(text, language_of(name))][:-1] == expected
@@ -68,12 +65,12 @@ def test_a_text_splits_into_tokens(name: str, text: str, expected: list[str]) ->
 
 @table(
     ("text", "expected"),
-    [
-        pytest.param("#define A \\\n  b(#x)\nc", ["#define", "A", "b", "(", "#", "x", ")", "", "c"],
-                     id="with what follows"),
-        pytest.param("#define A b", ["#define", "A", "b", ""], id="at the end"),
-        pytest.param("#if A\nb", ["#if A", "b"], id="of a condition they are one"),
-    ],
+    {
+        "with what follows": ("#define A \\\n  b(#x)\nc",
+            ["#define", "A", "b", "(", "#", "x", ")", "", "c"]),
+        "at the end": ("#define A b", ["#define", "A", "b", ""]),
+        "of a condition they are one": ("#if A\nb", ["#if A", "b"]),
+    },
 )  # fmt: skip
 def test_the_tokens_of_a_macro_are_told(text: str, expected: list[str]) -> None:
     assert [token.text for token in cxx_tokens(text)][:-1] == expected

@@ -1,8 +1,13 @@
-"""What theirs changed is replayed on ours: tables of what has one answer, and what stays open."""
+"""What theirs changed is replayed on ours: what has one answer, and what stays open.
+
+The cases of `replay.txt` are a path, a region, and its answer; an open one has none.
+"""
 
 from __future__ import annotations
 
-import pytest
+import re
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,161 +16,27 @@ from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.resolve import candidates_of
 from patchmgr.engines.merge.tree import leaf, tree
 from patchmgr.engines.structure.sides import Texts
+from tests.cases import sections
 from tests.engines.merge.marked import marked
 from tests.tables import table
 
-ONE_ANSWER = {
-    "edits of two statements": (
-        "a.py",
-        "a = 1\nb = 1\n",
-        "a = 2\nb = 1\n",
-        "a = 1\nb = 2\n",
-        "a = 2\nb = 2\n",
-    ),
-    "an argument and another one": (
-        "a.py",
-        "f(a, b=1)\n",
-        "f(a, b=2)\n",
-        "f(c, b=1)\n",
-        "f(c, b=2)\n",
-    ),
-    "one side only reformats": (
-        "a.py",
-        "f(a, b)\n",
-        "f(\n    a,\n    b,\n)\n",
-        "f(a, c)\n",
-        "f(\n    a,\n    c,\n)\n",
-    ),
-    "names of one import": (
-        "a.py",
-        "from m import b\n",
-        "from m import a, b\n",
-        "from m import (\n    b,\n    c,\n)\n",
-        "from m import (\n    a,\n    b,\n    c,\n)\n",
-    ),
-    "each side removes what the other one keeps": (
-        "a.py",
-        "from m import a, b\nx\n",
-        "from m import a\nx\n",
-        "from m import b\nx\n",
-        "x\n",
-    ),
-    "imports are the names of each module": (
-        "a.py",
-        "from left import a\nfrom right import b, c\n",
-        "from left import a, d\nfrom stock import e\n",
-        "from right import b, f\n",
-        "from right import f\nfrom left import d\nfrom stock import e\n",
-    ),
-    "an import that one side moves and the other removes": (
-        "a.py",
-        "from m import a\nfrom n import b\n",
-        "from m import a\n",
-        "from t.m import a\nfrom t.n import b\n",
-        "from t.m import a\n",
-    ),
-    "an import that one side removes and the other moves": (
-        "a.py",
-        "from m import a\nfrom n import b\n",
-        "from t.m import a\nfrom t.n import b\n",
-        "from m import a\n",
-        "from t.m import a\n",
-    ),
-    "imports with a name on each line": (
-        "a.py",
-        "from m import b\n",
-        "from m import a\nfrom m import b\nfrom m import c\n",
-        "from m import b\nfrom m import c\nfrom m import d\n",
-        "from m import a\nfrom m import b\nfrom m import c\nfrom m import d\n",
-    ),
-    "words of two lines of a comment": (
-        "a.py",
-        "# one two three\n# four five six\na = 1\n",
-        "# one two three ten\n# four five six\na = 1\n",
-        "# one two three\n# four five six ten\na = 1\n",
-        "# one two three ten\n# four five six ten\na = 1\n",
-    ),
-    "a name that both import, one of them elsewhere in the list": (
-        "a.py",
-        "from m import (a, b,\n    c, d)\n",
-        "from m import (a, x,\n    c, y, b, d)\n",
-        "from m import (a, b,\n    c, d, x, y, z)\n",
-        "from m import (a,\n    c, b, d, x, y, z)\n",
-    ),
-    "a wrapped list stays as it is wrapped": (
-        "a.py",
-        "from m import (a, b,\n    c)\n",
-        "from m import (a, b,\n    c, d)\n",
-        "from m import (a, B,\n    c)\n",
-        "from m import (a, B,\n    c, d)\n",
-    ),
-    "lines of a docstring": (
-        "a.py",
-        '"""One.\n\nTwo words.\n"""\n',
-        '"""One!\n\nTwo words.\n"""\n',
-        '"""One.\n\nTwo other words.\n"""\n',
-        '"""One!\n\nTwo other words.\n"""\n',
-    ),
-    "a comment and the statement under it": (
-        "a.py",
-        "# one\na = 1\n",
-        "# two\na = 1\n",
-        "# one\na = 2\n",
-        "# two\na = 2\n",
-    ),
-    "a decorator that both sides add": (
-        "a.py",
-        "def f(a):\n    a\n",
-        "@g\ndef f(a):\n    a\n",
-        "@g\ndef f(a, b):\n    b\n",
-        "@g\ndef f(a, b):\n    b\n",
-    ),
-    "elements of an enumeration in c": (
-        "a.h",
-        "enum X { A, B };\n",
-        "enum X { A, C, B };\n",
-        "enum X { A, B, D };\n",
-        "enum X { A, C, B, D };\n",
-    ),
-    "one side only wraps c anew": (
-        "a.cu",
-        "f(a, b);\n",
-        "f(a,\n  b);\n",
-        "f(a, c);\n",
-        "f(a,\n  c);\n",
-    ),
-    "keys of yaml": (
-        "a.yaml",
-        "a: 1\nb: 1\n",
-        "a: 2\nb: 1\n",
-        "a: 1\nb: 2\n",
-        "a: 2\nb: 2\n",
-    ),
-    "members of json": (
-        "a.json",
-        '{"a": 1, "b": 1}\n',
-        '{"a": 2, "b": 1}\n',
-        '{"a": 1, "b": 2}\n',
-        '{"a": 2, "b": 2}\n',
-    ),
-}
+CASE = re.compile(
+    r"(.+)\n<{7} ours\n((?:.*\n)*?)\|{7} base\n((?:.*\n)*?)"
+    r"={7}\n((?:.*\n)*?)>{7} theirs\n((?:.*\n)*)"
+)
 
-OPEN = {
-    "two values for one": ("a.py", "a = 1\n", "a = 2\n", "a = 3\n"),
-    "two statements at one place": ("a.py", "", "a = 1\n", "b = 2\n"),
-    "two functions at one place": ("a.py", "", "def f(): pass\n", "def g(): pass\n"),
-    "two functions of one name": ("a.py", "", "def f(): a\n", "def f(): b\n"),
-    "a deletion against a change": ("a.py", "a = f(1)\n", "", "a = f(2)\n"),
-    "two arguments at one place": ("a.py", "f(a)\n", "f(a, b=1)\n", "f(a, c=1)\n"),
-    "a list in place of the list that loses an item": (
-        "a.py",
-        "a = [1, 2]\n",
-        "b = [2, 3]\n",
-        "a = [1]\n",
-    ),
-    "two lines of text at one place": ("a.md", "", "one\n", "two\n"),
-    "two statements of c at one place": ("a.cc", "", "f();\n", "g();\n"),
-}
+
+def _read(text: str) -> tuple[str, str, str, str, str]:
+    """Return path, base, ours and theirs of a case, and its answer, which an open one lacks."""
+    found = CASE.fullmatch(text)
+    assert found
+    path, ours, base, theirs, expected = found.groups()
+    return path, base, ours, theirs, expected
+
+
+CASES = {k: _read(text) for k, text in sections(Path(__file__).with_name("replay.txt")).items()}
+ONE_ANSWER = {title: case for title, case in CASES.items() if case[-1]}
+OPEN = {title: case[:-1] for title, case in CASES.items() if not case[-1]}
 
 
 def _candidates(path: str, base: str, ours: str, theirs: str) -> tuple[Candidate, ...]:
@@ -251,43 +122,41 @@ def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
 
 @table(
     ("path", "base", "ours", "theirs", "asks"),
-    [
-        pytest.param("a.py", "f(a, b)\n", "f(a, b, c)\n", "f(a)\n", "order", id="places shift"),
-        pytest.param("a.py", "f(a)\n", "f(a, b)\n", "f(a, c)\n", "order", id="one place for two"),
-        pytest.param("a.py", "x = a + b\n", "x = a - b\n", "x = a + c\n", "one expression",
-                     id="two words of one expression"),
-        pytest.param("a.py", 'x = "a/b/"\n', 'x = "a/b"\n', 'x = "c/d/"\n', "undone",
-                     id="one side takes a word away, the other has it in another text"),
-        pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.c(a.b));\n", "slides",
-                     id="more inserted behind what goes, or before it"),
-        pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.b(d));\n", "",
-                     id="more inserted behind what goes"),
-        pytest.param("a.py", "f(a=1)\n", "f(a=1, b=2)\n", "f(a=1, c=3)\n", "", id="named"),
-        pytest.param("a.py", "f({T.a: 1, T.c: 1})\n", "f({T.a: 1, T.b: 1, T.c: 1})\n",
-                     "f({T.a: 2, T.c: 1})\n", "", id="an item between items like it"),
-        pytest.param("a.py", "f(a=1)\n", "f(c=3, a=1)\n", "f(b, a=1)\n", "",
-                     id="one by place, one named"),
-        pytest.param("a.py", "def f(a): pass\n", "def f(a, *, c=3): pass\n",
-                     "def f(a, b): pass\n", "", id="a parameter by place, and one by name only"),
-        pytest.param("a.py", "__all__ = ['a']\n", "__all__ = ['a', 'c']\n",
-                     "__all__ = ['a', 'b']\n", "", id="names to export"),
-        pytest.param("a.cc", "", "return a;\n", "b();\n", "", id="before what leaves"),
-        pytest.param("a.cc", "", "b();\n", "return a;\n", "not reached", id="behind what leaves"),
-        pytest.param("a.py", "", "a(b)\n", "c(d)\n", "", id="two things"),
-        pytest.param("a.py", "", "a(b)\n", "c(b)\n", "effects", id="two things done to one"),
-        pytest.param("a.py", "", "x = a(b)\n", "y = c(b)\n", "", id="two things read from one"),
-        pytest.param("a.py", "", "x = a(b)\n", "x.c(d)\n", "effects", id="made and used"),
-        pytest.param("a.cc", "", "c = 1;\n", "d(c);\n", "uses", id="a name of the other side"),
-        pytest.param("a.cc", "", "#endif\n#if B\n", "b();\n", "order", id="another branch"),
-        pytest.param("a.cc", "", "case 1:\n  a();\n", "case 2:\n  b();\n", "not reached",
-                     id="falls through"),
-        pytest.param("a.cc", "", "case 1:\n", "case 2:\n", "", id="two labels of one branch"),
-        pytest.param(".gitignore", "", "!/a/\n", "/b/\n", "order", id="an exception"),
-        pytest.param("a.sh", "", "a x\n", "b x\n", "order", id="commands"),
-        pytest.param("a.json", "[0, 9]\n", "[0, 1, 9]\n", "[0, 2, 9]\n", "order", id="JSON"),
-        pytest.param("a.yml", "", "a: 1\n", "b: 2\n", "", id="keys"),
-        pytest.param("r.txt", "", "a-b==1\n", "A_b>=2\n", "same key", id="one package"),
-    ],
+    {
+        "places shift": ("a.py", "f(a, b)\n", "f(a, b, c)\n", "f(a)\n", "order"),
+        "one place for two": ("a.py", "f(a)\n", "f(a, b)\n", "f(a, c)\n", "order"),
+        "two words of one expression": ("a.py", "x = a + b\n", "x = a - b\n", "x = a + c\n",
+            "one expression"),
+        "one side takes a word away, the other has it in another text": ("a.py", 'x = "a/b/"\n',
+            'x = "a/b"\n', 'x = "c/d/"\n', "undone"),
+        "more inserted behind what goes, or before it": ("a.cc", "a; f(a.b);\n", "a; f(b);\n",
+            "a; f(a.c(a.b));\n", "slides"),
+        "more inserted behind what goes": ("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.b(d));\n",
+            ""),
+        "named": ("a.py", "f(a=1)\n", "f(a=1, b=2)\n", "f(a=1, c=3)\n", ""),
+        "an item between items like it": ("a.py", "f({T.a: 1, T.c: 1})\n",
+            "f({T.a: 1, T.b: 1, T.c: 1})\n", "f({T.a: 2, T.c: 1})\n", ""),
+        "one by place, one named": ("a.py", "f(a=1)\n", "f(c=3, a=1)\n", "f(b, a=1)\n", ""),
+        "a parameter by place, and one by name only": ("a.py", "def f(a): pass\n",
+            "def f(a, *, c=3): pass\n", "def f(a, b): pass\n", ""),
+        "names to export": ("a.py", "__all__ = ['a']\n", "__all__ = ['a', 'c']\n",
+            "__all__ = ['a', 'b']\n", ""),
+        "before what leaves": ("a.cc", "", "return a;\n", "b();\n", ""),
+        "behind what leaves": ("a.cc", "", "b();\n", "return a;\n", "not reached"),
+        "two things": ("a.py", "", "a(b)\n", "c(d)\n", ""),
+        "two things done to one": ("a.py", "", "a(b)\n", "c(b)\n", "effects"),
+        "two things read from one": ("a.py", "", "x = a(b)\n", "y = c(b)\n", ""),
+        "made and used": ("a.py", "", "x = a(b)\n", "x.c(d)\n", "effects"),
+        "a name of the other side": ("a.cc", "", "c = 1;\n", "d(c);\n", "uses"),
+        "another branch": ("a.cc", "", "#endif\n#if B\n", "b();\n", "order"),
+        "falls through": ("a.cc", "", "case 1:\n  a();\n", "case 2:\n  b();\n", "not reached"),
+        "two labels of one branch": ("a.cc", "", "case 1:\n", "case 2:\n", ""),
+        "an exception": (".gitignore", "", "!/a/\n", "/b/\n", "order"),
+        "commands": ("a.sh", "", "a x\n", "b x\n", "order"),
+        "JSON": ("a.json", "[0, 9]\n", "[0, 1, 9]\n", "[0, 2, 9]\n", "order"),
+        "keys": ("a.yml", "", "a: 1\n", "b: 2\n", ""),
+        "one package": ("r.txt", "", "a-b==1\n", "A_b>=2\n", "same key"),
+    },
 )  # fmt: skip
 def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str) -> None:
     assert _candidates(path, base, ours, theirs)[0].asks == asks
