@@ -151,9 +151,10 @@ def with_absorbed(
     def find() -> dict[int, Absorption]:
         if is_long:
             on_search()
-        versions = (entry for path in way.start for _, entry in way.versions(path))
-        scratch.read_ahead([e.blob for e in versions if e is not None and e.mode in FILE_MODES])
         series = Series(search.folded, way, scratch, elsewhere=elsewhere.gaining)
+        later = ([*each.values()][1:] for each in series.versions.values())
+        versions = (entry for each in later for entry in each)
+        scratch.read_ahead([e.blob for e in versions if e is not None and e.mode in FILE_MODES])
         absorptions = find_absorbed(series)
         vars(series).clear()  # a cycle through its caches would keep all lines in memory
         return absorptions

@@ -189,7 +189,7 @@ def _candidates(series: Series) -> list[int]:
     }
     # Lines that the series moves within a file do not come, as they were there before.
     paths = (path for path in series.paths if series.is_state(path, series.way.end))
-    moved = ((path, number) for path in paths for number, _ in series.way.versions(path))
+    moved = ((path, number) for path in paths for number in series.versions[path])
     return sorted(found | {number for path, number in moved if series.is_state(path, number)})
 
 
@@ -395,16 +395,17 @@ def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, A
     """Record which hunks remove lines or files of earlier patches that are not wholly absorbed."""
     if not found:
         return {}
-    undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
+    undoes = defaultdict[HunkId, set[str]](set)
     for path in series.paths:
         for earlier, (patch, by) in series.weave(path).replacements:
             if earlier in found and found[earlier].is_whole:
                 continue
-            hunks = [(patch, by)] if by != CARRIED else series.hunks[patch]
-            for hunk in hunks:
-                if by != CARRIED or series.steps[hunk][0].change.old_path == path:
-                    undoes[patch][hunk[1]].add(series.folded[earlier].patch.name)
+            away = [h for h in series.hunks[patch] if series.steps[h][0].change.old_path == path]
+            for hunk in away if by == CARRIED else [(patch, by)]:
+                undoes[hunk].add(series.folded[earlier].patch.name)
     return {
-        patch: replace(one, undoes={h: frozenset(names) for h, names in undoes[patch].items()})
+        patch: replace(
+            one, undoes={h: frozenset(names) for (p, h), names in undoes.items() if p == patch}
+        )
         for patch, one in found.items()
     }

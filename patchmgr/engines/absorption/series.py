@@ -23,6 +23,7 @@ from patchmgr.engines.absorption.weave import (
     count_of,
     effect,
 )
+from patchmgr.engines.moved.files import versions_of
 from patchmgr.engines.series.fold import FileStep, left_path
 from patchmgr.engines.text.distinctive import differing, is_telling, normal_lines
 from patchmgr.model.patch import Patch
@@ -64,16 +65,6 @@ class Way(Struct, frozen=True):
         """The number used for the target: one more than the number of the last upstream commit."""
         return len(self.steps)
 
-    def versions(self, path: str) -> Iterator[tuple[int, Entry | None]]:
-        """Yield the number of each upstream commit that touches a file, and the resulting file."""
-        home, has_moved = self.homes.get(path, path), False
-        for number, step in enumerate(self.steps):
-            if step.changes.get(home) is not None:
-                has_moved = True
-                yield number, step.changes[home]
-            elif home in step.changes or (path in step.changes and not has_moved):
-                yield number, None if home in step.changes else step.changes[path]
-
 
 class Series:
     """A series and the upstream versions to compare it with. Each result is computed only once."""
@@ -106,7 +97,6 @@ class Series:
                 self.weave(path), self.text(entry), known=self._states.get((path, entry))
             )
         )
-        self._contents = lru_cache(maxsize=4)(lambda e: Counter(normal_lines(self.text(e) or b"")))
         self.wanted = cache(self._wanted)
         self.size = cache(self._size)
         self._follow(way, way.start)
@@ -129,9 +119,10 @@ class Series:
     def _follow(self, way: Way, start: Versions) -> None:
         """From now on, compare with the file versions that the commits of `way` make of `start`."""
         self.way = way
-        self._versions = {
-            path: {BASE: entry, **dict(way.versions(path))} for path, entry in start.items()
-        }
+        self.versions = {path: {BASE: entry} for path, entry in start.items()}
+        for path, versions in self.versions.items():
+            home = way.homes.get(path, path)
+            versions |= {number: entry for number, _, entry in versions_of(way.steps, path, home)}
         self.lines, self.count_patch = cache(self._lines_of), cache(self._count_patch)
         self.touching = cache(self._touching)
         self.news, self.changed = cache(self._news), cache(self._changed)
@@ -146,7 +137,7 @@ class Series:
         branches = self.way.inside([steps[number] for number in merges]) if merges else {}
         for number in (n for n in merges if branches.get(steps[n].commit)):
             start, target = (
-                {path: self.version(path, n) for path in self._versions}
+                {path: self.version(path, n) for path in self.versions}
                 for n in (number - 1, number)
             )
             one = copy(self)
@@ -186,7 +177,7 @@ class Series:
         """Return the file at a path after an upstream commit, or None if it does not exist then."""
         if number == self.way.end:
             return self.way.target.get(path)
-        versions = self._versions[path]
+        versions = self.versions[path]
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
@@ -198,7 +189,7 @@ class Series:
     def _touching(self, patch: int) -> Set[int]:
         """Return the numbers of the upstream commits that touch the files of a patch."""
         paths = {self.path(hunk) for hunk in self.hunks[patch]}
-        return {number for path in paths for number in self._versions[path]} - {BASE}
+        return {number for path in paths for number in self.versions[path]} - {BASE}
 
     def effect_at(self, path: str, number: int) -> Effect:
         """Return, for each line that the series changes, whether upstream has it after a commit."""
@@ -240,7 +231,7 @@ class Series:
         if now == theirs not in before:
             return Fate.FOUND
         # A file that upstream moved as the patch does may have been edited since.
-        seen = {self.version(path, n) for n in self._versions[path] if n <= number}
+        seen = {self.version(path, n) for n in self.versions[path] if n <= number}
         is_same = is_kept and entry and step.theirs and entry.mode == step.theirs.mode
         is_moved = is_same and step.theirs in seen - {self.way.start.get(path)}
         if now == theirs or is_moved or now in {x for by, x in sides if by > hunk[0]}:
@@ -289,29 +280,27 @@ class Series:
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
         """Return the distinctive lines that only the files after (or before) a commit have."""
         found = set[FileLine]()
-        for path in (path for path in self.paths if number in self._versions[path]):
+        for path in (path for path in self.paths if number in self.versions[path]):
             # A file may have had the line elsewhere before, or have it elsewhere after.
-            other, changed = (
-                self._contents(self.version(path, number - adds)),
-                self.changed(path, number),
-            )
-            found |= {(path, x) for is_added, x in changed if is_added is adds and x not in other}
+            other = {*normal_lines(self.text(self.version(path, number - adds)) or b"")}
+            changed = (x for is_added, x in self.changed(path, number) if is_added is adds)
+            found |= {(path, line) for line in changed if line not in other}
         return {line for line in found if is_telling(line[1])} or found
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
         """For each patch, how many of its changes each commit makes, and how many it undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
-        for path in (path for path in self.paths if len(self._versions[path]) > 1):
+        for path in (path for path in self.paths if len(self.versions[path]) > 1):
             wanted = self.wanted(path)
-            for number in [*self._versions[path]][1:]:
+            for number in [*self.versions[path]][1:]:
                 for adds, line in self.changed(path, number):
                     for counts, side in ((came, adds), (gone, not adds)):
                         for patch in wanted.get((side, line), ()):
                             counts[patch][number] += 1
         for hunk in self.wholes:
             theirs = self.steps[hunk][0].theirs
-            for (_, was), (number, now) in pairwise(self._versions[self.path(hunk)].items()):
+            for (_, was), (number, now) in pairwise(self.versions[self.path(hunk)].items()):
                 if was != now and theirs in (was, now):
                     (came if now == theirs else gone)[hunk[0]][number] += 1
         return came, gone

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.proposal import Comparison, Likeness, Proposal, find_likeness
 from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.cause.pulls import merged_pull, pull_number
+from patchmgr.engines.moved.files import versions_of
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
     ABSORBED_REWORDED,
@@ -137,13 +138,9 @@ class FileHistory(Struct, frozen=True, dict=True):
         """The file in the base, and after each upstream commit that touches the file."""
         change, home = self.result.step.change, self.result.home
         old = change.path if change.is_copy or change.old_path is None else change.old_path
-        versions = [Version(None, old, self.upstream.start.get(old))]
-        for step in self.upstream.steps:
-            if step.changes.get(home) is not None:
-                versions.append(Version(step, home, step.changes[home]))
-            elif home in step.changes or (versions[-1].path == old and old in step.changes):
-                versions.append(Version(step, old, step.changes.get(old)))
-        return tuple(versions)
+        steps, start = self.upstream.steps, self.upstream.start.get(old)
+        later = (Version(steps[n], path, entry) for n, path, entry in versions_of(steps, old, home))
+        return (Version(None, old, start), *later)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:
         """Return the upstream versions of the file at `path`, to which a hunk may have moved."""

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES, OTHER, language
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.text.distinctive import without_space
-from patchmgr.model.ports import Blobs
+from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, tuple["Entry | None", Entry]]
 """The entries of changed files at base and target, keyed by path. A new file has none at base."""
 Find = Callable[[str], Versions]
+
+
+def versions_of(
+    steps: Sequence[Step], path: str, home: str
+) -> Iterator[tuple[int, str, Entry | None]]:
+    """Yield (number of the commit, path, entry) for each version that upstream makes of a file.
+
+    Upstream moves the file from `path` to `home` at some step, unless both are the same.
+    """
+    at = path
+    for number, step in enumerate(steps):
+        if step.changes.get(home) is not None:
+            at = home
+            yield number, home, step.changes[home]
+        elif home in step.changes or (at == path and path in step.changes):
+            at = path
+            yield number, path, step.changes.get(path)
 
 
 class ChangedFiles:
