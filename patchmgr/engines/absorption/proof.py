@@ -57,25 +57,17 @@ def key_of(line: bytes) -> bytes:
     return bare(line) if re.search(rb"\w", line) else b""
 
 
-class Text(Struct, frozen=True, dict=True):
-    """The lines of a text (from 0), and the blocks, comments and strings that they are in."""
+class Text:
+    """The lines of a text (from 0), and the blocks, comments and strings that they are in.
 
-    content: bytes
+    `keys` are the lines without white space, or empty where there is no word. `counts` says how
+    often each other key occurs.
+    """
 
-    @cached_property
-    def lines(self) -> list[bytes]:
-        """The lines, with their line ends."""
-        return split_lines(self.content)
-
-    @cached_property
-    def keys(self) -> list[bytes]:
-        """The lines without white space, for comparison. A line without a word becomes empty."""
-        return [*map(key_of, self.lines)]
-
-    @cached_property
-    def counts(self) -> Counter[bytes]:
-        """How often each line with a word occurs, keyed by the line without white space."""
-        return Counter(filter(None, self.keys))
+    def __init__(self, content: bytes) -> None:
+        self.lines = split_lines(content)
+        self.keys = [*map(key_of, self.lines)]
+        self.counts = Counter(filter(None, self.keys))
 
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:

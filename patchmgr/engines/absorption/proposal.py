@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from math import fsum, log2
 
@@ -123,7 +123,7 @@ class Comparison:
         self.language = language(path, base)
         self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
-        self._brought_by = cache(self._find_brought)
+        self._brought: dict[Block, list[Brought]] = {}
 
     @cached_property
     def base(self) -> list[bytes]:
@@ -149,12 +149,14 @@ class Comparison:
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
         """Return the words that upstream added in the given ranges, with their line numbers."""
-        return [word for block in blocks for word in self._brought_by(block)]
-
-    def _find_brought(self, block: Block) -> list[Brought]:
-        old = self.base[block.old_start : block.old_end]
-        put = self._put(old, self.ours[block.new_start : block.new_end])
-        return [(block.new_start + n, word) for n, word in put]
+        found = list[Brought]()
+        for block in blocks:
+            if block not in self._brought:
+                old = self.base[block.old_start : block.old_end]
+                put = self._put(old, self.ours[block.new_start : block.new_end])
+                self._brought[block] = [(block.new_start + n, word) for n, word in put]
+            found += self._brought[block]
+        return found
 
     def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
         """Yield each word of the new lines that is not in the old ones, with its line number."""
