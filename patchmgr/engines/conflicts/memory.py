@@ -72,11 +72,11 @@ def replay(
     found = split_marked(marked)
     used: list[str] = []
     parts: list[bytes] = []
-    is_clean = found.is_sure
+    is_clean = is_sure = found.is_sure
     for one in found.regions:
         region = one.region
         sides = (region.base, region.ours, region.theirs)
-        known = find(*sides) if found.is_sure and one.is_sure else None
+        known = find(*sides) if is_sure and one.is_sure else None
         if known is None:
             is_clean = False
         else:

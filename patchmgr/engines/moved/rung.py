@@ -9,6 +9,7 @@ for its conflict names the likely position.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from msgspec import Struct, field
@@ -125,12 +126,15 @@ class _Work:
         lines = [line for line in (*run.removed, *run.added) if line.strip()]
         if all(is_import_line(line, self._base.language) for line in lines):
             return bool(lines)
-        try:
-            known = import_lines(self._base)
-        except Unsure:
-            return False
         inside = range(run.start, run.end) if run.removed else (run.start - 1, run.start)
-        return all(line in known for line in inside)
+        return all(line in self._known_imports for line in inside)
+
+    @cached_property
+    def _known_imports(self) -> frozenset[int]:
+        try:
+            return import_lines(self._base)
+        except Unsure:
+            return frozenset()
 
     def _follow_unit(self, change: HunkRun) -> None:
         if change.unit is None:

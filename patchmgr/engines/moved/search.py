@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from patchmgr.engines.moved.units import Outline, Unit, telling_lines
+from patchmgr.engines.moved.units import Outline, Unit
 from patchmgr.engines.text.distinctive import bare, is_telling
 
 SAME_NAME = 0.5  # least share of the distinctive lines that a symbol of the same name must have
@@ -128,7 +128,7 @@ class Search:
         """Return whether some distinctive lines of a paragraph are still in the same file."""
         if unit.name is not None or self._own is None:
             return False
-        return bool(self._base.telling(unit) & telling_lines(self._own.lines))
+        return bool(self._base.telling(unit) & self._own.telling(self._own.whole))
 
     def _in_own(self, unit: Unit) -> Iterator[Home]:
         """Yield the units of the same file that `unit` may have become, even by a new name."""
@@ -184,7 +184,7 @@ def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) ->
         return
     wanted = base.telling(unit)
     is_short = sum(wanted.values()) < FEWEST_LINES
-    is_likely = not is_short and likeness(wanted, telling_lines(file.lines)) >= OTHER_NAME
+    is_likely = not is_short and likeness(wanted, file.telling(file.whole)) >= OTHER_NAME
     for there in file.units:
         if there.name is not None and there.leaf == unit.leaf:
             alike = likeness(wanted, file.telling(there))
@@ -217,6 +217,8 @@ def _chomped(lines: Sequence[bytes]) -> list[bytes]:
 def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
     """Return the share, from 0 to 1, of the distinctive lines in `wanted` that `found` has too."""
     total = sum(wanted.values())
+    if wanted.keys().isdisjoint(found):  # most pairs
+        return 0.0 if total else float(not found)
     return sum((wanted & found).values()) / total if total else float(not found)
 
 
@@ -252,18 +254,9 @@ def _called(unit: Unit) -> str:
 
 def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
     """Return whether upstream moved a symbol past other symbols of its file."""
-    old, new = _places(base), _places(own)
+    old, new = base.places, own.places
     return any(
         (old[key] < unit.start) != (new[key] < there.start)
         for key in old.keys() & new.keys()
         if not unit.has(old[key], old[key] + 1) and not there.has(new[key], new[key] + 1)
     )
-
-
-def _places(outline: Outline) -> dict[object, int]:
-    """Map the name (or text) of each unit to its start, unless several units share the name."""
-    found: dict[object, list[int]] = {}
-    for unit in outline.units:
-        key = unit.name or tuple(_chomped(outline.text_of(unit)))
-        found.setdefault(key, []).append(unit.start)
-    return {key: starts[0] for key, starts in found.items() if len(starts) == 1}

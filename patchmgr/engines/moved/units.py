@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -43,7 +43,7 @@ class Unit(Struct, frozen=True):
 
 def leaf_of(name: str) -> str:
     """Return the last part of a symbol's name, such as `method` for `Class.method`."""
-    return _MARK.split(name)[-1]
+    return name.rpartition("::")[2].rpartition(".")[2]
 
 
 def joined(outer: str, leaf: str) -> str:
@@ -65,6 +65,7 @@ class Outline:
         self.content = content
         self.language = language(path, content)
         self._index = SymbolIndex(path, content)
+        self._told: dict[Unit, Counter[bytes]] = {}
 
     @cached_property
     def lines(self) -> list[bytes]:
@@ -101,9 +102,25 @@ class Outline:
         """Return the lines of a unit, with their line feeds."""
         return self.lines[unit.start : unit.end]
 
+    @property
+    def whole(self) -> Unit:
+        """The whole text as a unit."""
+        return Unit(None, 0, len(self.lines))
+
+    @cached_property
+    def places(self) -> Mapping[object, int]:
+        """Map the name (or text) of each unit to its start, unless several units share the name."""
+        found: dict[object, list[int]] = {}
+        for unit in self.units:
+            key = unit.name or tuple(line.rstrip(b"\r\n") for line in self.text_of(unit))
+            found.setdefault(key, []).append(unit.start)
+        return {key: starts[0] for key, starts in found.items() if len(starts) == 1}
+
     def telling(self, unit: Unit) -> Counter[bytes]:
         """Count each distinctive line of a unit. White space in the lines is ignored."""
-        return telling_lines(self.text_of(unit))
+        if unit not in self._told:
+            self._told[unit] = Counter(filter(is_telling, map(bare, self.text_of(unit))))
+        return self._told[unit]
 
     def _symbol_units(self) -> Iterator[Unit]:
         opened: list[tuple[str, int]] = []
@@ -150,11 +167,6 @@ def is_comment(line: bytes, language: str) -> bool:
     if language in _HASH_COMMENTS:
         return start.startswith(b"#")
     return start.startswith((b"//", b"/*", b"*"))
-
-
-def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
-    """Count each distinctive line. All white space is removed from the lines."""
-    return Counter(line for line in map(bare, lines) if is_telling(line))
 
 
 def indent_of(lines: Sequence[bytes]) -> bytes:
