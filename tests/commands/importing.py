@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.commands.conftest import Answer
-from tests.commands.scenes import Stage, one_line, picture, plant
+from tests.commands.scenes import Stage, one_line, plant, unchanged
 
 EDIT_A = "--- a/pkg/a.py\n+++ b/pkg/a.py\n@@ -1,2 +1,2 @@\n-line 0\n+zero\n line 1\n"
 EDIT_B = EDIT_A.replace("a.py", "b.py")
@@ -29,10 +29,9 @@ def order(stage: Stage) -> str:
 
 def refuses(stage: Stage, *sources: str | Path, code: int = 1) -> str:
     """Check that an import changes nothing; return the one line that says why."""
-    before = picture(stage.root)
-    message = one_line(take(stage, *sources, code=code))
-    assert one_line(take(stage, "--dry-run", *sources, code=code)) == message
-    assert picture(stage.root) == before
+    with unchanged(stage.root):
+        message = one_line(take(stage, *sources, code=code))
+        assert one_line(take(stage, "--dry-run", *sources, code=code)) == message
     return message
 
 

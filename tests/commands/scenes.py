@@ -8,7 +8,8 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,14 @@ def picture(root: Path, *, without: tuple[str, ...] = (".git", ".patchmgr")) -> 
                 with open(whole, "rb") as file:
                     found[path] = ("file", stat.S_IMODE(bits), file.read())
     return found
+
+
+@contextmanager
+def unchanged(root: Path, *, without: tuple[str, ...] = (".git", ".patchmgr")) -> Iterator[None]:
+    """Hold that everything below a folder is afterwards as it was."""
+    before = picture(root, without=without)
+    yield
+    assert picture(root, without=without) == before
 
 
 def changed(before: Picture, after: Picture) -> set[str]:

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import Answer
-from tests.commands.scenes import Stage, changed, one_line, picture, plant, text, work_tree
+from tests.commands.scenes import (
+    Stage,
+    changed,
+    one_line,
+    picture,
+    plant,
+    text,
+    unchanged,
+    work_tree,
+)
 from tests.conftest import Repository
 from tests.long import LONG, crossed
 from tests.tables import table
@@ -58,17 +67,16 @@ def refuses(stage: Stage, checkout: Repository, *arguments: str, code: int = 1) 
 
 def test_files_are_those_of_the_fork_and_go_back_as_they_were(stage: Stage) -> None:
     checkout = stage.clone()
-    before = picture(checkout.root)
-    answer = apply(stage, checkout, "--json").json
-    assert answer["paths"] == sorted(PATHS)
-    assert [patch["verdict"] for patch in answer["patches"]] == ["unchanged", "unchanged"]
-    assert (answer["applied"], answer["changed"], answer["head"]) == (True, True, None)
-    assert work_tree(checkout) == stage.upstream.tree("fork")
-    assert checkout.head() == stage.base
-    assert checkout.git("diff", "--cached", "--name-only") == ""
-    verify(stage, checkout)
-    unapply(stage, checkout)
-    assert picture(checkout.root) == before
+    with unchanged(checkout.root):
+        answer = apply(stage, checkout, "--json").json
+        assert answer["paths"] == sorted(PATHS)
+        assert [patch["verdict"] for patch in answer["patches"]] == ["unchanged", "unchanged"]
+        assert (answer["applied"], answer["changed"], answer["head"]) == (True, True, None)
+        assert work_tree(checkout) == stage.upstream.tree("fork")
+        assert checkout.head() == stage.base
+        assert checkout.git("diff", "--cached", "--name-only") == ""
+        verify(stage, checkout)
+        unapply(stage, checkout)
     assert checkout.git("status", "--porcelain") == ""
     assert not record(checkout).exists()
     assert not (checkout.root / ".git/patchmgr/originals").exists()
@@ -108,22 +116,24 @@ def test_a_checkout_of_another_commit_gets_what_a_rebase_onto_it_gives(stage: St
     commit = stage.upstream.git("rev-parse", "later")
     checkout = stage.clone(commit=commit)
     wanted = stage.run("rebase", "s", "--onto", commit, "--dry-run", "--json").json["series"][0]
-    before = picture(checkout.root)
-    answer = apply(stage, checkout, "--json").json
-    verdicts = [patch["verdict"] for patch in answer["patches"]]
-    assert verdicts == [patch["verdict"] for patch in wanted["patches"]] == ["partial", "unchanged"]
-    assert work_tree(checkout) == wanted["tree"]
-    unapply(stage, checkout)
-    assert picture(checkout.root) == before
+    with unchanged(checkout.root):
+        answer = apply(stage, checkout, "--json").json
+        verdicts = [patch["verdict"] for patch in answer["patches"]]
+        assert (
+            verdicts
+            == [patch["verdict"] for patch in wanted["patches"]]
+            == ["partial", "unchanged"]
+        )
+        assert work_tree(checkout) == wanted["tree"]
+        unapply(stage, checkout)
     assert apply(stage, checkout, "--commit", "--json").json["head"] == wanted["head"]
 
 
 def test_what_the_checkout_has_already_is_said_and_left_alone(stage: Stage) -> None:
     checkout = stage.clone(commit=stage.upstream.git("rev-parse", "landed"))
-    before = picture(checkout.root)
-    answer = apply(stage, checkout)
-    assert "The checkout already has 2 patches." in answer.out
-    assert picture(checkout.root) == before
+    with unchanged(checkout.root):
+        answer = apply(stage, checkout)
+        assert "The checkout already has 2 patches." in answer.out
     verify(stage, checkout)
     assert "already" in apply(stage, checkout).out
     head = checkout.head()
@@ -465,14 +475,13 @@ def test_permissions_are_kept_and_come_back(stage: Stage) -> None:
     for path, bits in (("pkg/a.py", 0o600), ("gone/only.txt", 0o640), ("plain.sh", 0o640),
                        ("run.sh", 0o711)):  # fmt: skip
         (checkout.root / path).chmod(bits)
-    before = picture(checkout.root)
-    apply(stage, checkout)
-    after = picture(checkout.root)
-    assert after["pkg/a.py"][1] == 0o600
-    assert after["plain.sh"][1] == 0o750
-    assert after["run.sh"][1] == 0o711
-    unapply(stage, checkout)
-    assert picture(checkout.root) == before
+    with unchanged(checkout.root):
+        apply(stage, checkout)
+        after = picture(checkout.root)
+        assert after["pkg/a.py"][1] == 0o600
+        assert after["plain.sh"][1] == 0o750
+        assert after["run.sh"][1] == 0o711
+        unapply(stage, checkout)
 
 
 def test_a_hard_link_elsewhere_keeps_its_content(stage: Stage) -> None:
@@ -500,14 +509,13 @@ def test_each_work_tree_has_its_own_state(stage: Stage) -> None:
     checkout = stage.clone()
     checkout.git("worktree", "add", "--quiet", "-b", "second", "../second", "origin/later")
     second = Repository(stage.folder / "second", is_there=True)
-    before = picture(second.root)
-    apply(stage, second, "--commit")
-    assert checkout.git("status", "--porcelain") == ""
-    assert (checkout.head(), second.git("status", "--porcelain")) == (stage.base, "")
-    verify(stage, checkout, code=4)
-    apply(stage, checkout)
-    unapply(stage, second)
-    assert picture(second.root) == before
+    with unchanged(second.root):
+        apply(stage, second, "--commit")
+        assert checkout.git("status", "--porcelain") == ""
+        assert (checkout.head(), second.git("status", "--porcelain")) == (stage.base, "")
+        verify(stage, checkout, code=4)
+        apply(stage, checkout)
+        unapply(stage, second)
     assert second.git("symbolic-ref", "HEAD") == "refs/heads/second"
     verify(stage, checkout)
 
@@ -545,10 +553,9 @@ def test_nothing_is_written_into_a_submodule(stage: Stage, tmp_path: Path) -> No
     checkout.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
                  str(inner.root), "new")  # fmt: skip
     checkout.git("commit", "--quiet", "-m", "submodule")
-    before = picture(checkout.root)
-    answer = apply(stage, checkout, code=3)
-    assert "new" in answer.out
-    assert picture(checkout.root) == before
+    with unchanged(checkout.root):
+        answer = apply(stage, checkout, code=3)
+        assert "new" in answer.out
     (checkout.root / "new/x").write_text("an edit in there is nobody's business\n")
     stage.series(stage.upstream.patches("main~0..fork").replace(b"new/deep/file.txt", b"other.txt"))
     apply(stage, checkout)
@@ -558,12 +565,11 @@ def test_nothing_is_written_into_a_submodule(stage: Stage, tmp_path: Path) -> No
 @table("name", ["with space", "ünï-☃", "$HOME %41 'q' \"d\"", "~x"])
 def test_a_checkout_may_have_any_name(stage: Stage, name: str) -> None:
     checkout = stage.clone(name)
-    before = picture(checkout.root)
-    apply(stage, checkout, "--commit")
-    verify(stage, checkout)
-    assert str(checkout.root) in stage.run("status").out
-    unapply(stage, checkout)
-    assert picture(checkout.root) == before
+    with unchanged(checkout.root):
+        apply(stage, checkout, "--commit")
+        verify(stage, checkout)
+        assert str(checkout.root) in stage.run("status").out
+        unapply(stage, checkout)
 
 
 def test_a_checkout_with_a_line_break_in_its_path_is_refused(stage: Stage) -> None:
@@ -643,10 +649,9 @@ def test_a_submodule_change_is_refused_in_one_line(stage: Stage) -> None:
         Repository(upstream.root / "sub").commit({"x": "inner\n"}, "inner")
 
     checkout = own_series(stage, {"a": "file\n"}, act)
-    before = picture(checkout.root)
-    answer = stage.run("apply", "own", "--to", checkout.root, code=1)
-    assert one_line(answer) == "sub is a submodule, which `patchmgr apply` does not change"
-    assert picture(checkout.root) == before
+    with unchanged(checkout.root):
+        answer = stage.run("apply", "own", "--to", checkout.root, code=1)
+        assert one_line(answer) == "sub is a submodule, which `patchmgr apply` does not change"
 
 
 def test_hooks_and_filters_and_configuration_have_no_say(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import Answer, invoke
-from tests.commands.scenes import Stage, one_line, own_ref, picture, plant, text
+from tests.commands.scenes import Stage, one_line, own_ref, picture, plant, text, unchanged
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -170,10 +170,9 @@ def test_a_tag_is_made_once(stage: Stage) -> None:
 
 def test_a_dry_run_writes_nothing_and_says_the_same(stage: Stage) -> None:
     clone = stage.clone()
-    before = picture(stage.folder, without=("tmp",))
-    dry = branch(stage, "--repo", clone.root, "--tag", "t", "--dry-run", "--json").json
-    branch(stage, "--dry-run")
-    assert picture(stage.folder, without=("tmp",)) == before
+    with unchanged(stage.folder, without=("tmp",)):
+        dry = branch(stage, "--repo", clone.root, "--tag", "t", "--dry-run", "--json").json
+        branch(stage, "--dry-run")
     wet = branch(stage, "--repo", clone.root, "--tag", "t", "--json").json
     assert {**dry, "dry_run": False} == wet
 

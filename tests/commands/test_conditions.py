@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands.conftest import Run, Scene
 from tests.commands.index import Index
-from tests.commands.test_rebase import Files, fork, text, verdicts, workspace_files
+from tests.commands.test_rebase import Files, fork, same_files, text, verdicts, workspace_files
 from tests.conftest import Repository, once
 from tests.tables import table
 
@@ -87,10 +87,9 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
     two_patches(scene)
     say(scene, "fork-change-1.patch", "Ensures: path b")
     scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
-    before = workspace_files(scene.root)
-    shown = scene.call("rebase", "s", "--onto", "upstream/main", code=3)
-    assert "does not ensure what it says: there is no b" in shown.out
-    assert workspace_files(scene.root) == before
+    with same_files(scene.root):
+        shown = scene.call("rebase", "s", "--onto", "upstream/main", code=3)
+        assert "does not ensure what it says: there is no b" in shown.out
     assert verdicts(scene.rebase("--continue", code=3))[0] == "conflict"
     patch = scene.root / "series/s/fork-change-1.patch"
     patch.write_text(patch.read_text().replace("path b", "path a and no path b"))
@@ -317,10 +316,9 @@ def test_import_refuses_conditions_that_make_no_sense(
     scene: Scene, fields: str, message: str
 ) -> None:
     two_patches(scene)
-    before = workspace_files(scene.root)
-    failed = bring(scene, fields, code=1)
-    assert failed.err.startswith(f"patchmgr: {message}")
-    assert workspace_files(scene.root) == before
+    with same_files(scene.root):
+        failed = bring(scene, fields, code=1)
+        assert failed.err.startswith(f"patchmgr: {message}")
 
 
 def test_import_says_what_the_pin_does_not_need(scene: Scene) -> None:
@@ -349,12 +347,11 @@ def test_a_patch_that_is_no_longer_valid_waits_for_a_person_whatever_merged(scen
     say(scene, "fork-change-1.patch", 'Valid-While: pattern "^old" in a')
     say(scene, "fork-change-2.patch", "Valid-While: path a")
     scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
-    before = workspace_files(scene.root)
-    answer = scene.rebase("s", "--onto", "upstream/main", code=3)
-    assert verdicts(answer) == ["conflict", "unchanged"]
-    reason = 'Valid-While fails: no line of a in up matches "^old"'
-    assert reasons(answer) == [reason, None]
-    assert workspace_files(scene.root) == before
+    with same_files(scene.root):
+        answer = scene.rebase("s", "--onto", "upstream/main", code=3)
+        assert verdicts(answer) == ["conflict", "unchanged"]
+        reason = 'Valid-While fails: no line of a in up matches "^old"'
+        assert reasons(answer) == [reason, None]
     (conflict,) = answer["series"][0]["patches"][0]["conflicts"]
     assert conflict["reason"] == reason
     shown = scene.call("rebase", "--continue", code=3)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Answer, Scene
-from tests.commands.test_rebase import fork, text, verdicts, workspace_files
+from tests.commands.test_rebase import fork, same_files, text, verdicts
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -316,10 +316,9 @@ def module(scene: Scene) -> Scene:
 def test_continue_refuses_what_looks_unfinished(module: Scene, left: str, problem: str) -> None:
     file = module.root / WORK / "m.py"
     file.write_text(left, newline="")
-    before = workspace_files(module.root)
-    refused = module.call("rebase", "--continue", code=1)
-    assert f"s/fork-change-1.patch/m.py{problem}" in refused.err
-    assert workspace_files(module.root) == before
+    with same_files(module.root):
+        refused = module.call("rebase", "--continue", code=1)
+        assert f"s/fork-change-1.patch/m.py{problem}" in refused.err
 
 
 def test_what_does_not_compile_is_taken_when_it_is_named(module: Scene) -> None:

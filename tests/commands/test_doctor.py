@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Scene, invoke
-from tests.commands.scenes import Stage, picture, text
+from tests.commands.scenes import Stage, text, unchanged
 from tests.conftest import Repository
 
 
@@ -36,9 +36,8 @@ def old(path: Path, days: float = 2) -> Path:
 
 def test_all_is_well(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     stage.run("branch", "s")
-    before = picture(stage.folder, without=())
-    assert doctor(stage, "--repair", "--prune") == []
-    assert picture(stage.folder, without=()) == before
+    with unchanged(stage.folder, without=()):
+        assert doctor(stage, "--repair", "--prune") == []
     shown = stage.run("doctor").out
     assert "\n  ok      git version 2." in shown
     assert f"\nstores\n  ok      {store_of(stage).name}\n" in shown
@@ -125,14 +124,13 @@ def test_a_store_is_put_right(
     store = store_of(stage)
     what = spoil(stage, store)
     code, health = (4, "broken") if option == "--repair" else (0, "note")
-    before = picture(store, without=())
-    other = "--prune" if option == "--repair" else "--repair"
-    for options in ((), (other,)):
-        assert doctor(stage, *options, code=code) == [(store.name, health, what)]
-    assert f"            patchmgr doctor {option}\n" in stage.run("doctor", code=code).out
-    dry = doctor(stage, option, "--dry-run", code=code)
-    assert dry == [(store.name, health, f"would be repaired: {what}")]
-    assert picture(store, without=()) == before
+    with unchanged(store, without=()):
+        other = "--prune" if option == "--repair" else "--repair"
+        for options in ((), (other,)):
+            assert doctor(stage, *options, code=code) == [(store.name, health, what)]
+        assert f"            patchmgr doctor {option}\n" in stage.run("doctor", code=code).out
+        dry = doctor(stage, option, "--dry-run", code=code)
+        assert dry == [(store.name, health, f"would be repaired: {what}")]
     assert doctor(stage, option) == [(store.name, "mended", what)]
     assert doctor(stage) == []
     assert stage.run("branch", "s", "--json").json["head"] == head
@@ -186,11 +184,10 @@ def _conflict(stage: Stage) -> None:
 @pytest.mark.parametrize("spoil", [_no_patch, _no_lock, _state, _conflict])
 def test_a_workspace_that_is_broken(stage: Stage, spoil: Callable[[Stage], None]) -> None:
     spoil(stage)
-    before = picture(stage.root, without=())
-    ((_, health, text),) = doctor(stage, "--repair", "--prune", code=4)
-    assert health == "broken"
-    assert text
-    assert picture(stage.root, without=()) == before
+    with unchanged(stage.root, without=()):
+        ((_, health, text),) = doctor(stage, "--repair", "--prune", code=4)
+        assert health == "broken"
+        assert text
 
 
 def test_what_is_on_the_way_is_said(stage: Stage) -> None:

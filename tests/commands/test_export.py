@@ -6,7 +6,7 @@ from pathlib import Path
 
 from patchmgr.formats.exports import FORMS
 from tests.commands.conftest import Answer
-from tests.commands.scenes import Stage, changed, one_line, picture, text
+from tests.commands.scenes import Stage, changed, one_line, picture, text, unchanged
 from tests.tables import table
 
 PLAIN = "--- pkg/b.py\n+++ pkg/b.py\n@@ -1,2 +1,2 @@\n-line 0\n+zero\n line 1\n"
@@ -133,11 +133,10 @@ def test_two_series_can_share_a_folder(stage: Stage) -> None:
 
 
 def test_an_export_into_the_workspace_itself_is_refused(stage: Stage) -> None:
-    before = picture(stage.root)
-    for place in (stage.root, stage.root / "series/s", stage.root / "series/t"):
-        message = one_line(export(stage, "quilt", "--out", place, code=2))
-        assert "is where the workspace keeps its own files" in message
-    assert picture(stage.root) == before
+    with unchanged(stage.root):
+        for place in (stage.root, stage.root / "series/s", stage.root / "series/t"):
+            message = one_line(export(stage, "quilt", "--out", place, code=2))
+            assert "is where the workspace keeps its own files" in message
     export(stage, "mbox", "--out", stage.root / "s.mbox")
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from patchmgr.plumbing.forks import MANY_MERGES
 from tests.commands.conftest import SCENE, Answer, Scene
-from tests.commands.scenes import one_line, picture, text
+from tests.commands.scenes import one_line, text, unchanged
 from tests.conftest import Repository, once
 
 Files = dict[str, bytes | str | None]
@@ -233,18 +233,17 @@ def test_a_plain_import_says_what_the_merges_are_and_what_to_type(fork: Fork) ->
     fork.merge(message="sync again")
     pin = fork.scene.upstream.head()
     fork.series("s", pin)
-    before = picture(fork.scene.root)
-    answer = fork.take("s", base=pin[:12], code=1)
-    assert one_line(answer) == (
-        f"{pin[:12]}..main has 2 merges (the first is {first[:12]} (sync, and more)),"
-        " and its commits do not apply one after the other"
-    )
-    typed = f"patchmgr import --git {fork.clone.root} {pin[:12]}..main --series s"
-    hints = [line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:]]
-    assert [hint.partition("   (")[0] for hint in hints] == [
-        f"{typed} --linearize", f"{typed} --first-parent", f"{typed} --squash",
-    ]  # fmt: skip
-    assert picture(fork.scene.root) == before
+    with unchanged(fork.scene.root):
+        answer = fork.take("s", base=pin[:12], code=1)
+        assert one_line(answer) == (
+            f"{pin[:12]}..main has 2 merges (the first is {first[:12]} (sync, and more)),"
+            " and its commits do not apply one after the other"
+        )
+        typed = f"patchmgr import --git {fork.clone.root} {pin[:12]}..main --series s"
+        hints = [line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:]]
+        assert [hint.partition("   (")[0] for hint in hints] == [
+            f"{typed} --linearize", f"{typed} --first-parent", f"{typed} --squash",
+        ]  # fmt: skip
     fork.call(*hints[0].partition("   (")[0].split()[1:])
     assert fork.built("s") == fork.clone.tree("main")
 

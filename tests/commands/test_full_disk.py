@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import invoke
-from tests.commands.scenes import Stage, one_line, picture, plant
+from tests.commands.scenes import Stage, one_line, picture, plant, unchanged
 from tests.long import LONG
 
 _PAGE = 4096
@@ -123,24 +123,23 @@ def test_a_folder_that_may_not_be_written(stage: Stage, mount: Mount) -> None:
     place = mount("small", 400)
     checkout = stage.clone("small/checkout")
     shutil.copytree(stage.root, place / "workspace")
-    before = picture(place)
-    subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
-    onto = stage.upstream.git("rev-parse", "later")
-    for line in (
-        ("apply", "s", "--to", checkout.root),
-        ("branch", "s", "--repo", checkout.root),
-        ("rebase", "s", "--onto", onto),
-        ("series", "new", "t", "--upstream", "up", "--base", onto),
-    ):
-        answer = invoke("-C", place / "workspace", *line)
-        assert answer.code == 1, answer.err
-        assert "Read-only file system" in one_line(answer)
-    for words in ("status", "series show s", "report s", "branch s"):
-        assert invoke("-C", place / "workspace", *words.split()).code == 0, words
-    dry = ("apply", "s", "--to", checkout.root, "--dry-run")
-    assert invoke("-C", place / "workspace", *dry).code == 0
-    assert invoke("-C", place / "workspace", "verify", "s", "--to", checkout.root).code == 4
-    assert picture(place) == before
+    with unchanged(place):
+        subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+        onto = stage.upstream.git("rev-parse", "later")
+        for line in (
+            ("apply", "s", "--to", checkout.root),
+            ("branch", "s", "--repo", checkout.root),
+            ("rebase", "s", "--onto", onto),
+            ("series", "new", "t", "--upstream", "up", "--base", onto),
+        ):
+            answer = invoke("-C", place / "workspace", *line)
+            assert answer.code == 1, answer.err
+            assert "Read-only file system" in one_line(answer)
+        for words in ("status", "series show s", "report s", "branch s"):
+            assert invoke("-C", place / "workspace", *words.split()).code == 0, words
+        dry = ("apply", "s", "--to", checkout.root, "--dry-run")
+        assert invoke("-C", place / "workspace", *dry).code == 0
+        assert invoke("-C", place / "workspace", "verify", "s", "--to", checkout.root).code == 4
 
 
 def test_a_cache_that_may_not_be_written(

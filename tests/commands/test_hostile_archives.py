@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.scenes import picture
+from tests.commands.scenes import unchanged
 from tests.commands.test_installs import house as house
 from tests.commands.wheels import DEMO, House, wheel_files
 from tests.long import LONG
@@ -103,11 +103,10 @@ def offer(house: House, name: str, raw: bytes) -> None:
 def refuses(house: House, *words: str, code: int = 1) -> None:
     """Check that a command says in a line what is wrong, and changes nothing anywhere."""
     without = ("cache",)
-    before = picture(house.shop.folder, without=without)
-    answer = house.shop.run(*words, code=code)
-    first = answer.err.splitlines()[-1]
-    assert "\x1b" not in answer.err and answer.err.count("patchmgr: ") == 1, first
-    assert picture(house.shop.folder, without=without) == before
+    with unchanged(house.shop.folder, without=without):
+        answer = house.shop.run(*words, code=code)
+        first = answer.err.splitlines()[-1]
+        assert "\x1b" not in answer.err and answer.err.count("patchmgr: ") == 1, first
 
 
 def some(members: Mapping[str, Sequence[Evil]]) -> list[Any]:
@@ -141,9 +140,8 @@ def test_a_name_alone_is_no_harm(house: House, members: Sequence[Evil], kind: st
     shop = house.shop
     name = "demo-9.0.tar.gz" if kind == "sdist" else "demo-9.0-py3-none-any.whl"
     offer(house, name, (sdist if kind == "sdist" else wheel)("9.0", members))
-    before = picture(shop.folder, without=("cache", "workspace"))
-    for line in ("series new t --upstream demo --base v9.0", "report t", "status"):
-        assert "\x1b" not in shop.run(*line.split()).out
-    rebased = shop.run("rebase", "s", "--onto", "v9.0", code=3)
-    assert "\x1b" not in rebased.out + rebased.err
-    assert picture(shop.folder, without=("cache", "workspace")) == before
+    with unchanged(shop.folder, without=("cache", "workspace")):
+        for line in ("series new t --upstream demo --base v9.0", "report t", "status"):
+            assert "\x1b" not in shop.run(*line.split()).out
+        rebased = shop.run("rebase", "s", "--onto", "v9.0", code=3)
+        assert "\x1b" not in rebased.out + rebased.err

@@ -14,7 +14,7 @@ import pytest
 
 from tests.commands.conftest import invoke
 from tests.commands.every import restorer
-from tests.commands.scenes import changed, picture, text
+from tests.commands.scenes import changed, picture, text, unchanged
 from tests.commands.test_kills import old_or_new
 from tests.commands.test_packages import Shop
 from tests.commands.wheels import DEMO, House, environment, install, site_of, uninstall
@@ -164,11 +164,10 @@ def test_a_release_that_nobody_offers_is_compared_with_the_pin(house: House) -> 
 
 def test_a_conflict_writes_nothing_and_shows_both_texts(house: House) -> None:
     install(house.site, "1.1.1", release("1.1.1"))
-    before = picture(house.site, without=())
-    answer = house.run("apply", "--show-conflicts", code=3)
-    assert "nothing was written" in answer.out
-    assert "theirs" in answer.out and "ours" in answer.out
-    assert picture(house.site, without=()) == before
+    with unchanged(house.site, without=()):
+        answer = house.run("apply", "--show-conflicts", code=3)
+        assert "nothing was written" in answer.out
+        assert "theirs" in answer.out and "ours" in answer.out
     assert house.verdicts(code=3)[0] == "conflict"
     house.shop.run("decide", "fix-1.patch", "absorbed")
     assert house.verdicts() == ["absorbed", "unchanged", "unchanged"]
@@ -322,11 +321,10 @@ def test_what_cannot_be_patched_safely_is_refused_with_advice(
     house: House, spoil: Callable[[House], object], words: str
 ) -> None:
     spoil(house)
-    before = picture(house.site, without=())
-    answer = house.run("apply", code=1)
-    assert words in answer.err
-    assert "hint: " in answer.err or not words
-    assert picture(house.site, without=()) == before
+    with unchanged(house.site, without=()):
+        answer = house.run("apply", code=1)
+        assert words in answer.err
+        assert "hint: " in answer.err or not words
 
 
 def test_a_system_s_packages_need_an_option(house: House, tmp_path: Path) -> None:
@@ -351,16 +349,15 @@ def test_links_to_a_cache_are_pristine_and_an_overlay_reads_them(house: House) -
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(path, place)
         path.symlink_to(place)
-    before = picture(house.site, without=())
-    assert house.state() == "pristine"
-    answer = house.run("apply", code=1)
-    assert "is a symbolic link" in answer.err
-    assert f"overlay s --site {house.site}" in answer.err
-    out = house.shop.folder / "overlay"
-    assert house.run("overlay", "--out", out, "--json").json["paths"] == [
-        "demo/a.py", "demo/b.py", "demo/new/deep.py",
-    ]  # fmt: skip
-    assert picture(house.site, without=()) == before
+    with unchanged(house.site, without=()):
+        assert house.state() == "pristine"
+        answer = house.run("apply", code=1)
+        assert "is a symbolic link" in answer.err
+        assert f"overlay s --site {house.site}" in answer.err
+        out = house.shop.folder / "overlay"
+        assert house.run("overlay", "--out", out, "--json").json["paths"] == [
+            "demo/a.py", "demo/b.py", "demo/new/deep.py",
+        ]  # fmt: skip
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")

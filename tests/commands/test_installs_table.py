@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.commands.scenes import picture, text
+from tests.commands.scenes import picture, text, unchanged
 from tests.commands.test_installs import house as house
 from tests.commands.wheels import DEMO, House, environment, install
 from tests.conftest import Repository
@@ -205,15 +205,14 @@ def _inserted(house: House) -> None:
 
 
 def _removed(house: House) -> None:
-    before = picture(house.site, without=(".patchmgr",))
-    house.series({A: OURS}, {"demo/b.py": OURS})
-    house.run("apply")
-    house.series({A: OURS})
-    house.run("apply")
-    assert house.read("demo/b.py") == text()
-    (house.shop.root / "series/s/series").write_text("")
-    house.run("apply")
-    assert picture(house.site, without=(".patchmgr",)) == before
+    with unchanged(house.site, without=(".patchmgr",)):
+        house.series({A: OURS}, {"demo/b.py": OURS})
+        house.run("apply")
+        house.series({A: OURS})
+        house.run("apply")
+        assert house.read("demo/b.py") == text()
+        (house.shop.root / "series/s/series").write_text("")
+        house.run("apply")
 
 
 def _partly_by_hand(house: House) -> None:
@@ -227,15 +226,16 @@ def _partly_by_hand(house: House) -> None:
 
 
 def _added_by_hand(house: House) -> None:
-    before = picture(house.site, without=())
-    house.series({"demo/n.py": "new\n"})
-    (house.site / "demo/n.py").write_text("mine\n")
-    assert "move the file out of the way" in house.run("apply", code=1).err
-    (house.site / "demo/n.py").write_text("new\n")
-    house.run("apply")
-    assert [file["path"] for file in house.run("verify", "--json").json["files"]] == ["demo/n.py"]
-    house.run("unapply")
-    assert picture(house.site, without=()) == before
+    with unchanged(house.site, without=()):
+        house.series({"demo/n.py": "new\n"})
+        (house.site / "demo/n.py").write_text("mine\n")
+        assert "move the file out of the way" in house.run("apply", code=1).err
+        (house.site / "demo/n.py").write_text("new\n")
+        house.run("apply")
+        assert [file["path"] for file in house.run("verify", "--json").json["files"]] == [
+            "demo/n.py"
+        ]
+        house.run("unapply")
 
 
 def _folder_gone_upstream(house: House) -> None:
@@ -316,14 +316,13 @@ def _without_a_store(house: House) -> None:
         house, [{"src/far/e.py": OURS}, {"src/far/e.py": text(), "src/far/n.py": "new\n"}], SRC
     )
     install(house.site, "1.0", {**DEMO, **SRC})
-    before = picture(house.site, without=())
-    shutil.rmtree(house.shop.folder / "index")
-    shutil.rmtree(house.shop.folder / "home/cache")
-    assert house.state() == "pristine"
-    assert house.verdicts() == ["unchanged"] * 2
-    assert house.read("far/n.py") == "new\n"
-    house.run("unapply")
-    assert picture(house.site, without=()) == before
+    with unchanged(house.site, without=()):
+        shutil.rmtree(house.shop.folder / "index")
+        shutil.rmtree(house.shop.folder / "home/cache")
+        assert house.state() == "pristine"
+        assert house.verdicts() == ["unchanged"] * 2
+        assert house.read("far/n.py") == "new\n"
+        house.run("unapply")
     (house.site / "far/e.py").write_text("mine\n")
     assert house.state() == "edited"
 

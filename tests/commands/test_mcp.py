@@ -15,7 +15,7 @@ import pytest
 from patchmgr.cli import serving
 from patchmgr.plumbing.programs import _GOOD
 from tests.commands.conftest import Scene, invoke
-from tests.commands.scenes import picture
+from tests.commands.scenes import unchanged
 from tests.commands.test_propose import BOTH, collide
 
 READING = {
@@ -81,25 +81,24 @@ def serve_here(scene: Scene, talk: Talk, *options: str) -> None:
 
 def test_a_read_only_server_shows_and_checks_and_changes_nothing(scene: Scene) -> None:
     name = collide(scene)
-    before = picture(scene.root, without=(".git", "lock", "log"))
+    with unchanged(scene.root, without=(".git", "lock", "log")):
 
-    async def talk(session: Any, call: Call) -> None:
-        assert {tool.name for tool in (await session.list_tools()).tools} == READING
-        assert (await call("status"))["unfinished"]["about"]
-        assert [one["id"] for one in (await call("conflicts"))["conflicts"]] == [name]
-        order = (await call("work_order", id=name))["work_order"]
-        assert order["regions"][0]["candidates"]
-        made = await call("propose", id=name, by="agent", content=BOTH)
-        assert (made["passed"], made["dry_run"]) == (True, True)
-        made = await call("propose", id=name, by="agent", delete=True)
-        assert made["failures"]
-        for line in ("accept", "rebase", "continue_rebase"):
-            assert (await session.call_tool(line, {"id": name})).is_error
-        evil = {"id": "--accept=/etc/passwd", "by": "agent", "content": "x"}
-        assert (await session.call_tool("propose", evil)).is_error
+        async def talk(session: Any, call: Call) -> None:
+            assert {tool.name for tool in (await session.list_tools()).tools} == READING
+            assert (await call("status"))["unfinished"]["about"]
+            assert [one["id"] for one in (await call("conflicts"))["conflicts"]] == [name]
+            order = (await call("work_order", id=name))["work_order"]
+            assert order["regions"][0]["candidates"]
+            made = await call("propose", id=name, by="agent", content=BOTH)
+            assert (made["passed"], made["dry_run"]) == (True, True)
+            made = await call("propose", id=name, by="agent", delete=True)
+            assert made["failures"]
+            for line in ("accept", "rebase", "continue_rebase"):
+                assert (await session.call_tool(line, {"id": name})).is_error
+            evil = {"id": "--accept=/etc/passwd", "by": "agent", "content": "x"}
+            assert (await session.call_tool("propose", evil)).is_error
 
-    serve_here(scene, talk)
-    assert picture(scene.root, without=(".git", "lock", "log")) == before
+        serve_here(scene, talk)
 
 
 def test_one_that_may_write_takes_what_passes(scene: Scene) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands.conftest import Answer, invoke
 from tests.commands.faults import Killed, killing
-from tests.commands.scenes import picture
+from tests.commands.scenes import picture, unchanged
 from tests.commands.test_installs import house as house
 from tests.commands.wheels import DEMO, House, install
 from tests.long import LONG
@@ -54,10 +54,9 @@ def ask(
 
 def test_patched_modules_are_found_first_and_keep_their_file(built: House) -> None:
     out = built.shop.folder / "overlay"
-    before = picture(built.site, without=())
-    answer = make(built, out)
-    assert f"PYTHONPATH={out}" in answer.out
-    assert picture(built.site, without=()) == before
+    with unchanged(built.site, without=()):
+        answer = make(built, out)
+        assert f"PYTHONPATH={out}" in answer.out
     found = ask(built, out)
     assert found.stderr == ""
     value, place, source = found.stdout.split(maxsplit=2)
@@ -92,9 +91,8 @@ def test_an_overlay_is_made_again_and_nothing_else_is_replaced(built: House) -> 
     make(built, out, "--dry-run")
     assert not out.exists()
     make(built, out)
-    first = picture(out)
-    make(built, out, "--json")
-    assert picture(out) == first
+    with unchanged(out):
+        make(built, out, "--json")
     mine = built.shop.folder / "mine"
     mine.mkdir()
     (mine / "file").write_text("x")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import Answer, invoke
-from tests.commands.scenes import one_line, picture, text
+from tests.commands.scenes import one_line, text, unchanged
 from tests.conftest import Repository, once
 
 
@@ -64,10 +64,8 @@ class Shop:
 
     def refuses(self, *arguments: str | Path, code: int = 1) -> str:
         """Check that a command changes nothing; return the one line that says why."""
-        before = picture(self.root)
-        message = one_line(self.run(*arguments, code=code))
-        assert picture(self.root) == before
-        return message
+        with unchanged(self.root):
+            return one_line(self.run(*arguments, code=code))
 
 
 @pytest.fixture
@@ -144,11 +142,10 @@ def test_the_release_goes_along_into_a_clone_and_a_checkout_takes_the_patches(sh
     head = shop.run("branch", "s", "--repo", clone.root, "--json").json["head"]
     assert clone.git("rev-parse", "patchmgr/s") == head
     clone.git("fsck", "--strict", "--no-dangling")
-    before = picture(clone.root)
-    shop.run("apply", "s", "--to", clone.root)
-    assert (clone.root / "demo/a.py").read_text() == text(l30="ours\n")
-    shop.run("unapply", "s", "--to", clone.root)
-    assert picture(clone.root) == before
+    with unchanged(clone.root):
+        shop.run("apply", "s", "--to", clone.root)
+        assert (clone.root / "demo/a.py").read_text() == text(l30="ours\n")
+        shop.run("unapply", "s", "--to", clone.root)
 
 
 def test_fetch_brings_the_newest_final_release(shop: Shop) -> None:

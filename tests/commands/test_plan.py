@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands.conftest import SCENE, Run, Scene
 from tests.commands.index import Index
-from tests.commands.scenes import picture
+from tests.commands.scenes import unchanged
 from tests.commands.test_rebase import fork, text
 from tests.conftest import Repository, once
 
@@ -197,12 +197,11 @@ def test_a_branch_that_merges_upstream_needs_no_series(planned: Scene) -> None:
     upstream.git("merge", "--quiet", "--no-edit", "main~4")
     upstream.commit({"b": "two\n"}, "fork: two")
     line = ("plan", "--git", upstream.root, "--branch", "fork", "--onto", "main")
-    before = picture(planned.root)
-    found = planned.call(*line, "--json", code=3).json
-    assert [step[0] for step in steps(found)] == [1, 1, 2]
-    assert (found["merge"], found["commits"], found["onto"]["ref"]) == (True, 4, "main")
-    told = planned.call(*line, code=3).err
-    assert f"Take the first step with: git merge {upstream.tip('main~3')[:12]}" in told
-    assert picture(planned.root) == before
+    with unchanged(planned.root):
+        found = planned.call(*line, "--json", code=3).json
+        assert [step[0] for step in steps(found)] == [1, 1, 2]
+        assert (found["merge"], found["commits"], found["onto"]["ref"]) == (True, 4, "main")
+        told = planned.call(*line, code=3).err
+        assert f"Take the first step with: git merge {upstream.tip('main~3')[:12]}" in told
     for words in (("s", *line[1:]), line[1:3], line[1:3] + line[5:]):
         planned.call("plan", *words, code=2)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.commands.desks import Hands, hands, made
-from tests.commands.scenes import Stage, one_line, picture, plant, text, work_tree
+from tests.commands.scenes import Stage, one_line, picture, plant, text, unchanged, work_tree
 from tests.tables import table
 
 
@@ -177,12 +177,11 @@ def test_a_push_over_somebodys_file_is_refused(
 
 def test_a_forced_pop_gives_an_edit_up_and_undo_brings_it_back(three: Hands) -> None:
     three.write({"pkg/b.py": text(l10="two\n", l40="mine\n")})
-    edited = picture(three.root)
-    three.run("pop", code=1)
-    three.run("pop", "--force")
-    assert three.text("pkg/b.py") == text(l10="two\n")
-    three.run("undo")
-    assert picture(three.root) == edited
+    with unchanged(three.root):
+        three.run("pop", code=1)
+        three.run("pop", "--force")
+        assert three.text("pkg/b.py") == text(l10="two\n")
+        three.run("undo")
 
 
 def test_what_was_pushed_before_a_patch_that_fails_stays(three: Hands) -> None:
@@ -400,11 +399,10 @@ def test_a_folder_becomes_a_file_and_back(stage: Stage) -> None:
     stage.series(stage.upstream.patches("main..HEAD"))
     stage.upstream.git("checkout", "--quiet", "main")
     desk = hands(stage)
-    before = picture(desk.root)
-    desk.run("push", "-a")
-    assert desk.text("pkg/a.py/deep") == "now a folder\n"
-    desk.run("pop", "-a")
-    assert picture(desk.root) == before
+    with unchanged(desk.root):
+        desk.run("push", "-a")
+        assert desk.text("pkg/a.py/deep") == "now a folder\n"
+        desk.run("pop", "-a")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,14 @@ def workspace_files(root: Path) -> dict[str, bytes]:
         for path in sorted(root.rglob("*"))
         if path.is_file() and ".patchmgr" not in path.parts
     }
+
+
+@contextmanager
+def same_files(root: Path) -> Iterator[None]:
+    """Hold that the files of a workspace are afterwards as they were."""
+    before = workspace_files(root)
+    yield
+    assert workspace_files(root) == before
 
 
 def test_the_tree_is_that_of_git_rebase_and_branch_and_patch_files_follow(scene: Scene) -> None:

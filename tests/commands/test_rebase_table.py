@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands.conftest import SCENE, Run, Scene, invoke
 from tests.commands.index import Index
-from tests.commands.test_rebase import fork, text, workspace_files
+from tests.commands.test_rebase import fork, same_files, text
 from tests.conftest import Repository, once
 from tests.tables import table
 
@@ -56,23 +56,24 @@ def tagged(scene: Scene) -> Scene:
 
 
 def test_several_targets_give_one_document(tagged: Scene) -> None:
-    before = workspace_files(tagged.root)
-    both = ("--onto", "v1.1", "--onto", "v2.0")
-    answer = tagged.rebase("s", *both, "--dry-run", code=3)
-    assert {name: answer[name] for name in ("format", "command", "dry_run")} == {
-        "format": 1, "command": "rebase", "dry_run": True,
-    }  # fmt: skip
-    assert verdict_table(answer) == {
-        "v1.1": ["absorbed", "unchanged"],
-        "v2.0": ["absorbed", "conflict"],
-    }
-    alone = [
-        tagged.rebase("s", "--onto", onto, "--dry-run", code=code)
-        for onto, code in (("v1.1", 0), ("v2.0", 3))
-    ]
-    assert [target["series"] for target in answer["targets"]] == [one["series"] for one in alone]
-    assert not any("targets" in one for one in alone)
-    assert workspace_files(tagged.root) == before
+    with same_files(tagged.root):
+        both = ("--onto", "v1.1", "--onto", "v2.0")
+        answer = tagged.rebase("s", *both, "--dry-run", code=3)
+        assert {name: answer[name] for name in ("format", "command", "dry_run")} == {
+            "format": 1, "command": "rebase", "dry_run": True,
+        }  # fmt: skip
+        assert verdict_table(answer) == {
+            "v1.1": ["absorbed", "unchanged"],
+            "v2.0": ["absorbed", "conflict"],
+        }
+        alone = [
+            tagged.rebase("s", "--onto", onto, "--dry-run", code=code)
+            for onto, code in (("v1.1", 0), ("v2.0", 3))
+        ]
+        assert [target["series"] for target in answer["targets"]] == [
+            one["series"] for one in alone
+        ]
+        assert not any("targets" in one for one in alone)
 
 
 @table(
@@ -181,9 +182,8 @@ def test_a_workspace_without_series_has_no_table(scene: Scene) -> None:
 
 def test_a_table_does_not_mind_an_unfinished_rebase(tagged: Scene) -> None:
     tagged.call("rebase", "s", "--onto", "v2.0", code=3)
-    before = workspace_files(tagged.root)
-    tagged.rebase("s", "--onto", "v1.1", "--onto", "v1.2", "--dry-run")
-    assert workspace_files(tagged.root) == before
+    with same_files(tagged.root):
+        tagged.rebase("s", "--onto", "v1.1", "--onto", "v1.2", "--dry-run")
 
 
 @pytest.fixture

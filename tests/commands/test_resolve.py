@@ -13,7 +13,7 @@ from patchmgr.services.work_area import CHOICES
 from patchmgr.workspace import Workspace
 from tests.commands.classes import leave
 from tests.commands.conftest import Answer, Scene
-from tests.commands.scenes import picture
+from tests.commands.scenes import picture, unchanged
 from tests.commands.test_propose import BOTH, THEIRS, collide
 from tests.commands.test_rebase import Files, fork, text
 
@@ -67,15 +67,14 @@ def test_what_fails_a_check_is_not_accepted_and_stays_chosen(
     scene: Scene, monkeypatch: TYPES
 ) -> None:
     name = collide(scene)
-    before = picture(scene.root)
-    answer = typed(scene, "a t a c x", monkeypatch, code=3)
-    assert "nothing is chosen yet\n" in answer.err
-    assert "it fails a check:\nledger: it has none of upstream's changes here\n" in answer.err
-    assert "c has no effect here\n" in answer.err and "x has no effect here\n" in answer.err
-    assert answer.err.endswith(
-        "1 conflict left; your choices are saved\ncontinue with: patchmgr resolve\n"
-    )
-    assert picture(scene.root) == before
+    with unchanged(scene.root):
+        answer = typed(scene, "a t a c x", monkeypatch, code=3)
+        assert "nothing is chosen yet\n" in answer.err
+        assert "it fails a check:\nledger: it has none of upstream's changes here\n" in answer.err
+        assert "c has no effect here\n" in answer.err and "x has no effect here\n" in answer.err
+        assert answer.err.endswith(
+            "1 conflict left; your choices are saved\ncontinue with: patchmgr resolve\n"
+        )
     assert "--- theirs (the patch)  (chosen)\n" in typed(scene, "q", monkeypatch, code=3).err
     answer = typed(scene, "r upstream-goes-back c", monkeypatch)
     assert 'because = "upstream-goes-back"\n' in meta(scene, name)

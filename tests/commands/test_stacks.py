@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import SCENE, Scene
-from tests.commands.scenes import one_line, picture, text
+from tests.commands.scenes import one_line, picture, text, unchanged
 from tests.conftest import once
 
 LOW = {"l3": "low one\n", "l4": "low two\n"}
@@ -226,10 +226,9 @@ def test_a_pushed_patch_stays_in_its_series_until_it_is_popped(stack: Stack) -> 
 
 def test_a_patch_goes_over_no_file_that_is_not_listed(stack: Stack) -> None:
     (stack.scene.root / "series/low/high-on-low.patch").write_text("left out by rebase --skip\n")
-    before = picture(stack.scene.root)
-    refused = stack.run("move", "high-on-low", "--into", "low", code=2)
-    assert one_line(refused) == "the file high-on-low.patch already exists"
-    assert picture(stack.scene.root) == before
+    with unchanged(stack.scene.root):
+        refused = stack.run("move", "high-on-low", "--into", "low", code=2)
+        assert one_line(refused) == "the file high-on-low.patch already exists"
 
 
 def test_a_patch_that_is_off_stays_so_in_another_series(stack: Stack) -> None:
@@ -258,9 +257,8 @@ def test_a_patch_that_is_off_stays_so_in_another_series(stack: Stack) -> None:
     ],
 )
 def test_what_cannot_go_over_stays(stack: Stack, arguments: list[str], problem: str) -> None:
-    before = picture(stack.scene.root)
-    assert one_line(stack.run("move", *arguments, code=2)) == problem
-    assert picture(stack.scene.root) == before
+    with unchanged(stack.scene.root):
+        assert one_line(stack.run("move", *arguments, code=2)) == problem
 
 
 def test_two_patches_of_one_name_cannot_be_applied_together(stack: Stack) -> None:

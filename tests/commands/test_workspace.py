@@ -17,7 +17,7 @@ from patchmgr import workspace
 from patchmgr.cli.root import Given
 from patchmgr.workspace import Workspace
 from tests.commands.conftest import Run, invoke
-from tests.commands.scenes import Stage, one_line, picture, plant
+from tests.commands.scenes import Stage, one_line, picture, plant, unchanged
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -30,10 +30,8 @@ def lock(stage: Stage) -> Path:
 
 def refuses(stage: Stage, *arguments: str | Path, code: int = 1) -> str:
     """Check that a command changes nothing in the workspace; return the line that says why."""
-    before = picture(stage.root)
-    message = one_line(stage.run(*arguments, code=code))
-    assert picture(stage.root) == before
-    return message
+    with unchanged(stage.root):
+        return one_line(stage.run(*arguments, code=code))
 
 
 def test_init_makes_a_workspace_that_git_can_hold(tmp_path: Path, run: Run) -> None:
@@ -627,12 +625,11 @@ def test_a_journal_that_a_stranger_wrote_is_not_believed(stage: Stage, content: 
     (stage.root / ".patchmgr/staging").mkdir(parents=True, exist_ok=True)
     (stage.root / ".patchmgr/staging/0").write_text("theirs\n")
     (stage.root / ".patchmgr/journal.json").write_bytes(content)
-    before = picture(stage.folder, without=("cache", ".patchmgr"))
-    answer = stage.run("status", code=1)
-    assert one_line(answer) in (
-        ".patchmgr/journal.json cannot be read", answer.err.splitlines()[0][10:]
-    )  # fmt: skip
-    assert picture(stage.folder, without=("cache", ".patchmgr")) == before
+    with unchanged(stage.folder, without=("cache", ".patchmgr")):
+        answer = stage.run("status", code=1)
+        assert one_line(answer) in (
+            ".patchmgr/journal.json cannot be read", answer.err.splitlines()[0][10:]
+        )  # fmt: skip
 
 
 def test_a_journal_names_no_repository_but_a_store(stage: Stage) -> None:

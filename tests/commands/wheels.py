@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.commands.conftest import Answer, invoke
-from tests.commands.scenes import one_line, picture, text
+from tests.commands.scenes import one_line, text, unchanged
 from tests.commands.test_packages import Shop
 from tests.conftest import Repository
 
@@ -150,10 +150,8 @@ class House:
 
     def refuses(self, command: str, *arguments: str | Path, code: int = 1) -> str:
         """Check that a command changes nothing; return the one line that says why."""
-        before = picture(self.site, without=())
-        message = one_line(self.run(command, *arguments, code=code))
-        assert picture(self.site, without=()) == before
-        return message
+        with unchanged(self.site, without=()):
+            return one_line(self.run(command, *arguments, code=code))
 
     def verdicts(self, *arguments: str | Path, code: int = 0) -> list[str]:
         """Apply and return the verdicts."""
