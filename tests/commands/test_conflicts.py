@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Answer, Scene
-from tests.commands.test_rebase import fork, same_files, text, verdicts
+from tests.commands.test_rebase import clash, fork, same_files, text, verdicts
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -272,8 +272,7 @@ def test_a_file_that_was_changed_elsewhere_too_is_good_for_the_same_file(
 def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
     scene: Scene, deletes: bool
 ) -> None:
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
     name = only_id(scene)
     assert on_record(scene) == {f"{name}/{f}" for f in ("meta.toml", "base", "theirs")}
     assert "(there is no such file)" in conflicts(scene, "show", name).out
@@ -295,8 +294,7 @@ def module(scene: Scene) -> Scene:
     """Return a scene with a line of Python in conflict, left by a rebase."""
 
     def make() -> None:
-        fork(scene, {"m.py": "x = 1\n"}, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
-        scene.rebase("s", "--onto", "upstream/main", code=3)
+        clash(scene, {"m.py": "x = 1\n"}, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
 
     scene.once("module", make)
     return scene
@@ -330,8 +328,7 @@ def test_what_does_not_compile_is_taken_when_it_is_named(module: Scene) -> None:
 
 def test_what_was_named_once_is_taken_by_each_later_continue(scene: Scene) -> None:
     base, upstream = {"m.py": "x = 0\n"}, {"m.py": "x = 2\n"}
-    fork(scene, {"m.py": "x = 1\n"}, {"m.py": "x = 3\n"}, on={**base}, then={**upstream})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"m.py": "x = 1\n"}, {"m.py": "x = 3\n"}, on={**base}, then={**upstream})
     (scene.root / WORK / "m.py").write_text("print 3\n")
     scene.rebase("--continue", "--accept", "m.py", code=3)
     (scene.root / WORK).with_name("fork-change-2.patch").joinpath("m.py").write_text("x = 3\n")
@@ -339,8 +336,7 @@ def test_what_was_named_once_is_taken_by_each_later_continue(scene: Scene) -> No
 
 
 def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
     named = f"patchmgr conflicts accept {only_id(scene)} ours"
     assert named in conflicts(scene, "accept", only_id(scene), code=2).err
     said = conflicts(scene, "accept", only_id(scene), "ours").err
@@ -350,13 +346,12 @@ def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
 
 def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> None:
     title = {"l20": "Title\n=======\n"}
-    fork(
+    clash(
         scene,
         {"a": text(l10="ours\n", **title)},
         on={"a": text(**title)},
         then={"a": text(l10="theirs\n", **title)},
     )
-    scene.rebase("s", "--onto", "upstream/main", code=3)
     assert listed(scene) == {}
     error = conflicts(scene, "show", file_id(scene), code=2).err
     assert "lines that look like conflict markers" in error
@@ -370,13 +365,12 @@ def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> No
 def test_a_line_like_a_marker_is_not_left_to_resolve(scene: Scene, is_patched: bool) -> None:
     sample = "<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n"
     start, both = ({}, {"l11": sample}) if is_patched else ({"l20": sample}, {"l20": sample})
-    fork(
+    clash(
         scene,
         {"a": text(l10="ours\n", **both)},
         on={"a": text(**start)},
         then={"a": text(l10="theirs\n", **start)},
     )
-    scene.rebase("s", "--onto", "upstream/main", code=3)
     scene.call("rebase", "--continue", code=3)
     (scene.root / WORK / "a").write_text(text(l10="both\n", **both))
     scene.call("rebase", "--continue")
@@ -386,13 +380,12 @@ def test_a_line_like_a_marker_is_not_left_to_resolve(scene: Scene, is_patched: b
 
 def test_a_marker_is_left_to_resolve_where_a_side_has_one_such_line(scene: Scene) -> None:
     start = {"l20": "<<<<<<< ours\n"}
-    fork(
+    clash(
         scene,
         {"a": text(l10="ours\n", **start)},
         on={"a": text(**start)},
         then={"a": text(l10="theirs\n", **start)},
     )
-    scene.rebase("s", "--onto", "upstream/main", code=3)
     (scene.root / WORK / "a").write_text(text(l10="<<<<<<< ours\nboth\n", **start))
     scene.call("rebase", "--continue", code=3)
     (scene.root / WORK / "a").write_text(text(l10="both\n", **start))

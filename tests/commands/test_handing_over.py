@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands.conftest import Scene, invoke
 from tests.commands.scenes import one_line, text
-from tests.commands.test_rebase import fork, verdicts
+from tests.commands.test_rebase import clash, verdicts
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -20,8 +20,7 @@ STATE = ".patchmgr/rebase/state.json"
 @pytest.fixture
 def stopped(scene: Scene) -> Scene:
     """Return a scene with a rebase that one conflict holds up."""
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     return scene
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.commands.conftest import Answer, Run, Scene
 from tests.commands.test_conflicts import conflicts
-from tests.commands.test_rebase import fork, text
+from tests.commands.test_rebase import clash, text
 from tests.conftest import Repository
 from tests.long import LONG
 from tests.tables import table
@@ -228,8 +228,7 @@ def test_what_no_attributes_file_can_hold_is_refused(
 def test_git_merges_with_the_driver_and_its_memory(
     scene: Scene, clone: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     (one,) = conflicts(scene, "list", "--json").json["conflicts"]
     scene.call("merge-driver", "install", "--git", clone.root)
     (clone.root / "patchmgr.py").write_text("raise SystemExit(99)\n")
@@ -245,8 +244,7 @@ def test_git_merges_with_the_driver_and_its_memory(
 
 
 def test_a_broken_memory_does_not_stop_git(scene: Scene, clone: Repository) -> None:
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     (one,) = conflicts(scene, "list", "--json").json["conflicts"]
     (scene.root / "conflicts" / one["id"] / "meta.toml").write_text("x")
     for name, content in zip(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands.conftest import Answer, Scene
 from tests.commands.test_conflicts import WORK, listed
-from tests.commands.test_rebase import fork, text, verdicts
+from tests.commands.test_rebase import clash, text, verdicts
 
 
 def tool(scene: Scene, *arguments: str, code: int = 0) -> Answer:
@@ -33,14 +33,13 @@ def configure(config: Path, command: str) -> None:
 @pytest.fixture
 def waiting(scene: Scene) -> Scene:
     def make() -> None:
-        fork(
+        clash(
             scene,
             {"a": text(l10="ours\n")},
             {"d/b": text(l10="ours\n")},
             on={"a": text(), "d/b": text()},
             then={"a": text(l10="theirs\n"), "d/b": text(l10="theirs\n")},
         )
-        scene.rebase("s", "--onto", "upstream/main", code=3)
 
     scene.once("waiting", make)
     return scene
@@ -90,8 +89,7 @@ def test_without_a_rebase_there_is_nothing_to_solve(scene: Scene) -> None:
 
 
 def test_a_deleted_file_can_be_kept_deleted(scene: Scene, config: Path) -> None:
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
     configure(config, "true")
     tool(scene, code=3)  # git asks a person, and there is none
     assert (scene.root / WORK / "a").exists()

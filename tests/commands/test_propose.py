@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands.classes import WITHOUT_TEXT, leave
 from tests.commands.conftest import Scene
-from tests.commands.test_rebase import fork, verdicts
+from tests.commands.test_rebase import clash, verdicts
 
 BASE = (
     "import os\n\n\ndef used(x):\n    y = first(x)\n    return y\n\n\ndef first(x):\n    return x\n"
@@ -25,8 +25,7 @@ def collide(scene: Scene) -> str:
     """Leave a conflict that a solution can unite; return its id."""
 
     def make() -> str:
-        fork(scene, {"a.py": THEIRS}, on={"a.py": BASE}, then={"a.py": OURS})
-        document = scene.rebase("s", "--onto", "upstream/main", code=3)
+        document = clash(scene, {"a.py": THEIRS}, on={"a.py": BASE}, then={"a.py": OURS})
         return str(document["series"][0]["patches"][0]["conflicts"][0]["id"])
 
     return scene.once("a conflict", make)

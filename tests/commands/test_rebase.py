@@ -48,6 +48,12 @@ def fork(
     return base
 
 
+def clash(scene: Scene, *changes: Files, on: Files | None = None, then: Files | None = None) -> Any:
+    """Make a series as `fork` does, and return the rebase of it that ends in a conflict."""
+    fork(scene, *changes, on=on, then=then)
+    return scene.rebase("s", "--onto", "upstream/main", code=3)
+
+
 def git_rebase(scene: Scene, base: str, onto: str, name: str = "s") -> str:
     """Return the tree that `git rebase` gives."""
     with scene.upstream.at("--detach", f"fork-{name}"):
@@ -178,14 +184,13 @@ def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> Non
 
 
 def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
-    fork(
+    clash(
         scene,
         {"a": text(l10="ours\n")},
         {"a": text(l10="ours\n", l50="more\n")},
         on={"a": text()},
         then={"a": text(l10="theirs\n")},
     )
-    scene.rebase("s", "--onto", "upstream/main", code=3)
     waiting = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
     assert scene.rebase("--continue", code=3)["series"][0]["head"] is None
     waiting.write_text(text(l10="both\n"))
@@ -198,14 +203,13 @@ def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
 
 
 def test_two_conflicts_in_one_file_are_solved_apart(scene: Scene) -> None:
-    fork(
+    answer = clash(
         scene,
         {"a": text(l10="ours\n")},
         {"a": text(l10="ours\n", l50="more\n")},
         on={"a": text()},
         then={"a": text(l10="theirs\n", l50="too\n")},
     )
-    answer = scene.rebase("s", "--onto", "upstream/main", code=3)
     assert verdicts(answer) == ["conflict", "conflict"]
     first, second = (
         scene.root / f".patchmgr/rebase/s/fork-change-{number}.patch/a" for number in (1, 2)
@@ -223,14 +227,13 @@ def test_two_conflicts_in_one_file_are_solved_apart(scene: Scene) -> None:
 def test_what_was_solved_on_lines_that_another_solution_changes_is_asked_again(
     scene: Scene,
 ) -> None:
-    fork(
+    clash(
         scene,
         {"a": text(l10="ours\n")},
         {"a": text(l10="ours\n", l50="more\n")},
         on={"a": text()},
         then={"a": text(l10="theirs\n", l50="too\n")},
     )
-    scene.rebase("s", "--onto", "upstream/main", code=3)
     first, second = (
         scene.root / f".patchmgr/rebase/s/fork-change-{number}.patch/a" for number in (1, 2)
     )
@@ -274,8 +277,7 @@ def test_what_is_refreshed_after_its_conflict_was_resolved_is_not_lost(
 
 def test_a_file_in_conflict_and_one_below_it_are_two_files_to_resolve(scene: Scene) -> None:
     folder: Files = {"a": None, "a/b": "new\n", "c": text(l3="ours\n")}
-    fork(scene, folder, on={"a": text(), "c": text()}, then={"a": text(l5="upstream\n")})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, folder, on={"a": text(), "c": text()}, then={"a": text(l5="upstream\n")})
     work = scene.root / ".patchmgr/rebase/s/fork-change-1.patch"
     assert text(l5="upstream\n") in (work / "a").read_text()
     (work / "a").unlink()
@@ -287,8 +289,7 @@ def test_a_file_in_conflict_and_one_below_it_are_two_files_to_resolve(scene: Sce
 
 
 def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> None:
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     error = scene.rebase("s", "--onto", "upstream/main", code=1)["error"]
     assert error["kind"] == "unfinished"
     assert "rebase of s onto" in scene.call("status").out

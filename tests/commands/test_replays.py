@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands.conftest import Scene
 from tests.commands.test_conflicts import WORK, conflicts, file_id, listed, only_id
-from tests.commands.test_rebase import fork, hunks, text, verdicts
+from tests.commands.test_rebase import clash, fork, hunks, text, verdicts
 
 
 @pytest.fixture
@@ -69,13 +69,12 @@ def test_a_side_that_is_accepted_finishes_the_rebase(
 
 
 def test_a_part_that_is_known_is_not_left_to_the_person(scene: Scene) -> None:
-    fork(
+    clash(
         scene,
         {"a": text(l10="ours\n", l40="mine\n")},
         on={"a": text()},
         then={"a": text(l10="theirs\n", l40="yours\n")},
     )
-    scene.rebase("s", "--onto", "upstream/main", code=3)
     group = conflicts(scene, "show", file_id(scene), "--json").json
     conflicts(scene, "accept", group["conflict"]["parts"][0], "theirs")
     scene.call("rebase", "--abort")

@@ -15,7 +15,7 @@ from tests.commands.classes import leave
 from tests.commands.conftest import Answer, Scene
 from tests.commands.scenes import picture, unchanged
 from tests.commands.test_propose import BOTH, THEIRS, collide
-from tests.commands.test_rebase import Files, fork, text
+from tests.commands.test_rebase import Files, clash, text
 
 TYPES = pytest.MonkeyPatch
 
@@ -130,8 +130,7 @@ def test_several_patches_are_gone_through_and_what_follows_comes_next(
     then: Files = {"a": text(l10="up\n", l40="up\n"), "b": text(l3="up\n")}
     first: Files = {"a": text(l10="one\n", l40="one\n")}
     later: Files = {"a": text(l10="later\n", l40="one\n")}
-    fork(scene, first, {**first, "b": text(l3="two\n")}, later, on=on, then=then)
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, first, {**first, "b": text(l3="two\n")}, later, on=on, then=then)
     answer = typed(scene, "o j o r why b a c", monkeypatch, code=3)
     assert "(conflict 1 of 2, region 2 of 2)" in answer.err
     assert "continued; 1 more in conflict\n" in answer.err

@@ -19,7 +19,7 @@ from patchmgr.commands.resolve import Resolver
 from tests.commands.classes import leave
 from tests.commands.conftest import Answer, Scene
 from tests.commands.test_propose import BOTH, THEIRS, collide
-from tests.commands.test_rebase import Files, fork
+from tests.commands.test_rebase import Files, clash
 from tests.commands.test_resolve import content, editor
 
 pytest.importorskip("textual", reason="no full screen: textual is missing")
@@ -115,8 +115,7 @@ def test_a_reason_is_typed_and_letters_in_it_are_no_keys(
 
 def test_what_patches_say_is_shown_as_it_is(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     on: Files = {"a": "[bold]base[/bold]\n"}
-    fork(scene, {"a": "[red]\x1b[2Jmine\u202e\n"}, on=on, then={"a": "[/]ours\n"})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, {"a": "[red]\x1b[2Jmine\u202e\n"}, on=on, then={"a": "[/]ours\n"})
 
     def look(app: ResolverApp) -> None:
         texts = "".join(str(pane.render()) for pane in app.query(".pane").results(Static))
@@ -190,8 +189,7 @@ def test_a_whole_rebase_in_a_terminal(
     first: Files = {"a": f"{LONG}\n"}
     second: Files = {**first, "b": "mine\n"}
     third: Files = {**second, "gone": "new\n"}
-    fork(scene, first, second, third, on=on, then={"a": "up\n", "b": "ours\n", "gone": None})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    clash(scene, first, second, third, on=on, then={"a": "up\n", "b": "ours\n", "gone": None})
     sed = "/^<<<<<<< /d; /^||||||| /,/^=======/d; /^>>>>>>> /d; s/^mine/mine and ours/; /^ours/d"
     editor(scene, f"sed -i.old -e '{sed}' \"$1\"", monkeypatch)
     screen.start(f"{sys.executable} -m patchmgr -C {scene.root} resolve")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands.classes import CLASSES, PATCH, WITHOUT_TEXT, leave
 from tests.commands.conftest import Scene
-from tests.commands.test_rebase import fork
+from tests.commands.test_rebase import clash
 
 
 def order_of(scene: Scene, name: str, *options: str) -> Any:
@@ -85,8 +85,7 @@ def test_an_order_tells_later_commits_and_what_was_decided_about_the_like(scene:
 
 def test_a_long_order_is_cut_at_whole_statements_and_says_so(scene: Scene) -> None:
     base = "".join(f"def f{n}(x):\n    x += {n}\n    return x\n\n\n" for n in range(900))
-    fork(scene, {"a.py": f"{base}f1(2)\n"}, on={"a.py": base}, then={"a.py": None})
-    document = scene.rebase("s", "--onto", "upstream/main", code=3)
+    document = clash(scene, {"a.py": f"{base}f1(2)\n"}, on={"a.py": base}, then={"a.py": None})
     found = document["series"][0]["patches"][0]["conflicts"][0]["id"]
     answer = scene.call("conflicts", "show", found, "--json")
     assert 8_000 < len(answer.out.encode()) <= 32_000
