@@ -47,10 +47,20 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a text equals one side but has words that the other side removed."""
+        """Return whether a text equals one side but has words that the other side removed.
+
+        Signs count only if no word was removed with them: a comma that is there again may be a new
+        one. A side that changes only the layout removes nothing.
+        """
         words = Counter(words_of(said_of(text)))
         pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
-        return any(words == a and (self.base - b) - (self.base - a) for a, b in pairs)
+        gone = [(self.base - b, (self.base - b) - (self.base - a)) for a, b in pairs if words == a]
+        back = any(some and (_has_words(some) or not _has_words(every)) for every, some in gone)
+        return back and self.features["layout"] == "no"
+
+
+def _has_words(words: Words) -> bool:
+    return any(word[0].isalnum() or word[0] == "_" for word in words)
 
 
 def subject_of(
