@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.moved.files import ChangedFiles, Versions, is_of
+from patchmgr.engines.moved.files import ChangedFiles, Versions, is_of, versions_of
 from patchmgr.engines.series.fold import Overlay
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.ports import Step
+from patchmgr.model.snapshot import REGULAR, Entry
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Upstream, link
 from tests.tables import table
@@ -81,3 +82,30 @@ def test_of_files_that_gained_lines_those_with_the_most_beside_them_are_named() 
     assert files.gaining("a.py", lines, frozenset((b"near(b)",))) == ("b.py", "c.py")
     assert files.gaining("a.py", lines, frozenset((b"near(b)", b"next(c)"))) == ("c.py",)
     assert files.gaining("a.py", lines, frozenset((b"other(d)",))) == ()
+
+
+@table(
+    ("steps", "seen"),
+    {
+        "edited": ([{"b": "1"}, {"a": "2"}], [(1, "a", "2")]),
+        "back": ([{"a": None}, {"a": "2"}], [(0, "a", None), (1, "a", "2")]),
+        "moved": (
+            [{"a": "1"}, {"a": None, "new": "1"}, {"new": "2"}],
+            [(0, "a", "1"), (1, "new", "1"), (2, "new", "2")],
+        ),
+        "another-at-its-old-path": ([{"a": None, "new": "1"}, {"a": "2"}], [(0, "new", "1")]),
+        "moved-back-and-again": (
+            [{"a": None, "new": "1"}, {"a": "1", "new": None}, {"a": "2"}, {"a": None, "new": "2"}],
+            [(0, "new", "1"), (1, "a", "1"), (2, "a", "2"), (3, "new", "2")],
+        ),
+    },
+)
+def test_a_file_is_followed_to_its_new_path(
+    steps: list[dict[str, str | None]], seen: list[tuple[int, str, str | None]]
+) -> None:
+    def entry(blob: str | None) -> Entry | None:
+        return None if blob is None else Entry(REGULAR, blob)
+
+    made = [Step("c", "Work", "A", {p: entry(b) for p, b in each.items()}) for each in steps]
+    home = "new" if any("new" in each for each in steps) else "a"
+    assert [*versions_of(made, "a", home)] == [(n, path, entry(b)) for n, path, b in seen]
