@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from operator import attrgetter
 
 from msgspec import Struct
@@ -242,7 +242,8 @@ class Replay:
         if any(p.kind == "entry" for p in same.values()):
             asks = "same key"
         self.places.append(Place(kind, how))
-        self.asks += filter(None, [asks])
+        doubled = "doubled" if _head(own[0]) and _head(own[0]) == _head(own[1]) else None
+        self.asks += filter(None, [asks, doubled])
         if self.is_theirs:
             ours = [same.get(p.key, p) for p in ours]
         rest = [p for p in rest if p.key not in same]
@@ -298,6 +299,14 @@ def _shared(kind: str, ours: Nodes, theirs: Nodes) -> list[Pair]:
     pairs = aligned(kind, tuple(ours), tuple(theirs))
     same = [(i, j) for i, j in pairs if ours[i].said == theirs[j].said]
     return [(i, j) for i, j in same if ours[i].kind not in ("blank", "import")]
+
+
+def _head(nodes: Nodes) -> list[str]:
+    """Return the words before the block of the first statement, if this is an `if` or a loop."""
+    first = next((p for p in nodes if p.kind != "blank"), None)
+    if first is None or first.kind != "compound":
+        return []
+    return [p.said for p in takewhile(lambda p: p.kind != "block", first.parts)]
 
 
 def _may_recur(base: Node, ours: Node, theirs: Node) -> bool:

@@ -179,6 +179,7 @@ def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:
 # ---- languages such as C, whose statements end with a semicolon or a block
 
 _JOINING = frozenset({"else", "catch", "while"})
+_HEADS = frozenset({"if", "for", "switch"})
 
 
 def statements_of(tokens: Sequence[Token]) -> Node:
@@ -215,16 +216,25 @@ def _statements(nodes: Sequence[Node]) -> Node:
         if node.kind in ("directive", "end"):
             end()
         mine.append(node)
-        if node.kind == "directive" or (node.kind == "sign" and node.text == ";"):
+        if _ends(mine, nodes[n + 1] if n + 1 < len(nodes) else None):
             end()
-        elif node.text == "}" and n and nodes[n - 1].kind == "block":
-            after = nodes[n + 1] if n + 1 < len(nodes) else None
-            if after is None or not (
-                after.text in _JOINING or after.text in ";,)=" or after.kind == "list"
-            ):
-                end()
     end()
     return tree("block", statements, key="{")
+
+
+def _ends(nodes: Sequence[Node], after: Node | None) -> bool:
+    """Return whether a statement ends with these nodes, given the node that follows them."""
+    last = nodes[-1]
+    if last.text == ";":  # not in a head without parentheses: Go's `if v := f(); v > 0 {`
+        at = max((n for n, node in enumerate(nodes) if node.text in _HEADS), default=-1)
+        is_head = at >= 0 and nodes[at + 1].text != "("
+        is_open = is_head and all(node.kind != "block" for node in nodes[at:])
+        return not is_open or after is None or "\n" in after.lead
+    if last.text == "}" and nodes[-2:-1] and nodes[-2].kind == "block":
+        return after is None or not (
+            after.text in _JOINING or after.text in ";,)=" or after.kind == "list"
+        )
+    return last.kind == "directive"
 
 
 def _statement(nodes: Sequence[Node]) -> Node:
