@@ -82,10 +82,11 @@ def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
     parts = [Tally(p.name, p.files, 0, p.added, p.removed) for p in review.parts]
     title = f"by subsystem ({review.parts_by})"
     yield from _section(_cut(title, width - _NUMBERS), parts, width, colour)
-    yield ""
-    yield painted("changed sites in upstream's code", _TITLE, colour=colour)
-    for reach, words in REACH_WORDS.items():
-        yield _cut(f"  {review.count(reach):5}  {reach.value}: {words}", width)
+    if review.sites:
+        yield ""
+        yield painted("changed sites in upstream's code", _TITLE, colour=colour)
+        for reach, words in REACH_WORDS.items():
+            yield _cut(f"  {review.count(reach):5}  {reach.value}: {words}", width)
     yield from _shared(review, width, colour)
     hot = [h for h in review.hotspots if h.commits][:_FEW]
     if hot:

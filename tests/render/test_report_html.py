@@ -163,6 +163,13 @@ def test_other_forms_say_the_same() -> None:
             assert len(line) <= width or line.startswith("on ")
 
 
+def test_sites_are_counted_where_there_are_any() -> None:
+    for sites, count in ((REVIEW.sites, 1), ((), 0)):
+        found = replace(small(), review=replace(REVIEW, sites=sites))
+        text = report_terminal(found, width=80, colour=False)
+        assert text.count("shared: runs for everybody") == count
+
+
 @table("sizes", [[], [1], [6, 6, 4, 3, 2, 2, 1], [1000, 1, 1, 1]], ids=lambda s: str(len(s)))
 def test_areas_are_the_numbers(sizes: list[float]) -> None:
     boxes = squarified(sizes, Box(0, 0, 60, 40))
