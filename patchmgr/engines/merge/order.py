@@ -100,15 +100,11 @@ def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], tuple
     """Return the sort key by which imports or list items are sorted on both sides, or None."""
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
-    before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
+    before, after = ([p] if p and p.kind in ("code", "import") else [] for p in chunk.around)
     if not (before or after or chunk.kind != "list" or chunk.bracket == "import"):
         return None
     runs = [[_order(p) for p in (*before, *side, *after)] for side in (ours, theirs)]
     return _order if all(run == sorted(run) for run in runs) else None
-
-
-def _has_order(node: Node) -> bool:
-    return node.kind in ("code", "import")
 
 
 def _name(node: Node) -> str:

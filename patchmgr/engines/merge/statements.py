@@ -18,7 +18,7 @@ def read(text: str, language: Language) -> Node:
     tokens = tokens_of(text, language) if text else ()
     try:
         if language.layout == "signs":
-            return statements_of(tokens)
+            return _statements(grouped(tokens, _held))
         return _nested(_lines(tokens), language)
     except RecursionError:
         flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
@@ -180,11 +180,6 @@ def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:
 
 _JOINING = frozenset({"else", "catch", "while"})
 _HEADS = frozenset({"if", "for", "switch"})
-
-
-def statements_of(tokens: Sequence[Token]) -> Node:
-    """Return tokens as statements; an unmatched closing bracket is a token."""
-    return _statements(grouped(tokens, _held))
 
 
 def _held(before: Sequence[Node], inner: Sequence[Node]) -> Node:
