@@ -159,4 +159,4 @@ def _sorted(value: Any, where: str, depth: int = 0) -> Any:
 
 
 def _fault(where: str, problem: str) -> PatchmgrError:
-    return PatchmgrError("bad-lock", f"{where} {problem}")
+    return PatchmgrError("bad-lock", f"{where} {problem}", toml_text.MENDING)

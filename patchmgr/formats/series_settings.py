@@ -200,4 +200,4 @@ def _claim(what: str, place: str, value: object) -> Claim:
 
 
 def _fault(where: str, problem: str) -> PatchmgrError:
-    return PatchmgrError("bad-settings", f"{where} {problem}")
+    return PatchmgrError("bad-settings", f"{where} {problem}", toml_text.MENDING)

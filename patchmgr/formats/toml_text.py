@@ -16,7 +16,9 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - Python 3.10 has no tomllib
     from tomli import TOMLDecodeError, loads
 
-__all__ = ["TOMLDecodeError", "converted", "loads", "read_toml"]
+__all__ = ["MENDING", "TOMLDecodeError", "converted", "loads", "read_toml"]
+
+MENDING = "correct the file, or bring back the committed one: git restore FILE"
 
 T = TypeVar("T")
 _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field `(.*)`")
@@ -33,11 +35,11 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
         return loads(raw.decode())
     except (ValueError, RecursionError) as fault:
         has_markers = b"\n<<<<<<< " in b"\n" + raw
-        hints = ("resolve the merge conflict in the file",) if has_markers else ()
+        hint = "resolve the merge conflict in the file" if has_markers else MENDING
         said = shown(str(fault))
         if isinstance(fault, UnicodeDecodeError):
             said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"
-        raise PatchmgrError(kind, f"{what} is not valid TOML: {said}", *hints) from fault
+        raise PatchmgrError(kind, f"{what} is not valid TOML: {said}", hint) from fault
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
@@ -48,7 +50,7 @@ def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
     dot = " " if what.endswith(":") else "."
     for key, value in table.items() if isinstance(table, dict) else ():
         if isinstance(value, str) and not value.isprintable():
-            raise PatchmgrError(kind, shown(f"{what}{dot}{key} must be printable text"))
+            raise PatchmgrError(kind, shown(f"{what}{dot}{key} must be printable text"), MENDING)
     try:
         return msgspec.convert(table, form)
     except msgspec.ValidationError as fault:
@@ -59,4 +61,4 @@ def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
         else:
             problem = f": {problem[0].lower()}{problem[1:]}".replace("`object", "`table")
         where = f"{what}{dot}{key}" if key else what
-        raise PatchmgrError(kind, shown(where + problem)) from fault
+        raise PatchmgrError(kind, shown(where + problem), MENDING) from fault

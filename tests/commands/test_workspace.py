@@ -473,7 +473,8 @@ def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, wor
         message = refuses(stage, *command.split())
         assert words in message
         assert "upstream.lock" in message
-    assert stage.run("status", "--json", code=1).json["error"]["kind"] == "bad-lock"
+    error = stage.run("status", "--json", code=1).json["error"]
+    assert error["kind"] == "bad-lock" and error["hints"]
 
 
 @table(
