@@ -171,6 +171,8 @@ def _content(
     old = b"" if base is None else blobs.read(base.blob)
     if change.binary is not None:
         return blobs.add(_binary(name, change, change.binary, old)), ()
+    if old and change.old_id and EMPTY_BLOB.startswith(change.old_id):
+        raise _refusal(name, change.path, "the patch fills an empty file, and it is not empty")
     applied = apply_hunks(old, change.hunks)
     if isinstance(applied, Rejected):
         hunk = change.hunks[applied.index]

@@ -131,6 +131,11 @@ def test_a_patch_changes_what_it_says(
             "hunk 2 at line 10: its lines were not found",
         ),
         "creation": ({"f": ONE}, [created("f", TWO)], "that it creates already exists"),
+        "lines-for-an-empty-file-that-has-some": (
+            {"f": ONE},
+            [FilePatch("f", "f", hunks=(at(0, b"+a\n"),), old_id="e69de29")],
+            "it is not empty",
+        ),
         "rename-target": (
             {"f": ONE, "g": TWO},
             [moved("f", "g", ONE, ONE)],
