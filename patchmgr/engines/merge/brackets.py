@@ -17,12 +17,14 @@ Held = Callable[[Sequence[Node], Sequence[Node]], Node]
 def grouped(tokens: Sequence[Token], held: Held) -> list[Node]:
     """Return the tokens as nodes, with the content of each pair of brackets as one node."""
     nodes, at = list[Node](), 0
+    ends: dict[int, int] | None = None
     while at < len(tokens):
         token = tokens[at]
         nodes.append(leaf(token.kind, token.text, lead=token.lead))
         at += 1
         if token.kind == "sign" and token.text in CLOSERS:
-            end = closing(tokens, at)
+            ends = _ends(tokens) if ends is None else ends
+            end = ends.get(at - 1)
             if end is not None:
                 nodes.append(held(nodes, grouped(tokens[at:end], held)))
                 at = end
@@ -67,15 +69,15 @@ def with_names(nodes: Sequence[Node]) -> list[Node]:
     return [*nodes[:start], replace(names, tail=nodes[end - 1].tail), *nodes[end:]]
 
 
-def closing(tokens: Sequence[Token], at: int) -> int | None:
-    """Return the index of the token that closes the bracket opened just before `at`, or None."""
-    depth = 1
-    for n in range(at, len(tokens)):
-        if tokens[n].kind == "sign":
-            depth += (tokens[n].text in CLOSERS) - (tokens[n].text in ")]}")
-        if not depth:
-            return n
-    return None
+def _ends(tokens: Sequence[Token]) -> dict[int, int]:
+    """Map the index of each opening bracket to that of its closing one, if there is one."""
+    found, opened = dict[int, int](), list[int]()
+    for n, token in enumerate(tokens):
+        if token.kind == "sign" and token.text in CLOSERS:
+            opened.append(n)
+        elif token.kind == "sign" and token.text in ")]}" and opened:
+            found[opened.pop()] = n
+    return found
 
 
 def listed(nodes: Sequence[Node], bracket: str) -> Node:

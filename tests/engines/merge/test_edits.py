@@ -91,3 +91,10 @@ def test_a_long_statement_is_shown_from_where_it_changes() -> None:
 
 def test_the_first_text_may_be_empty() -> None:
     assert [edit.words for edit in edits_of("", "x = 1\n", "a.py")] == ["add the assignment to x"]
+
+
+def test_brackets_that_nothing_closes_are_read_once() -> None:
+    """Each of them was followed to the end of the file: `report` did not end on 50,000."""
+    start = "{" * 20_000 + "\n"
+    (edit,) = edits_of(start, f"{start}int z;\n", "a.c")
+    assert edit.words.startswith("add `int z;`")
