@@ -42,7 +42,10 @@ from patchmgr.model.patch import FilePatch, Patch
 
 _KIND = (b"new file mode ", b"deleted file mode ")
 _ABOVE = (TITLE, b"index ", *_KIND, *NOISE)
-_CHANGE = re.compile(rb"[+\\]|-(?!-\s|-+\s*$)|@@|GIT binary patch|Binary files |diff --c")
+_CHANGE = re.compile(
+    rb"[+\\]|-(?!-\s|-+\s*$)|@@|GIT binary patch|Binary files |diff --c"
+    rb"|File .+ is an? .+ while file |Symbolic links .+ differ"  # what GNU diff cannot express
+)
 _LISTED = 9  # the most names or lines in a note
 _LOST_LINES = 3  # the most blank lines of context that `patch` adds at the end of a file
 

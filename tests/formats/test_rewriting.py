@@ -125,6 +125,9 @@ REFUSED = {
     "a line too many": (X + "+c\n", "line 6: a line that belongs to no hunk"),
     "a hunk without names": (X + "\n@@ -5 +5 @@\n-a\n+b\n", "line 7: a line that belongs to no h"),
     "a binary file": (X + "Binary files a/z and b/z differ\n", "belongs to no hunk"),
+    "a file that becomes a link": (
+        X + "File a/z is a regular file while file b/z is a symbolic link\n", "belongs to no hunk"
+    ),
     "both names exist": (f"--- a/x\n+++ b/y\n{HUNK}", "x and y both exist"),
     "an unsafe name": (f"--- a/w\n+++ b/../x\n{HUNK}", "has a .. component"),
     "a new file with a slash too many": (
