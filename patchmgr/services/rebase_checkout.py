@@ -261,8 +261,9 @@ def _shown_conflict(
         _, ours, theirs = conflict.stages
         place, there = conflict.new_path, Overlay(scratch.tree(head))
         obstacle = None if ours is not None else there.obstacle(place)
-        if obstacle is not None:
-            place = f"{obstacle}~{patch.name}{place[len(obstacle) :]}"
+        if obstacle is not None:  # a parent of the file, or a file below it
+            taken = min(obstacle, place, key=len)
+            place = f"{taken}~{patch.name}{place[len(taken) :]}"
         if conflict.home != place and theirs is not None and there.entry(conflict.home) is not None:
             changes[conflict.home] = None
         entry = ours or theirs

@@ -77,17 +77,15 @@ class Overlay:
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return the file or folder that keeps a file from being created at `path`, or None.
+        """Return a file that keeps a file from being created at `path`, or None.
 
         Files whose paths are in `leaving` do not count.
         """
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
                 return parent
-        is_in_use = any(
-            below not in leaving and self.entry(below) is not None for below in self._below(path)
-        )
-        return path if is_in_use else None
+        below = (b for b in self._below(path) if b not in leaving and self.entry(b) is not None)
+        return min(below, default=None)
 
     def _below(self, path: str) -> Iterator[str]:
         yield from self._inside.get(path, ())

@@ -270,7 +270,7 @@ def test_a_patch_file_stays_where_its_own_side_is_what_upstream_has(
             [RENAME],
             {"f": BASE, "g/x": ONE},
             {},
-            "upstream has g, which is in the way",
+            "upstream has g/x, which is in the way",
             "f",
         ),
         "rename-below-a-file": (
@@ -292,7 +292,7 @@ def test_a_patch_file_stays_where_its_own_side_is_what_upstream_has(
             [created("n", NEW)],
             {"n/x": ONE},
             {},
-            "upstream has n, which is in the way",
+            "upstream has n/x, which is in the way",
             "n",
         ),
         "add-below-a-file": (

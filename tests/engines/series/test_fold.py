@@ -152,7 +152,7 @@ def test_a_patch_changes_what_it_says(
             "g: the file that it creates already exists",
         ),
         "below-a-file": ({"f": ONE}, [created("f/g", ONE)], "f is in the way"),
-        "above-a-file": ({"d/e/f": ONE}, [created("d/e", ONE)], "d/e is in the way"),
+        "above-a-file": ({"d/e/f": ONE}, [created("d/e", ONE)], "d/e/f is in the way"),
         "below-a-link": ({"f": link(b"d")}, [created("f/g", ONE)], "f is in the way"),
         "mode": ({"f": executable(ONE)}, [edited("f", ONE, TWO)], "its mode is 100755, not 100644"),
         "deletion-leaves-lines": (
@@ -245,7 +245,7 @@ def test_a_folder_that_earlier_patches_filled_or_emptied_is_seen() -> None:
     side = Side({"full/f": ONE})
     side.step(deleted("full/f", ONE), created("new/f", ONE))
     side.step(created("full", TWO))
-    with pytest.raises(PatchmgrError, match="new is in the way"):
+    with pytest.raises(PatchmgrError, match="new: new/f is in the way"):
         side.step(created("new", TWO))
 
 
@@ -296,8 +296,8 @@ def test_a_step_says_what_became_of_the_file(
         "below-a-file": ("file/new", (), "file"),
         "far-below-a-file": ("file/a/b", (), "file"),
         "below-a-file-that-leaves": ("file/new", ("file",), None),
-        "folder": ("dir", (), "dir"),
-        "folder-with-one-left": ("dir", ("dir/one",), "dir"),
+        "folder": ("dir", (), "dir/one"),
+        "folder-with-one-left": ("dir", ("dir/one",), "dir/two"),
         "folder-that-is-left": ("dir", ("dir/one", "dir/two"), None),
         "a-prefix-is-no-parent": ("fil", (), None),
     },
