@@ -48,6 +48,8 @@ TEXTS = {
     "macro.h": "#define X \\\n 1\n#if Y // why\nint a;\n#endif\n",
     "crossed.cpp": "f({)}\n",
     "torn.cpp": "  } else {\n    f(1,\n#ifdef A\n",
+    "a.go": 'import (\n\t"a" // why\n\t"b"\n)\n\nfunc (c *T) F() {\n\tx := `\n{` // t\n\tx++\n}\n',
+    "torn.go": "\t}) // t\n\tx := f(1,\n\t\t2)\n}\n\nfunc F(",
     "a.yaml": "on:\n  push: [a, b]\njobs:\n  # c\n  x:\n    - run: |\n        echo\n",
     "a.toml": '[tool]\nx = [\n  "a",\n]\n',
     "CMakeLists.txt": "set(X\n  a.cc\n  b.cc)\n",
