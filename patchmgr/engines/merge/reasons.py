@@ -148,6 +148,26 @@ def _is_renamed(conflict: Conflict, _: Made) -> bool:
     )
 
 
+def _is_used_elsewhere(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side removes a word from its file, and the other adds uses elsewhere.
+
+    A patch of traefik renamed the alias of an import, in conflict for its path. Upstream had added
+    four uses of the old alias, which merge without a conflict.
+    """
+    base, *texts = conflict.texts.sides()
+    sides = zip((conflict.subject.ours, conflict.subject.theirs), texts, strict=True)
+    return any(
+        not _uses(word, text) and _uses(word, other) > _uses(word, base)
+        for (one, text), (_, other) in _ways([*sides])
+        for word in conflict.subject.base
+        if one and not one[word] and word.isidentifier()
+    )
+
+
+def _uses(word: str, text: str) -> int:
+    return len(re.findall(rf"\b{word}\b", text)) if word in text else 0
+
+
 def _is_at_two_places(conflict: Conflict, _: Made) -> bool:
     """Return whether the tokens around one side's edit also occur in the other side's new text.
 
@@ -527,6 +547,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "declared twice": ("c", _adds(_declared_again)),
     "declared alike": ("c", _is_declared_alike),
     "elsewhere": ("c", _is_changed_elsewhere),
+    "used elsewhere": ("c", _is_used_elsewhere),
     "closes": ("c", _is_behind_a_closed_one),
 }
 """For each reason to ask a person: the families of languages it applies to, and its test."""

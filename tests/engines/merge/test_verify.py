@@ -227,3 +227,22 @@ def test_what_is_left_around_a_deleted_line_is_a_persons(theirs: str, asks: str)
     found = _by_text("a.h", *sides, before="#include <sys/poll.h>\n#include <a.h>\n")
     left = theirs.replace("#include <sys/poll.h>\n", "")
     assert found[left].asks == asks
+
+
+@table(
+    ("after", "asks"),
+    {
+        "another-use": ("a = old.A\nb = old.B\n", "used elsewhere"),
+        "no-other-use": ("a = old.A\n", ""),
+    },
+)
+def test_an_alias_that_one_side_renames_and_the_other_uses_again_is_a_persons(
+    after: str, asks: str
+) -> None:
+    base, ours, theirs = 'import old "v2/p"\n', 'import old "v3/p"\n', 'import new "v2/p"\n'
+    *_, marked_text = marked(base, ours, theirs, after=after)
+    texts = Texts(f"{base}a = old.A\n", f"{ours}{after}", f"{theirs}a = new.A\n")
+    found = candidates_of(texts, "a.go", marked_text)
+    assert found is not None
+    assert found.regions[0][0].text == 'import new "v3/p"\n'
+    assert found.regions[0][0].asks == asks
