@@ -272,8 +272,9 @@ def _what_signs(nodes: Sequence[Node]) -> tuple[str, str]:
     if "(" in words:
         at = words.index("(")
         has_block = any(n.kind == "block" for n in nodes)
-        if words[:2] == ["func", "("] and words[5:6] == ["("]:  # a method of Go
-            return "def", f"def {nodes[2].said.split()[-1]}.{words[4]}"
+        if words[:2] == ["func", "("] and words[5:6] == ["("]:  # perhaps a method of Go
+            receiver = re.findall(r"\w+", nodes[2].said.partition("[")[0])
+            return ("def", f"def {receiver[-1]}.{words[4]}") if receiver else ("statement", "")
         name = words[1] if words[0] == "func" else words[at - 1]
         if has_block and name in _GROUPS:
             return "compound", name
