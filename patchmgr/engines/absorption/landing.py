@@ -205,10 +205,8 @@ def _landings(series: Series) -> Landings:
         }
         if not landed:
             continue
-        related = series.related
-        # Any other patch leaves a trace.
-        asked = (p for p in every if p not in landed and (p in related or not series.size(p)))
-        mute = {patch for patch in asked if not series.count_patch(patch, number).total}
+        related, rest = series.related, (p for p in every if p not in landed)
+        mute = {patch for patch in rest if not series.count_patch(patch, number).total}
         # Upstream has what a patch brings back before it has what the patch takes away.
         known = landed | found.keys() | mute
         landed = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
@@ -121,15 +120,9 @@ class Series:
         """From now on, compare with the file versions that the commits of `way` make of `start`."""
         self.way = way
         self.versions = {path: {BASE: entry} for path, entry in start.items()}
-        touching = defaultdict[str, list[int]](list)
-        for number, step in enumerate(way.steps):
-            for path in step.changes:
-                touching[path].append(number)
         for path, versions in self.versions.items():
             home = way.homes.get(path, path)
-            steps = ((n, way.steps[n]) for n in sorted({*touching[path], *touching[home]}))
-            versions |= {number: entry for number, _, entry in versions_of(steps, path, home)}
-        self._numbers = {path: tuple(versions) for path, versions in self.versions.items()}
+            versions |= {number: entry for number, _, entry in versions_of(way.steps, path, home)}
         self.lines, self.count_patch = cache(self._lines_of), cache(self._count_patch)
         self.touching = cache(self._touching)
         self.news, self.changed = cache(self._news), cache(self._changed)
@@ -184,8 +177,8 @@ class Series:
         """Return the file at a path after an upstream commit, or None if it does not exist then."""
         if number == self.way.end:
             return self.way.target.get(path)
-        numbers = self._numbers[path]
-        return self.versions[path][numbers[bisect(numbers, number) - 1]]
+        versions = self.versions[path]
+        return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
         """Return whether some patch from `patch` on makes upstream's file after a commit."""

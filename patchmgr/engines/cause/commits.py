@@ -139,10 +139,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         change, home = self.result.step.change, self.result.home
         old = change.path if change.is_copy or change.old_path is None else change.old_path
         steps, start = self.upstream.steps, self.upstream.start.get(old)
-        later = (
-            Version(steps[n], path, entry)
-            for n, path, entry in versions_of(enumerate(steps), old, home)
-        )
+        later = (Version(steps[n], path, entry) for n, path, entry in versions_of(steps, old, home))
         return (Version(None, old, start), *later)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:

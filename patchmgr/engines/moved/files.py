@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES, OTHER, language
 from patchmgr.engines.series.fold import Overlay
@@ -16,15 +16,14 @@ Find = Callable[[str], Versions]
 
 
 def versions_of(
-    steps: Iterable[tuple[int, Step]], path: str, home: str
+    steps: Sequence[Step], path: str, home: str
 ) -> Iterator[tuple[int, str, Entry | None]]:
     """Yield (number of the commit, path, entry) for each version that upstream makes of a file.
 
-    `steps` are the numbers of commits, and the commits; those that do not touch it need not be in.
     Upstream moves the file from `path` to `home` at some step, unless both are the same.
     """
     at = path
-    for number, step in steps:
+    for number, step in enumerate(steps):
         if step.changes.get(home) is not None:
             at = home
             yield number, home, step.changes[home]

@@ -108,6 +108,4 @@ def test_a_file_is_followed_to_its_new_path(
 
     made = [Step("c", "Work", "A", {p: entry(b) for p, b in each.items()}) for each in steps]
     home = "new" if any("new" in each for each in steps) else "a"
-    assert [*versions_of(enumerate(made), "a", home)] == [
-        (n, path, entry(b)) for n, path, b in seen
-    ]
+    assert [*versions_of(made, "a", home)] == [(n, path, entry(b)) for n, path, b in seen]
