@@ -138,10 +138,13 @@ class StructureApart:
         return found if found is not None or is_fresh else self._answer(path, question)
 
     def _answer(self, path: str, question: tuple[object, ...]) -> tuple[object] | None:
+        if self._process is not None and self._sent not in (None, question):
+            try:
+                self._received(self._process)  # nobody needs it
+            except (OSError, EOFError, pickle.UnpicklingError):  # nor that it failed
+                self.close()
         process = self._process or self._start()
         try:
-            if self._sent not in (None, question):
-                self._received(process)  # nobody needs it
             if self._sent is None:
                 self._send(question)
             answer = self._received(process)

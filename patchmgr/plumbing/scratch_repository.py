@@ -122,6 +122,8 @@ class ReadAhead(Closing):
                 if number >= self._done + _SOON or not is_running:
                     break
                 time.sleep(_PAUSE)
+        if self._process is not None and os.fstat(self._file.fileno()).st_size > _MOST_BYTES:
+            self._process.kill()
         start, size = self._places.get(blob, (0, -1))
         return None if size < 0 else os.pread(self._file.fileno(), size, start)
 

@@ -108,11 +108,14 @@ def test_a_merge_that_has_begun_is_the_same_and_one_that_nobody_needs_is_dropped
     assert len(apart.edits([("x\n", "y\n")], "a.py")) == 1
 
 
+@pytest.mark.parametrize(
+    "program", ["import os; os._exit(3)", "import os; os.kill(os.getpid(), 9)"]
+)
 def test_a_merge_that_failed_and_that_nobody_needs_fails_no_other(
-    apart: StructureApart, monkeypatch: pytest.MonkeyPatch
+    apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(merge_process, "_PROGRAM", "import os; os._exit(3)")
+        patched.setattr(merge_process, "_PROGRAM", program)
         apart.ahead(TEXTS, "a.py", TORN)
     assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
 

@@ -154,7 +154,11 @@ def _makes(side: Overlay, change: FilePatch) -> bool:
     if path is None or path != change.new_path or side.entry(path) is not None:
         return False
     is_plain = change.old_id is None and change.old_mode is None
-    return is_plain and [(h.old_start, h.old_count) for h in change.hunks] == [(0, 0)]
+    return is_plain and _begins_empty(change)
+
+
+def _begins_empty(change: FilePatch) -> bool:
+    return [(hunk.old_start, hunk.old_count) for hunk in change.hunks] == [(0, 0)]
 
 
 def _content(
@@ -169,7 +173,8 @@ def _content(
     old = b"" if base is None else blobs.read(base.blob)
     if change.binary is not None:
         return blobs.add(_binary(name, change, change.binary, old)), ()
-    if old and change.old_id and EMPTY_BLOB.startswith(change.old_id):
+    is_fill = change.old_id and EMPTY_BLOB.startswith(change.old_id) and _begins_empty(change)
+    if old and is_fill:
         raise _refusal(name, change.path, "the patch fills an empty file, and it is not empty")
     applied = apply_hunks(old, change.hunks)
     if isinstance(applied, Rejected):

@@ -976,3 +976,13 @@ def test_the_commit_that_brought_a_patch_is_named_inside_of_its_merge(
     ours: bytes, merged: bytes, branch: Sequence[State], commit: str | None
 ) -> None:
     assert named(ours, merged, branch) == commit
+
+
+def test_a_move_that_only_deletes_a_line_lands_with_the_patches_around_it() -> None:
+    cut = base_with(("stay_10", ""))
+    move = patch_of("p", moved("a", "b", BASE, cut))
+    ours = {"c": b"ours_c1 ours_c2\n"}, {"d": b"ours_d1 ours_d2\n"}
+    work = {"a": None, "b": cut, **ours[0], **ours[1]}
+    base = {"a": BASE, "c": b"c\n", "d": b"d\n"}
+    found = tale([ours[0], move, ours[1]], ("Work", work), base=base)
+    assert "-" not in found.verdicts()

@@ -95,6 +95,11 @@ def _entries(files: dict[str, File | None]) -> dict[str, Entry | None]:
             [FilePatch("f", "f", binary=BinaryChange("delta", b"\x03\x02\x91\x01\x02"))],
             {"f": b"bc"},
         ),
+        "old-id-of-an-empty-file": (
+            {"f": ONE},
+            [FilePatch("f", "f", hunks=edited("f", ONE, TWO).hunks, old_id="e69de29")],
+            {"f": TWO},
+        ),
         "link-creation": ({}, [created("l", link(b"f"))], {"l": link(b"f")}),
         "link": ({"l": link(b"f")}, [edited("l", link(b"f"), link(b"g"))], {"l": link(b"g")}),
         "link-deleted": ({"l": link(b"f")}, [deleted("l", link(b"f"))], {"l": None}),
