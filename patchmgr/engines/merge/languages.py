@@ -70,7 +70,6 @@ C = Language(
 )
 CSS = replace(C, directive=_NEVER)
 RUST = replace(C, string=_RUST_STRING)
-GO = replace(C, string=rf"{_STRING}|`[^`]*`", directive=_NEVER)
 _SPACED_HASH = rf"(?:(?<=\s)|(?<![^\n])){_HASH}"
 RUBY = Language(
     "c",
@@ -92,10 +91,9 @@ TEXT = Language("text", "lines", string=_NEVER, word=r"\w+(?:[.\-/+]\w+)*")
 _LANGUAGES = {
     PYTHON: "Python, Bazel, Cython",
     C: "C, C++, C++ header, CUDA, HIP, Metal, MLIR, TableGen, Objective-C, C#, Java, Kotlin, Scala,"
-    " Groovy, Swift, Dart, PHP, Protobuf, JavaScript, TypeScript",
+    " Groovy, Go, Swift, Dart, PHP, Protobuf, JavaScript, TypeScript",
     CSS: "CSS",
     RUST: "Rust",
-    GO: "Go",
     RUBY: "Ruby",
     YAML: "YAML",
     SHELL: "Shell, Dockerfile, Make, INI",

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.brackets import grouped, items, items_of_python, listed, with_names
-from patchmgr.engines.merge.languages import GO, PYTHON, Language, Token, tokens_of
+from patchmgr.engines.merge.languages import PYTHON, Language, Token, tokens_of
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 
@@ -18,8 +18,7 @@ def read(text: str, language: Language) -> Node:
     tokens = tokens_of(text, language) if text else ()
     try:
         if language.layout == "signs":
-            ended = _with_line_ends(tokens) if language is GO else tokens
-            return _statements(grouped(ended, _held))
+            return _statements(grouped(tokens, _held))
         return _nested(_lines(tokens), language)
     except RecursionError:
         flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
@@ -181,25 +180,10 @@ def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:
 
 _JOINING = frozenset({"else", "catch", "while"})
 _HEADS = frozenset({"if", "for", "switch"})
-_CONTROL = frozenset({"(", "catch", "for", "func", "if", "switch", "while"})
-_GROUPS = frozenset({"const", "import", "type", "var"})
-
-
-def _with_line_ends(tokens: Sequence[Token]) -> list[Token]:
-    """Put an empty token behind each statement of Go that the end of a line ends."""
-    found: list[Token] = []
-    is_last = False  # on its line, but for a comment
-    for token in reversed(tokens):
-        is_code = token.kind in ("word", "string") or token.text in (")", "]", "}", "++", "--")
-        found += [Token("eol", "", "", token.depth)] if is_last and is_code else []
-        found.append(token)
-        is_last = "\n" in token.lead or (is_last and token.kind == "comment")
-    return found[::-1]
 
 
 def _held(before: Sequence[Node], inner: Sequence[Node]) -> Node:
-    has_lines = any(node.kind == "eol" for node in inner)
-    is_block = has_lines or (before[-1].text == "{" and _is_code(inner))
+    is_block = before[-1].text == "{" and _is_code(inner)
     return _statements(inner) if is_block else listed(inner, before[-1].text)
 
 
@@ -224,10 +208,8 @@ def _statements(nodes: Sequence[Node]) -> Node:
         if node.kind == "comment" and is_same_line and not mine and statements:
             statements[-1] = replace(statements[-1], tail=statements[-1].tail + node.whole)
             continue
-        if node.kind in ("directive", "end", "eol"):
+        if node.kind in ("directive", "end"):
             end()
-        if node.kind == "eol":
-            continue
         mine.append(node)
         if _ends(mine, nodes[n + 1] if n + 1 < len(nodes) else None):
             end()
@@ -272,14 +254,7 @@ def _what_signs(nodes: Sequence[Node]) -> tuple[str, str]:
     if "(" in words:
         at = words.index("(")
         has_block = any(n.kind == "block" for n in nodes)
-        if words[:2] == ["func", "("] and words[5:6] == ["("]:  # perhaps a method of Go
-            receiver = re.findall(r"\w+", nodes[2].said.partition("[")[0])
-            return ("def", f"def {receiver[-1]}.{words[4]}") if receiver else ("statement", "")
-        name = words[1] if words[0] == "func" else words[at - 1]
-        if has_block and name in _GROUPS:
-            return "compound", name
-        is_named = has_block and at and name not in _CONTROL
-        return ("def", f"def {name}") if is_named else ("statement", "")
+        return ("def", f"def {words[at - 1]}") if has_block and at else ("statement", "")
     if words[0] in ("class", "struct", "enum", "namespace", "union") and len(words) > 1:
         return "class", f"class {words[1]}"
     if "=" in words[1:]:

@@ -82,45 +82,6 @@ def test_a_change_of_cuda_is_told_in_words(old: str, new: str, words: list[str])
     assert [str(edit) for edit in edits_of(CUDA, CUDA.replace(old, new), "a.cu")] == words
 
 
-GO = """\
-package p
-
-const (
-	first = 1
-)
-
-func (d *Disk) Read(a int) error {
-	b := f(a)
-	switch g(b) {
-	case 1:
-		h()
-	}
-	return nil
-}
-"""
-
-
-@table(
-    ("old", "new", "words"),
-    {
-        "constant": ("first = 1\n", "first = 1\n\tlast = 2\n", ["add the assignment to last"]),
-        "statement": ("f(a)\n", "f(a)\n\tlog(b)\n", ["add `log(b)` in Disk.Read"]),
-        "branch": ("h()\n", "h()\n\t\tk()\n", ["add `k()` in Disk.Read"]),
-        "method": ("func (d", "func (d *Disk) Sync() {\n}\n\nfunc (d",
-            ["add the function Disk.Sync"]),
-    },
-)  # fmt: skip
-def test_a_change_of_go_is_told_in_words(old: str, new: str, words: list[str]) -> None:
-    assert [str(edit) for edit in edits_of(GO, GO.replace(old, new), "a.go")] == words
-
-
-@table("head", ["while (a)", "loop: for (;;)", "try {} catch (E e)"])
-def test_a_loop_is_no_function(head: str) -> None:
-    old = f"void f() {{ {head} {{ g(); }} }}\n"
-    (edit,) = edits_of(old, old.replace("g()", "h()"), "a.java")
-    assert edit.symbol == "f"
-
-
 def test_a_long_statement_is_shown_from_where_it_changes() -> None:
     start = "value = " + " + ".join(f"part_{n}" for n in range(20))
     (edit,) = edits_of(f"{start} + (a or b)\n", f"{start} + [c and\n d, e]\n", "a.py")
