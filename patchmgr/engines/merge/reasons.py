@@ -406,8 +406,6 @@ def _conditions(lines: Iterable[str]) -> Words:
 
 def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate has both sides' equal or similar declarations of one thing."""
-    if made.rule == "replay":
-        return False  # no place has both sides' insertions
     merged = Counter(lines_of(made.text))
     there = {line.strip() for line in merged} - {""}
     old, *both = conflict.region.changed
