@@ -236,6 +236,8 @@ class Comparison:
         windows = (there[n : bisect_left(there, end)] for n, end in ends)
         best = max(windows, key=lambda w: (wanted.share(w), -abs(w[0][0] - near)))
         lines = [best[at][0] for _, at in wanted.found(best)]
+        if not lines:  # too many words that are not unique
+            return None
         start = lines[0]
         while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
             start -= 1
