@@ -200,18 +200,14 @@ def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) ->
 
 def _same_text(base: Outline, unit: Unit, file: Outline) -> Iterator[Home]:
     """Yield the paragraphs of a file that equal a unit byte for byte, apart from line endings."""
-    wanted = _chomped(base.text_of(unit))
+    wanted = base.chomped(unit)
     for there in file.units:
-        if there.name is None and _chomped(file.text_of(there)) == wanted:
+        if there.name is None and file.chomped(there) == wanted:
             yield Home(file, there, 1.0)
 
 
 def _bare(outline: Outline, unit: Unit) -> list[bytes]:
     return [line for line in map(bare, outline.text_of(unit)) if line]
-
-
-def _chomped(lines: Sequence[bytes]) -> list[bytes]:
-    return [line.rstrip(b"\r\n") for line in lines]
 
 
 def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:

@@ -102,6 +102,10 @@ class Outline:
         """Return the lines of a unit, with their line feeds."""
         return self.lines[unit.start : unit.end]
 
+    def chomped(self, unit: Unit) -> tuple[bytes, ...]:
+        """Return the lines of a unit without their line endings."""
+        return tuple(line.rstrip(b"\r\n") for line in self.text_of(unit))
+
     @property
     def whole(self) -> Unit:
         """The whole text as a unit."""
@@ -112,7 +116,7 @@ class Outline:
         """Map the name (or text) of each unit to its start, unless several units share the name."""
         found: dict[object, list[int]] = {}
         for unit in self.units:
-            key = unit.name or tuple(line.rstrip(b"\r\n") for line in self.text_of(unit))
+            key = unit.name or self.chomped(unit)
             found.setdefault(key, []).append(unit.start)
         return {key: starts[0] for key, starts in found.items() if len(starts) == 1}
 

@@ -48,6 +48,7 @@ TEXTS = {
     "macro.h": "#define X \\\n 1\n#if Y // why\nint a;\n#endif\n",
     "crossed.cpp": "f({)}\n",
     "torn.cpp": "  } else {\n    f(1,\n#ifdef A\n",
+    "no-receiver.go": "func () F() {\n}\n\nfunc (a *T[K, V]) F() {\n}\nfunc (",
     "a.yaml": "on:\n  push: [a, b]\njobs:\n  # c\n  x:\n    - run: |\n        echo\n",
     "a.toml": '[tool]\nx = [\n  "a",\n]\n',
     "CMakeLists.txt": "set(X\n  a.cc\n  b.cc)\n",
@@ -57,6 +58,10 @@ TEXTS = {
     "empty.py": "",
 }
 
+_PIECES = st.sampled_from(
+    [*"([{<>}]);,:=#'\"\\/*ab \n", "func (", "if ", "class ", "import ", "else"]
+)
+
 
 @table("path", list(TEXTS))
 def test_reading_loses_nothing(path: str) -> None:
@@ -64,7 +69,7 @@ def test_reading_loses_nothing(path: str) -> None:
 
 
 @settings(max_examples=examples(300), deadline=None)
-@given(path=st.sampled_from(sorted(TEXTS)), text=st.text("([{<>}]);,:=#'\"\\/*ab \n", max_size=30))
+@given(path=st.sampled_from(sorted(TEXTS)), text=st.lists(_PIECES, max_size=30).map("".join))
 def test_reading_loses_nothing_of_what_is_no_code(path: str, text: str) -> None:
     assert read(text, language_of(path)).whole == text
 
