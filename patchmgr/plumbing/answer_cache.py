@@ -8,16 +8,21 @@ import os
 import pickle
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from patchmgr import __version__
 from patchmgr.formats.json_text import parse_json
+from patchmgr.model.ports import Kept
 from patchmgr.plumbing.stores import cache_folder
+
+T = TypeVar("T")
 
 _DAY = 24 * 60 * 60
 _UNUSED = 30 * _DAY
@@ -103,3 +108,28 @@ def _program() -> Iterator[str]:
                 with suppress(FileNotFoundError):  # a temporary file of an editor, already deleted
                     facts = os.stat(os.path.join(folder, file))
                     yield f"{folder}/{file} {facts.st_size} {facts.st_mtime_ns}"
+
+
+def recalled(kept: Kept, question: Sequence[str | bytes], kind: type[T]) -> T | None:
+    """Return the cached answer to a question, or None if there is no answer of this kind."""
+    known = kept.get(question)
+    with suppress(msgspec.ValidationError):  # this program did not write the answer
+        return None if known is None else msgspec.convert(known[0], kind, str_keys=True)
+    return None
+
+
+def answered(
+    kept: Kept,
+    question: Sequence[str | bytes],
+    kind: type[T],
+    find: Callable[[], T],
+    is_kept: Callable[[], bool] = lambda: True,
+) -> T:
+    """Return the cached answer to a question, or else find it, and cache it if `is_kept`."""
+    known = recalled(kept, question, kind)
+    if known is not None:
+        return known
+    found = find()
+    if is_kept():
+        kept.put(question, msgspec.to_builtins(found, str_keys=True))
+    return found

@@ -121,8 +121,7 @@ class StructureApart:
         """Start examining several merges, and return a function that waits for the results.
 
         Each result lists the suspicious places of one merge. Undefined names are not included,
-        because the audit finds them. No other request may be made until that
-        function has returned.
+        because the audit finds them. No other request may be made until that function has returned.
         """
         if not questions:
             return lambda: ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TypeVar
@@ -41,7 +40,7 @@ from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.plumbing.answer_cache import Answers, value_bytes
+from patchmgr.plumbing.answer_cache import Answers, answered, recalled, value_bytes
 from patchmgr.plumbing.background import FEW, in_processes
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
@@ -59,31 +58,6 @@ from patchmgr.services.session import Session
 
 T = TypeVar("T")
 FEWEST_KEPT = 24  # upstream steps; over fewer steps, a new search costs less than the cache
-
-
-def recalled(kept: Kept, question: Sequence[str | bytes], kind: type[T]) -> T | None:
-    """Return the cached answer to a question, or None if there is no answer of this kind."""
-    known = kept.get(question)
-    with suppress(msgspec.ValidationError):  # this program did not write the answer
-        return None if known is None else msgspec.convert(known[0], kind, str_keys=True)
-    return None
-
-
-def answered(
-    kept: Kept,
-    question: Sequence[str | bytes],
-    kind: type[T],
-    find: Callable[[], T],
-    is_kept: Callable[[], bool] = lambda: True,
-) -> T:
-    """Return the cached answer to a question, or else find it, and cache it if `is_kept`."""
-    known = recalled(kept, question, kind)
-    if known is not None:
-        return known
-    found = find()
-    if is_kept():
-        kept.put(question, msgspec.to_builtins(found, str_keys=True))
-    return found
 
 
 class AbsorptionSearch(Struct, frozen=True):
