@@ -8,8 +8,7 @@ from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.model.outcome import How, Wording
 from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.services.carry import answered
+from patchmgr.plumbing.answer_cache import Answers, answered
 
 STEPS = tuple(
     Step(f"c{n}", f"Step {n}", "A. \udcff", {"a": Entry("100644", "1" * 40), "\udcff": None})
