@@ -57,7 +57,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
     """Return the files of a package that are neither as in the wheel nor as a series left them.
 
     The originals are read from the pin, which must be the installed release, and are checked
-    against the hashes in RECORD.
+    against the hashes in RECORD. A file without a hash there is unknown unless it is as in the pin.
     """
     present = target.record()
     applied = {file.path: file for file in present.files} if present is not None else {}
@@ -65,6 +65,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
         place
         for place in dict.fromkeys((*_listed(target), *applied, *_added(target)))
         if target.state(place, applied.get(place), is_current=True) is PackageState.EDITED
+        or (place not in applied and target.is_pristine(place, b"") is None)
     ]
     if not places:
         return Edits((), ())
@@ -94,7 +95,8 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
                 else bool(target.is_pristine(place, original.content))
             )
             if path is None or not is_proven:
-                unknown.append(place)
+                if original is None or now != original:
+                    unknown.append(place)
             else:
                 known.append(EditedFile(place, path, original, now))
     return Edits(tuple(known), tuple(unknown))
@@ -165,11 +167,12 @@ def read_edits(
     with settled(session, Installation(distribution), only_reads=True) as target:
         present = own_record(target, record.name, "add the edits to that series: --series")
         edits = find_edits(session, record, target)
-        if edits.unknown:
-            places = ", ".join(edits.unknown)
-            say(f"Left out, because the pin does not have the original: {places}")
+        lost = f"neither RECORD nor the pin proves the original: {', '.join(edits.unknown)}"
         if not edits.known:
-            raise UsageError(f"no file of {what} was edited")
+            but = f", or {lost}" if edits.unknown else ""
+            raise UsageError(f"no file of {what} was edited{but}")
+        if edits.unknown:
+            say(f"Left out, because {lost}")
         diff = _diff(session, record, present, edits)
     say(f"The edits stay in place. Now run: patchmgr apply {record.name} {where.words()}")
     return SourcePatch(diff, f"the edits of {what}", f"{distribution.name}-edits.patch")
