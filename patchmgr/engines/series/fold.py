@@ -173,9 +173,9 @@ def _content(
     old = b"" if base is None else blobs.read(base.blob)
     if change.binary is not None:
         return blobs.add(_binary(name, change, change.binary, old)), ()
-    is_fill = change.old_id and EMPTY_BLOB.startswith(change.old_id) and _begins_empty(change)
-    if old and is_fill:
-        raise _refusal(name, change.path, "the patch fills an empty file, and it is not empty")
+    if old and _begins_empty(change) and EMPTY_BLOB.startswith(change.old_id or ""):
+        why = "hunk 1 at line 0: it has no context, so it fits only an empty file"
+        raise _refusal(name, change.path, why)
     applied = apply_hunks(old, change.hunks)
     if isinstance(applied, Rejected):
         hunk = change.hunks[applied.index]

@@ -105,7 +105,9 @@ def _hunk(
 
 def edited(path: str, old: File, new: File, *, context: int = 3) -> FilePatch:
     hunks = hunks_between(shown(old), shown(new), context)
-    return FilePatch(path, path, _mode(old), _mode(new), hunks=hunks)
+    # Without context, an insertion at the top applies only if the patch names the file's content.
+    known = None if context else blob_id(shown(old))
+    return FilePatch(path, path, _mode(old), _mode(new), hunks=hunks, old_id=known)
 
 
 def created(path: str, new: File) -> FilePatch:

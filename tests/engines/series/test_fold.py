@@ -139,7 +139,12 @@ def test_a_patch_changes_what_it_says(
         "lines-for-an-empty-file-that-has-some": (
             {"f": ONE},
             [FilePatch("f", "f", hunks=(at(0, b"+a\n"),), old_id="e69de29")],
-            "it is not empty",
+            "fits only an empty file",
+        ),
+        "lines-at-the-top-without-context-or-id": (
+            {"f": ONE},
+            [FilePatch("f", "f", hunks=(at(0, b"+a\n"),))],
+            "fits only an empty file",
         ),
         "rename-target": (
             {"f": ONE, "g": TWO},
