@@ -132,7 +132,7 @@ def import_patches(session: Session, sources: Sources, *, series: str) -> Import
         if not any(isinstance(item, SourcePatch) for item in found):
             clones = [path for path in sources.paths if (path / ".git").exists()]
             hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
-            raise UsageError("the named sources have no patches", *hints)
+            raise UsageError("the named sources have no patches", *notes, *hints)
         loaded = load_series(session, series)
         present = loaded.series_file
         with Scratch([loaded.upstream.store]) as scratch:

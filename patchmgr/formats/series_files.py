@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
@@ -26,11 +27,11 @@ def parse_series(raw: bytes) -> SeriesFile:
     """Read a series file; raise a "bad-series" or "unsafe-path" error, naming the line.
 
     Guards are the `#+sym` and `#-sym` words directly after a name and its options. Any other `#`
-    begins a comment.
+    begins a comment. A byte order mark at the start is left out.
     """
     lines: list[SeriesLine] = []
     seen: dict[str, int] = {}
-    for number, text in enumerate(split_lines(raw), 1):
+    for number, text in enumerate(split_lines(raw.removeprefix(BOM_UTF8)), 1):
         line = _parse_line(text, number)
         lines.append(line)
         if line.name is None:
@@ -220,8 +221,9 @@ def _check_known(series: SeriesFile, names: Collection[str]) -> None:
 def _check_new(series: SeriesFile, name: str) -> None:
     """Raise an error if a name is in use, or if a line of a series file cannot contain it."""
     check_path(name, what="The patch name")
-    read = _ENTRY.fullmatch(encode_path(name))
-    if read is None or read[1] or read[3] or name in _OWN_FILES:
+    raw = encode_path(name)
+    read = _ENTRY.fullmatch(raw)
+    if not read or read[1] or read[3] or name in _OWN_FILES or raw.startswith(BOM_UTF8):
         raise PatchmgrError(
             "bad-series", f"A series file cannot contain the patch name {shown(name)}"
         )

@@ -174,7 +174,7 @@ class Reading(Struct, frozen=True):
 
     def _is_empty(self, path: Path) -> bool:
         """Return whether a patch file is empty, and tell the user if it is."""
-        is_empty = not read_source_file(path).strip()
+        is_empty = _is_blank(read_source_file(path))
         if is_empty:
             self.say(f"Left out {shown(path.name)}, which is empty.")
         return is_empty
@@ -357,9 +357,13 @@ def _finds(patch: Patch, exists: Callable[[str], bool]) -> bool:
     )
 
 
+def _is_blank(raw: bytes) -> bool:
+    return not raw.removeprefix(BOM_UTF8).strip()
+
+
 def _not_empty(path: Path) -> bytes:
     raw = read_source_file(path)
-    if not raw.strip():
+    if _is_blank(raw):
         raise UsageError(f"{path} is empty")
     if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         hint = "write it with: git diff --output=FILE (not with > in PowerShell)"

@@ -459,7 +459,7 @@ def test_all_patches_that_do_not_apply_are_named_and_can_be_left_out(empty: Stag
 
 
 def test_empty_files_of_a_folder_are_left_out(empty: Stage) -> None:
-    put(empty, "q/none.patch", "\n")
+    put(empty, "q/none.patch", "\ufeff\n")
     folder = put(empty, "q/a.patch", EDIT_A).parent
     answer = take(empty, folder)
     assert answer.err == "Left out none.patch, which is empty.\n"
@@ -470,6 +470,10 @@ def test_empty_files_of_a_folder_are_left_out(empty: Stage) -> None:
     assert order(empty) == "a.patch -p1\n"
     named = refuses(empty, folder / "a.patch", folder / "none.patch", code=2)
     assert named == f"{folder}/none.patch is empty"
+    put(empty, "q/series", "none.patch\n")
+    said = empty.run("import", folder, "--series", "s", code=2).err
+    assert said.startswith("patchmgr: the named sources have no patches\n")
+    assert answer.err in said
 
 
 def test_a_refusal_says_what_to_do_next(empty: Stage) -> None:

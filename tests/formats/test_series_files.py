@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
 
 import pytest
@@ -98,10 +99,14 @@ def test_any_bytes_are_a_series_that_is_written_as_read_or_refused(raw: bytes) -
     except PatchmgrError as error:
         told = error
     else:
-        assert write_series(series) == raw
+        assert write_series(series) == raw.removeprefix(BOM_UTF8)
         return
     assert told.kind in ("bad-series", "unsafe-path")
     assert told.message.isprintable()
+
+
+def test_a_byte_order_mark_belongs_to_no_name() -> None:
+    assert parse_series(BOM_UTF8 + RAW) == parse_series(RAW)
 
 
 RAW = b"# top\na.patch -p0 # why\n\nb.patch #+g\nsub/c.patch"
@@ -183,6 +188,7 @@ def test_a_patch_that_is_not_there_cannot_be_edited() -> None:
         ("x ", "bad-series"),
         ("#x", "bad-series"),
         ("series", "bad-series"),
+        ("\ufeffx", "bad-series"),
         ("../x", "unsafe-path"),
         ("-p1", "unsafe-path"),
         ("x\ny", "unsafe-path"),

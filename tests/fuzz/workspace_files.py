@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -51,7 +52,7 @@ def series(raw: bytes) -> None:
     found = let_in(lambda: parse_series(raw))
     if found is None:
         return
-    assert write_series(found) == raw
+    assert write_series(found) == raw.removeprefix(BOM_UTF8)
     names = found.names()
     all_inside(names)
     edits = [reordered(found, names[::-1]), with_appended(found, "quite/new.patch")]
