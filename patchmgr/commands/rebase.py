@@ -56,6 +56,7 @@ from patchmgr.services.work_area import (
     closed_work,
     edit_contents,
     forget_work,
+    is_refused,
     is_unresolved,
     read_in_progress,
     require_taken,
@@ -260,24 +261,27 @@ def skip_patch(
     session: Session,
     named: Sequence[tuple[str, str]] = (),
 ) -> RebaseResult:
-    """Leave out the first patch in conflict, and continue the rebase.
+    """Leave out the first patch in conflict, if possible an unresolved one, and continue.
 
     The patch file does not change, and its line in the series file becomes a comment. If `named`
-    lists patches (as pairs of series and patch), these are left out instead. Raises PatchmgrError
-    "usage" if every patch in conflict is resolved.
+    lists patches (as pairs of series and patch), these are left out instead.
     """
     with session.writing():
         in_progress = require_in_progress(session)
+        workspace = session.workspace
         waiting = {(w.series, w.patch) for w in in_progress.waiting}
         unresolved = {
-            (w.series, w.patch) for w in in_progress.waiting if is_unresolved(session.workspace, w)
+            (w.series, w.patch)
+            for w in in_progress.waiting
+            if is_unresolved(workspace, w)
+            or (w.file not in in_progress.accepted and is_refused(workspace, w))
         }
         stuck = in_progress.stuck or tuple((w.series, w.patch) for w in in_progress.waiting)
-        first = [s for s in stuck if s in unresolved or s not in waiting][:1]
-        if not first:
-            raise UsageError("every patch in conflict is resolved", "patchmgr rebase --continue")
+        # `--continue` may refuse a resolution, so a resolved patch can be left out as well.
+        first = ([s for s in stuck if s in unresolved or s not in waiting] or stuck)[:1]
         require_trusted(session, in_progress)
         in_progress = replace(in_progress, skipped=(*in_progress.skipped, *(named or first)))
+        require_taken(workspace, in_progress, ())
         options = options_to_continue(session, in_progress)
         return _rebase_all(session, in_progress, options, tree_of(session, in_progress))
 

@@ -487,7 +487,8 @@ def test_skip_leaves_out_the_first_patch_in_conflict_and_keeps_its_file(scene: S
     assert verdicts(answer) == ["skipped", "conflict", "unchanged"]
     assert series.read_bytes() == before
     (scene.root / ".patchmgr/rebase/s/fork-change-2.patch/b").write_text(text(l10="both\n"))
-    scene.call("rebase", "--skip", code=2)
+    assert verdicts(scene.rebase("--skip")) == ["skipped", "skipped", "unchanged"]
+    scene.call("undo")
     answer = scene.rebase("--continue")
     assert verdicts(answer) == ["skipped", "modified", "unchanged"]
     assert answer["series"][0]["patches"][0]["reason"] == "left out by rebase --skip"
@@ -501,6 +502,36 @@ def test_skip_leaves_out_the_first_patch_in_conflict_and_keeps_its_file(scene: S
     )
     assert set(listed(scene).values()) == {"solved"}
     assert "apply" not in scene.call("branch", "s").err
+
+
+def test_a_patch_can_be_skipped_if_continue_refuses_its_resolution(scene: Scene) -> None:
+    scene.upstream.commit({"b": text()})
+    fork(scene, {"a/new": "a\n"}, {"b": text(l10="ours\n")})
+    scene.upstream.commit({"a": text(), "b": text(l10="theirs\n")})
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    work = scene.root / ".patchmgr/rebase/s"
+    (work / "fork-change-2.patch/b").write_text(text(l10="both\n"))
+    (work / "fork-change-1.patch/a/new").write_text("a\n=======\n")
+    assert "a conflict marker is left" in scene.call("rebase", "--continue", code=1).err
+    (work / "fork-change-1.patch/a/new").write_text("a\n")
+    said = "a/new cannot be created: upstream has a, which is in the way"
+    assert said in scene.call("rebase", "--continue", code=1).err
+    assert verdicts(scene.rebase("--skip")) == ["skipped", "modified"]
+    scene.call("undo")
+    (work / "fork-change-1.patch/a/new").unlink()
+    assert verdicts(scene.rebase("--continue", "--accept", "a/new")) == ["absorbed", "modified"]
+
+
+def test_skip_takes_no_resolution_that_continue_refuses(scene: Scene) -> None:
+    scene.upstream.commit({"a": text(), "b": text()})
+    fork(scene, {"a": text(l10="ours\n")}, {"b": text(l10="ours\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n"), "b": text(l10="theirs\n")})
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    left = scene.root / ".patchmgr/rebase/s/fork-change-2.patch/b"
+    left.write_text(text(l10="ours\n=======\ntheirs\n"))
+    assert "a conflict marker is left" in scene.call("rebase", "--skip", code=1).err
+    left.write_text(text(l10="both\n"))
+    assert verdicts(scene.rebase("--skip")) == ["skipped", "modified"]
 
 
 def test_skip_finishes_where_nothing_else_waits(collided: Scene) -> None:

@@ -32,7 +32,10 @@ _COMMIT = re.compile(rb"Subproject commit ([0-9a-f]{40})\n?")
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
-    """Return a file's conflict, or the resolved file if a person resolved this conflict before."""
+    """Return a file's conflict, or the resolved file if a person resolved this conflict before.
+
+    Raises PatchmgrError "bad-resolution" if the resolution cannot be used.
+    """
     files, blobs = work.side.files, work.tools.blobs
     every = (sides.base, sides.ours, sides.theirs)
     contents = base, ours, theirs = tuple(shown_content(side, blobs) for side in every)
@@ -41,14 +44,22 @@ def collision(
         collided = replace(collided, reason=CHANGED_SINCE, marked=known.marked, suggestions=())
     elif known is not None:
         (content,) = known
+        path = step.change.path
         is_new = content is not None and sides.ours is None
-        if not is_new or files.obstacle(target, work.leaving) is None:
-            path = step.change.path
+        obstacle = files.obstacle(target, work.leaving) if is_new else None
+        if obstacle is None:
             entry = None if content is None else solved_entry(content, sides, path, blobs)
             answers = tuple(SOLVED if a == CONFLICT else a for a in collided.answers)
             if entry == sides.ours and (entry is None or home == target):
                 answers = (DECIDED,) * len(answers)
             return FileResult(step, target, answers, {home: None, target: entry})
+        if (work.patch, path) in work.tools.solved:
+            raise PatchmgrError(
+                "bad-resolution",
+                f"{path} cannot be created: upstream has {obstacle}, which is in the way",
+                f"delete the file, then run: patchmgr rebase --continue --accept {path}",
+                "to leave out the patch: patchmgr rebase --skip",
+            )
     conflict = FileConflict(
         id=conflict_id(base, ours, theirs, collided.marked),
         path=step.change.path,

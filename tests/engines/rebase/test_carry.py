@@ -448,13 +448,10 @@ def test_a_person_solves_a_conflict(
         "edit-of-a-folder": ([edited("f", BASE, EARLY)], {"f/x": ONE}),
     },
 )
-def test_a_solution_without_a_place_leaves_the_conflict(
-    changes: list[FilePatch], onto: Files
-) -> None:
+def test_a_solution_without_a_place_is_refused(changes: list[FilePatch], onto: Files) -> None:
     solved = {("p", changes[0].path): NEW}
-    result = Run({"f": BASE}, onto).rebase(patch_of("p", *changes), solved=solved)
-    assert result.verdicts == ["conflict"]
-    assert result.files == onto
+    with pytest.raises(PatchmgrError, match=r"cannot be created: upstream has .*in the way"):
+        Run({"f": BASE}, onto).rebase(patch_of("p", *changes), solved=solved)
 
 
 def test_a_solution_that_is_no_commit_is_refused() -> None:
