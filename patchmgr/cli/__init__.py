@@ -102,7 +102,7 @@ def _commands() -> typer.Typer:
 
 
 app = _commands()
-_MANY = 500_000  # objects
+_MANY = 500_000  # allocations before the garbage collector first runs
 
 
 def main() -> NoReturn:
@@ -122,14 +122,14 @@ def main() -> NoReturn:
 
 
 def _refuse_windows(**options: object) -> NoReturn:
-    raise UsageError("patchmgr does not run on Windows itself; run it in WSL (wsl --install)")
+    raise UsageError("patchmgr does not run natively on Windows; run it in WSL (wsl --install)")
 
 
 def _use_utf8() -> None:
     """Restart Python in UTF-8 mode if the locale makes it use another encoding.
 
-    Paths and texts are UTF-8 here, whatever the locale is. Python itself turns UTF-8 mode on only
-    for the C and POSIX locales, and not if PYTHONUTF8 is 0.
+    patchmgr reads and writes all paths and texts as UTF-8, whatever the locale. Python turns UTF-8
+    mode on by itself only for the C and POSIX locales, and not if PYTHONUTF8 is 0.
     """
     if sys.flags.utf8_mode == 0 and sys.getfilesystemencoding() != "utf-8" and sys.executable:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
@@ -179,7 +179,7 @@ def _ended(make: Callable[[], Callable[..., object]]) -> object:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as fault:  # a usage error of typer, or a bug of ours
+    except Exception as fault:  # a usage error from typer, or a bug in patchmgr
         return _usage_or_fault(fault)
     finally:
         _close()

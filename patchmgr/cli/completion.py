@@ -104,7 +104,7 @@ def _forms(context: Any, parameter: Any, start: str) -> list[str]:
 
 
 def _matching(context: Any, parameter: Any, start: str, names: Names) -> Iterator[str]:
-    """Yield the names that start with `start` and are not typed yet; in A..B, complete B."""
+    """Yield the names that start with `start` and have not been typed yet; in A..B, complete B."""
     head, dots, tail = start.rpartition("..") if "A..B" in (parameter.metavar or "") else ("",) * 3
     wanted, before = (tail, head + dots) if dots else (start, "")
     for name in dict.fromkeys(_known(context, names)):

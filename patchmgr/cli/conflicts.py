@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from patchmgr.model.recorded_conflict import Recorded
     from patchmgr.services.session import Session
 
-Id = Annotated[str, argument("ID", "The id of a conflict, or its first characters.")]
+Id = Annotated[str, argument("ID", "The id of a conflict, or the first characters of the id.")]
 
 
 def list_(json: Json = False) -> None:
@@ -139,7 +139,7 @@ def propose(
 ) -> None:
     """Check a proposed resolution, and save it if it passes.
 
-    A saved proposal is used only once a person accepts it. The checks are: conflict markers,
+    A saved proposal is used only after a person accepts it. The checks are: conflict markers,
     changes outside the conflict, syntax, white space, whether both sides' changes are kept, and
     whatever a rebase that uses the resolution would report. Exit code 4 means that the resolution
     fails a check. A person may still record it with --accept and --because; a program may not.

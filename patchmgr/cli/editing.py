@@ -57,7 +57,7 @@ def rename(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Give a patch another name.
+    """Rename a patch.
 
     If only one name is given, it is the new name of the top patch.
 
@@ -163,7 +163,7 @@ def split(
         list[str], option("--hunk PATH:N", "Split off hunk N of PATH, counted from 1; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     absorbed: Annotated[
-        str | None, option("--absorbed REF", "Split off the hunks that upstream has at REF.")
+        str | None, option("--absorbed REF", "Split off the hunks that REF already has.")
     ] = None,
     interactive: Annotated[
         bool, option("--interactive -i -p", "Choose the hunks one by one, as in git add -p.")
@@ -206,7 +206,7 @@ def show_(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print a patch file, by default that of the top patch.
+    """Print a patch, by default the top patch.
 
     Example: patchmgr show fix-allow-list --header
     """
@@ -249,7 +249,7 @@ def undo(
     count: Count = 1,
     to: Annotated[
         int | None,
-        option("--to NUMBER", "Go back to the state after this operation; 0 is the start."),
+        option("--to NUMBER", "Undo all operations after this one; 0 undoes everything."),
     ] = None,
     dry_run: DryRun = False,
     json: Json = False,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.merge_file import MergedFile
     from patchmgr.workspace import Workspace
 
-_NO_MERGE = 129  # with a code up to 128, git would use the content of %A as the conflict
+_NO_MERGE = 129  # for any code up to 128, git would take the content of %A as the conflicted file
 
 Upstream = Annotated[str, option("--upstream ours|theirs", "Which side is upstream.")]
 Repository = Annotated[Path, option("--git REPO", "The clone to change.")]

@@ -76,9 +76,9 @@ def import_(
     A file may be a diff or a mailbox. A folder may come from quilt, a Debian package, StGit or
     patch-package, or be any folder of patches whose names sort in the right order. A fork that
     merged upstream becomes a linear series on the upstream state that it last merged; the series
-    results in the fork's tree.
+    ends with the fork's tree.
 
-    With --python or --site, what you edited in the installed package becomes a patch.
+    With --python or --site, your edits to the installed package become a patch.
 
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm
 

@@ -261,7 +261,7 @@ def decide(
 ) -> None:
     """Record whether a patch in conflict is already upstream.
 
-    Later rebases use your decision as long as the upstream text that it is about does not change.
+    Later rebases use your decision until the upstream text that it is based on changes.
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """

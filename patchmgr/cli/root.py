@@ -252,8 +252,8 @@ def answer(
 ) -> None:
     """Print a result as `text` or, with --json, as a document with the fields of `done` and `more`.
 
-    A command that has --dry-run says in its document whether it was given. The text may also be
-    given as lines. With `pages`, it goes through the pager on a terminal.
+    If the command has --dry-run, the document says whether it was given. The text may also be given
+    as lines. With `pages`, it goes through the pager on a terminal.
     """
     if Given.wants_json:
         marks = {} if Given.is_dry_run is None else {"dry_run": Given.is_dry_run}
@@ -301,7 +301,7 @@ def say(*lines: str) -> None:
 
 
 def say_raw(*lines: str) -> None:
-    """Print lines to stderr as they are; they may have colours, and are otherwise escaped."""
+    """Print lines to stderr unchanged; the caller has escaped all but their colours."""
     sys.stderr.writelines(f"{line}\n" for line in lines)
 
 

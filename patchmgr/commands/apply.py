@@ -105,7 +105,7 @@ class _Request(Struct, frozen=True):
 
 
 def apply_to_checkout(session: Session, name: str, target: Path, *, commits: bool) -> Application:
-    """Apply a series to a checkout of any commit, completely or not at all.
+    """Apply a whole series, or nothing, to a checkout at any commit.
 
     If an older state of the series is applied in the checkout, the files of that state are replaced
     in the same step. Raises PatchmgrError "dirty-checkout" if any other file differs from HEAD.
@@ -241,7 +241,7 @@ def _write(
     if not request.session.is_dry_run:
         if written:
             checkout.clone.take(scratch.git_dir, written[-1], found.onto)
-        # Noted first, so that `status` knows this checkout even if the run is killed below.
+        # Recorded first, so that `status` knows this checkout even if the run is killed below.
         workspace = request.session.workspace
         remember_target(workspace, checkout.clone.root, checkout.clone.private)
         checkout.replace(exchange)
@@ -313,12 +313,12 @@ def apply_to_package(
     *,
     warns_at_start: bool | None,
 ) -> Application:
-    """Apply a series to an installed package of any release, completely or not at all.
+    """Apply a whole series, or nothing, to an installed package of any release.
 
     If an older state of the series is applied to the package, the files of that state are replaced
     in the same step. Files that an installer has replaced since then are patched in their current
-    state. `warns_at_start` turns the check at Python's startup on or off; None leaves the check as
-    it is. Raises PatchmgrError "edited-package" if a patched file was edited afterwards.
+    state. `warns_at_start` turns the check at Python's startup on or off; None leaves it unchanged.
+    Raises PatchmgrError "edited-package" if a patched file was edited afterwards.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
@@ -356,8 +356,8 @@ def _carried(
 ) -> tuple[PackageResult, Mapping[str, WorkFile | None]]:
     """Rebase a series onto a package, and return the originals of files that were edited there.
 
-    An edit is no obstacle if the series makes exactly the same change, as it does after `import
-    --python`. Raises PatchmgrError "edited-package" for any other edit of a file of the series.
+    An edit is accepted if the series makes exactly the same change, as after `import --python`.
+    Raises PatchmgrError "edited-package" for any other edit of a file of the series.
     """
     read = original_reader(target, present)
     try:

@@ -89,8 +89,8 @@ def left_out(
 ) -> dict[str, str]:
     """Return the patches that `--without` or `--only` exclude, each with the reason.
 
-    Each string in `without` and `only` names a patch or a group. What the patches in `only` need is
-    kept as well, unless `without` excludes it.
+    Each string in `without` and `only` names a patch or a group. Patches that those in `only` need
+    are kept as well, unless `without` excludes them.
     """
     if not without and not only:
         return {}
@@ -217,8 +217,8 @@ def _pushes(
 ) -> list[RefMove]:
     """Plan the updates of refs in a remote.
 
-    Unless the place is forced, raises PatchmgrError "usage" if a ref there points to a commit that
-    patchmgr did not make, or if a tag there points to another object.
+    Unless `place.is_forced` is true, raises PatchmgrError "usage" if a ref there points to a commit
+    that patchmgr did not make, or if a tag there points to another object.
     """
     if remote is None:
         return []
@@ -307,8 +307,8 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
 def _branch_move(place: _Place, name: str, old: str | None, head: str) -> list[RefMove]:
     """Plan the update of the branch.
 
-    Unless the place is forced, raises PatchmgrError "usage" if this would drop a person's commits.
-    Branches in a store never contain a person's commits.
+    Unless `place.is_forced` is true, raises PatchmgrError "usage" if this would drop a person's
+    commits. Branches in a store never contain a person's commits.
     """
     if old == head:
         return []

@@ -414,7 +414,10 @@ def _files(
 
 
 def _work_files(clone: Clone, paths: Collection[str], at_pin: SeriesAtPin) -> Overlay:
-    """Return files of a work tree as git would store them, on top of the state below."""
+    """Return the state that the series applies to, with some files taken from a work tree.
+
+    The files are converted as git would store them.
+    """
     below, scratch, tree = at_pin.tree, at_pin.scratch, WorkTree(clone.root)
     found = dict[str, WorkFile | None].fromkeys(paths)
     for path in paths:

@@ -188,7 +188,8 @@ def _full_name(workspace: Workspace, name: str) -> str:
     for item in in_progress.waiting if in_progress is not None else ():
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
-            reason = f"{name} is not recorded: it contains lines that look like conflict markers"
+            problem = "is not recorded, because lines outside it look like conflict markers"
+            reason = f"the conflict {name} {problem}"
             raise PatchmgrError("unknown-conflict", reason, f"resolve it by hand in {file}")
     return match_id(name, known, "is not the id of a recorded conflict")
 

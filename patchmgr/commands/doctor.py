@@ -147,12 +147,13 @@ def _stores(*, repairs: bool, prunes: bool, is_dry_run: bool) -> Iterator[Diagno
 
 
 _HINTS = {
-    ProblemKind.MISSING_ALTERNATE: "to get all of upstream: patchmgr upstream fetch; "
-    "to borrow it again: patchmgr upstream add NAME --git URL --reference DIR",
-    ProblemKind.LOST_HISTORY: "to get all of upstream: patchmgr upstream fetch",
-    ProblemKind.BROKEN_REF: "to restore a ref of upstream: patchmgr upstream fetch; or of a series:"
-    " patchmgr branch",
-    ProblemKind.BROKEN_STORE: "to get what the store lacks: patchmgr upstream fetch",
+    ProblemKind.MISSING_ALTERNATE: "to fetch all of upstream: patchmgr upstream fetch; to borrow "
+    "the objects again: patchmgr upstream add NAME --git URL "
+    "--reference DIR",
+    ProblemKind.LOST_HISTORY: "to fetch all of upstream: patchmgr upstream fetch",
+    ProblemKind.BROKEN_REF: "to restore an upstream ref: patchmgr upstream fetch; to restore the "
+    "branch of a series: patchmgr branch",
+    ProblemKind.BROKEN_STORE: "to fetch the missing objects: patchmgr upstream fetch",
 }
 
 

@@ -175,12 +175,13 @@ class Watch:
     def _judge(self, pull: PullForecast) -> PullForecast:
         """Return the forecast with the effect of the pull request.
 
-        It is that of a rebase from upstream's tip onto the merge of the pull request into the tip.
+        The effect is that of a rebase from upstream's tip onto the merge of the pull request into
+        the tip.
         """
         scratch, tip = self.run.scratch, self.tip.commit
         self._bring(pull)
         tree = None
-        with suppress(PatchmgrError):  # git cannot look for moved files without their contents
+        with suppress(PatchmgrError):  # git cannot detect renames without the contents of the files
             tree = merged_tree(scratch.git_dir, tip, pull.head)
         if tree is None:
             return replace(pull, effect=PullEffect.UNKNOWN)

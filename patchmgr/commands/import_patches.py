@@ -127,7 +127,7 @@ def import_patches(session: Session, sources: Sources, *, series: str) -> Import
     with session.writing():
         workspace = session.workspace
         record = workspace.series_record(series)
-        notes: list[str] = []  # what is said once the import is certain
+        notes: list[str] = []  # messages for the user, printed once the import is certain
         found, fork = sources.read(session, record, notes.append)
         if not any(isinstance(item, SourcePatch) for item in found):
             clones = [path for path in sources.paths if (path / ".git").exists()]
@@ -291,8 +291,8 @@ def _check_fold(
 ) -> tuple[Patch, ...]:
     """Apply all patches to the pin in memory, and return the new ones.
 
-    If hunks fit at several places, the patch gets the lines at which `git apply` and `patch` put
-    them, and a message about it is added to `notes`. A patch that is included only if a guard
+    If a hunk fits in several places, the patch gets the line numbers that `git apply` and `patch`
+    choose, and a message about it is added to `notes`. A patch that is included only if a guard
     symbol is selected must apply with at least one such symbol. Raises PatchmgrError if a patch
     does not apply, and AssertionError if the patches of a fork do not result in the files in
     `becomes`.
@@ -341,8 +341,8 @@ def _check_fold(
 
 
 _MOVED = (
-    "{} has hunks that fit at several places; it now states the lines at which git apply and patch"
-    " put them."
+    "{} has hunks that fit in several places; its line numbers are now those that git apply and "
+    "patch choose."
 )
 
 
@@ -355,10 +355,11 @@ def _with_others(faults: Sequence[PatchmgrError], *, is_alone: bool) -> Patchmgr
         hints += [f"  {fault.message.replace(' does not apply', '')}" for fault in others]
     if "were not found" in first.message:
         hints.append(
-            "if `patch` applies it with fuzz: commit that, and import --git CLONE PIN..HEAD"
+            "if `patch` applies it with fuzz: commit the result, then patchmgr import --git CLONE "
+            "PIN..HEAD"
         )
     if not is_alone:
-        hints.append("to import the others: --without NAME, which may be repeated")
+        hints.append("to import the others: --without NAME (repeatable)")
     return PatchmgrError(first.kind, first.message, *hints)
 
 

@@ -31,8 +31,8 @@ class MergedFile(Struct, frozen=True):
     `how` is the method that merged the file, or None if a conflict remains. `used` has the ids of
     the replayed resolutions, and `reliability` has the reliability of each region of a structural
     merge. If a conflict remains, `suggestions` has the candidates for each region, the most likely
-    one first, and `notes` name the missing formatters; if the file is binary, it has no markers.
-    `warnings` describe what is suspicious in a clean merge.
+    one first, and `notes` name the missing formatters. The content of a binary file has no conflict
+    markers. `warnings` describe what is suspicious in a clean merge.
     """
 
     path: str

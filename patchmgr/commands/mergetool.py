@@ -41,7 +41,7 @@ def run_mergetool(session: Session, names: Sequence[str], *, tool: str | None) -
                 "git has no merge tool configured", hint, "or: patchmgr mergetool --tool TOOL"
             )
         if tool is not None and (not tool or tool.startswith("-") or not tool.isprintable()):
-            raise UsageError(f"{tool!r} is not a valid name of a merge tool")
+            raise UsageError(f"{tool!r} is not a valid merge tool name")
         if session.is_dry_run:
             return ToolResult((), tuple(item.file for item in chosen))
         solved: list[str] = []

@@ -179,7 +179,7 @@ class Planning:
     def _distance(self, start: int, end: int) -> tuple[int, int]:
         """Return how many commits only the end state has, and how many only the start has.
 
-        The difference of the indexes would not do: it counts an upstream merge as one commit.
+        Subtracting the indexes would be wrong, because it counts an upstream merge as one commit.
         """
         if not self.upstream.has_history:
             return end - start, 0

@@ -178,7 +178,7 @@ def _target(session: Session, name: str) -> _Target:
         findings = [one.finding for one in open_findings(workspace)]
         if all(one.can_be_accepted for one in findings if one.id.startswith(name)):
             hints.append(f"or accept it: patchmgr conflicts accept {name} --because TEXT")
-        raise UsageError(f"{name} is a finding, for which no text can be proposed", *hints)
+        raise UsageError(f"{name} is a finding, which has no text to resolve", *hints)
     memory = Memory(workspace)
     found, in_progress = require(memory, name), read_in_progress(workspace)
     item = next(waiting_with(memory, found), None)

@@ -298,7 +298,9 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
     who = ", ".join(others)
     be = "is" if len(others) == 1 else "are"
     message = f"the edit to {shown(path)} changes lines of {who}, which {be} above {name}"
-    hints = [f"to put the edit there: patchmgr refresh --patch {each}" for each in others[-1:]]
+    hints = [
+        f"to put the edit into {each}: patchmgr refresh --patch {each}" for each in others[-1:]
+    ]
     return PatchmgrError(
         "overlap", message, *hints, f"to make {name} the top: patchmgr goto {name}"
     )
@@ -334,7 +336,7 @@ def _refuse_empty(
     if is_empty and opened.patches[name].files and not allows_empty:
         raise PatchmgrError(
             "empty",
-            f"nothing would be left of {name}",
+            f"{name} would become empty",
             f"drop it: patchmgr drop {name}",
             "or keep it: patchmgr refresh --allow-empty",
         )

@@ -74,7 +74,7 @@ def _review(
         found = (
             known_words(loaded.upstream.store, base, words) if kept is None else frozenset(kept[0])
         )
-        if kept is None and found:  # nothing may also be found because git could not search
+        if kept is None and found:  # an empty result may also mean that git could not search
             answers.put(question, sorted(found))
         return found
 
@@ -167,7 +167,7 @@ def report(session: Session, name: str) -> Footprint:
         own = session.workspace.settings(name).labels
         words = words_of(loaded.record.upstream, own)
         answers = Answers()
-        # Before the thread is started: a process with two threads is not forked.
+        # Before the thread starts, because a process with two threads is not forked.
         judged = judging(judge_of(changes, words), texts, answers)
         with (
             closing(StructureApart(answers=answers)) as structure,

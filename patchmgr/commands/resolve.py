@@ -223,11 +223,15 @@ class Resolver:
             self._note("passes every check")
             return
         told = (f"{one.check}: {one.text}" for one in made.failures)
-        self.told = ("it fails a check:", *told, "change it, or press r to accept it with a reason")
+        self.told = (
+            "the text fails these checks:",
+            *told,
+            "change the text, or press r to accept it with a reason",
+        )
 
     def answer(self, text: str) -> None:
         """Accept the current conflict for the given reason; do nothing if the reason is empty."""
-        self.asks, self.told = "", ("it is not accepted, because no reason was given",)
+        self.asks, self.told = "", ("not accepted, because no reason was given",)
         if not text.strip():
             return
         state, one = self.state, self.state.conflict
@@ -246,7 +250,7 @@ class Resolver:
         path = shown(self.state.conflict.order.new_path)
         self.state = self.state.with_accepted()
         left = len(self.state.left)
-        more = f"{left} left" if left else "no conflict is left: c continues the rebase"
+        more = f"{left} left" if left else "no conflict is left; press c to continue the rebase"
         self.told = (f"{path} {words}; {more}",)
 
     def _leave_out(self) -> None:
@@ -278,4 +282,4 @@ class Resolver:
         if not self.is_over:
             self._load()
             self.is_over = not self.state.conflicts
-            self.told = (f"continued; {len(self.state.left)} more in conflict",)
+            self.told = (f"continued; conflicts left: {len(self.state.left)}",)

@@ -186,7 +186,7 @@ def build_environment(session: Session) -> BuildEnvironment:
 
 _WITHOUT = {
     "commit": "{} is pinned to a release",
-    "version": "{} is not pinned to a release or to the tag of one",
+    "version": "{} is not pinned to a release or to a release tag",
     "sha256": "{} is pinned to a commit",
     "src_dir": "{} is not completely applied in exactly one checkout",
 }

@@ -162,7 +162,7 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
     return PatchmgrError(
         "edited",
         f"{path} was edited after this operation: {shown(operation.command)}",
-        f"save the edit elsewhere and restore the file, or do not undo {operation.number}",
+        f"save the edit elsewhere and restore the file, or do not undo entry {operation.number}",
     )
 
 
@@ -202,7 +202,7 @@ class _Targets:
             return
         old, new = (target.after, target.before) if is_back else (target.before, target.after)
         if self._records[target.root] != old:
-            message = f"other patches have been pushed or popped in {target.root} since"
+            message = f"other patches have been pushed or popped in {target.root} since then"
             hint = "to see what this workspace did there: patchmgr log"
             raise PatchmgrError("edited", message, hint)
         self._records[target.root] = new
@@ -213,7 +213,7 @@ class _Targets:
                 self._now[key] = self._found[key] = self._look(checkout, file.path)
             now = self._now[key]
             if not (now is before if before is None else before.is_like(now)):
-                message = f"{shown(file.path)} in {target.root} has been edited since"
+                message = f"{shown(file.path)} in {target.root} has been edited since then"
                 hint = "put the edit into a patch with patchmgr refresh, or restore the file"
                 raise PatchmgrError("edited", message, hint)
             self._now[key] = after
@@ -229,7 +229,7 @@ class _Targets:
         Raises PatchmgrError "unsafe-path" unless the user allowed this workspace to change it.
         """
         if not Path(root).is_dir():
-            self._session.say(f"{root} no longer exists; nothing is undone there.")
+            self._session.say(f"{root} no longer exists; nothing is changed there.")
             return None
         checkout = Checkout(open_clone(Path(root)))
         if not serves(checkout, self._session.workspace.root):

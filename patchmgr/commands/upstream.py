@@ -44,7 +44,7 @@ def add_upstream(session: Session, upstream: Upstream, *, reference: Path | None
     if upstream.archive is not None and (any(others) or upstream.track != "archive"):
         raise UsageError("--archive cannot be used with --git, --package, --branch or --track")
     if not (upstream.git or upstream.package or upstream.archive):
-        hint = "or --archive FILE|URL alone"
+        hint = "or only --archive FILE|URL"
         raise UsageError("an upstream needs --git URL, --package NAME, or both", hint)
     if upstream.track == "git" and upstream.git is None:
         raise UsageError("--track git needs --git URL")

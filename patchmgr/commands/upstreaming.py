@@ -137,12 +137,18 @@ def next_step(row: Upstreamed) -> str:
     if row.verdict in (Verdict.CONFLICT, Verdict.BLOCKED):
         return f"in conflict on upstream's tip: {rebase} upstream/main --dry-run"
     if row.stance is Stance.BACKPORT:
-        named = f"it is {row.commit[:12]} ({first})" if row.commit else "the header names no commit"
+        named = (
+            f"backport of {row.commit[:12]} ({first})"
+            if row.commit
+            else "the header names no commit"
+        )
         if row.verdict is None:
-            return f"{named}: patchmgr upstream fetch"
+            return f"{named}; to compare it with upstream: patchmgr upstream fetch"
         return f"{named}, but upstream's tip lacks its effect: {rebase} upstream/main --dry-run"
     if row.stance is Stance.SUBMITTED:
-        return "wait for upstream" + ("" if row.state else "; to see whether it was closed: --gh")
+        return "wait for upstream" + (
+            "" if row.state else "; to see whether it is closed: patchmgr status --upstreaming --gh"
+        )
     if row.stance is Stance.PENDING:
         sent = f"patchmgr branch {row.series} --only {name} --repo CLONE --push REMOTE"
         return f"send it: {sent}; then {edit} Forwarded=URL"

@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 
 _MODULE = '''\
-"""Warn where files of {name} are not as patchmgr left them. `patchmgr unapply` removes this."""
+"""Warn if patched files of {name} have changed. `patchmgr unapply` removes this module."""
 
 
 def _check():
@@ -41,7 +41,7 @@ def _check():
         wrong = sum(now != wanted for now, wanted in found)
         if wrong and any(now for now, _ in found):
             sys.stderr.write(
-                "patchmgr: %d of %d files of {name} are not as the series %s left them;"
+                "patchmgr: %d of %d files of {name} have changed since the series %s was applied;"
                 " to apply it again: patchmgr apply %s --python %s\\n"
                 % (wrong, len(found), record["series"], record["series"], sys.executable)
             )
@@ -71,7 +71,7 @@ START = "sitecustomize.py"
 _FILES = "files-"
 
 _FINDER = '''\
-"""Puts patched copies in front of installed modules. Made by patchmgr overlay; do not edit."""
+"""Make Python import patched copies of modules. Made by patchmgr overlay; do not edit."""
 
 import hashlib
 import json
@@ -100,7 +100,7 @@ class Loader(SourceFileLoader):
 
 
 class Finder:
-    """Finds the modules that are patched, as long as the package is what it was."""
+    """Finds the patched modules, unless the installed package has changed."""
 
     def __init__(self, table):
         self.table = table
@@ -163,7 +163,7 @@ def _is_same(one, other):
 
 
 def install():
-    """Put the finder in front, once."""
+    """Put the finder first in sys.meta_path, unless it is already there."""
     if any(isinstance(finder, Finder) for finder in sys.meta_path):
         return
     with open(os.path.join(HERE, "overlay.json"), encoding="utf-8") as file:
@@ -172,7 +172,7 @@ def install():
 '''
 
 _START = '''\
-"""Starts the overlay beside it, then the sitecustomize that it hides. Made by patchmgr."""
+"""Start the overlay, then the sitecustomize that this file hides. Made by patchmgr."""
 
 import os
 import sys

@@ -114,7 +114,7 @@ def _part_refusal(text: str) -> str | None:
         if part == "..":
             return "has a .. component"
         if (name := _reserved_name(part)) is not None:
-            return f"reaches into {name}"
+            return f"contains the reserved name {name}"
     return None
 
 

@@ -125,7 +125,7 @@ class _Parser:
     def whole(self) -> Predicate:
         found = self._any_of()
         if self._next is not self._end:
-            raise self._unexpected("and, or, or the end")
+            raise self._unexpected("`and`, `or` or the end")
         return found
 
     @property
@@ -146,9 +146,9 @@ class _Parser:
     def _unexpected(self, wanted: str) -> _SyntaxError:
         token = self._next
         if token is self._end:
-            return _SyntaxError(token.at, f"it ends where {wanted} is expected")
+            return _SyntaxError(token.at, f"expected {wanted}, but the text ends here")
         quoted = f'"{token.text}"' if token.is_string else token.text
-        return _SyntaxError(token.at, f"{wanted} is expected, not {shown(quoted)}")
+        return _SyntaxError(token.at, f"expected {wanted}, not {shown(quoted)}")
 
     def _any_of(self) -> Predicate:
         parts = self._joined("or", self._all_of)
@@ -179,7 +179,7 @@ class _Parser:
         if self._has("("):
             found = self._any_of()
             if not self._has(")"):
-                raise self._unexpected("and, or, or )")
+                raise self._unexpected("`and`, `or` or `)`")
             return found
         is_negated = self._has("no")
         if self._has("path"):
@@ -189,7 +189,11 @@ class _Parser:
         elif not is_negated and self._has("release"):
             claim = ReleaseIn(self._specifier())
         else:
-            wanted = "path or pattern" if is_negated else "not, path, no path, pattern or release"
+            wanted = (
+                "`path` or `pattern`"
+                if is_negated
+                else "`not`, `path`, `no path`, `pattern` or `release`"
+            )
             raise self._unexpected(wanted)
         claim = replace(claim, where=self._where())
         return Not(claim) if is_negated else claim
@@ -197,7 +201,7 @@ class _Parser:
     def _pattern(self) -> PatternFound:
         regex = self._regex()
         if not self._has("in"):
-            raise self._unexpected("in")
+            raise self._unexpected("`in`")
         path = self._next
         if path.is_string:
             name, symbol = self._path(), self._symbol_after(path)
@@ -218,7 +222,7 @@ class _Parser:
 
     def _quoted_symbol(self, at: int) -> str:
         if not self._next.is_string or self._next.at != at or not self._next.text:
-            raise _SyntaxError(at, "a symbol is expected right after the colon")
+            raise _SyntaxError(at, "expected a symbol right after the colon")
         return self._take().plain()
 
     def _word(self, what: str) -> str:
@@ -253,7 +257,7 @@ class _Parser:
             if token.is_string:
                 break
         if not words:
-            raise self._unexpected("a version specifier, such as >=0.24,<0.27,")
+            raise self._unexpected("a version specifier such as >=0.24,<0.27")
         specifier = " ".join(words)
         try:
             clauses = tuple(SpecifierSet(specifier))
@@ -275,7 +279,7 @@ class _Parser:
             return Where(upstream, NamedRef(self._word("a ref")))
         regex = self._regex(groups=1)
         if not self._has("in"):
-            raise self._unexpected("in")
+            raise self._unexpected("`in`")
         return Where(upstream, WrittenRef(regex, self._path()))
 
 

@@ -161,7 +161,11 @@ def _shape_fault(recorded: Recorded) -> str | None:
     solved = recorded.resolution
     if recorded.kind is RecordKind.GROUP:
         has_more = any(side is not None for side in sides) or solved is not None
-        return "must have parts, and no sides" if has_more or not recorded.parts else None
+        return (
+            "is a group, so it must have parts and no sides"
+            if has_more or not recorded.parts
+            else None
+        )
     if recorded.parts:
         return "has parts, but is a single conflict"
     if recorded.kind is RecordKind.FILE:

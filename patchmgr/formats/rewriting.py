@@ -184,7 +184,7 @@ def _skipped(reader: PatchReader) -> Iterator[str]:
 
 
 def _section(reader: PatchReader, exists: Callable[[str], bool], notes: list[str]) -> _Section:
-    """Read a section in our form, or else as other tools read it, and rewrite it."""
+    """Read a section as `parse_patch` does; if that fails, rewrite it so that it can be read."""
     start = reader.at
     try:
         file = _with_lost_lines(reader, notes)

@@ -222,7 +222,7 @@ class _Scan(Struct):
         old_start, old, new_start, new = (1 if n is None else int(n) for n in match.groups())
         first = old_start if old else old_start + 1
         if not first or not (new_start or not new):
-            raise reader.fault("line numbers in a hunk header count from 1")
+            raise reader.fault("a line number in the hunk header is 0, but lines count from 1")
         if first < self.next_line:
             raise reader.fault("the hunk overlaps the one before it, or is out of order")
         self.next_line = first + old
@@ -450,7 +450,7 @@ def _facts(reader: PatchReader, found: _Lines) -> _Facts:
     if both and modes and {both} != set(modes.values()):
         raise reader.fault("the index line disagrees with the mode lines", at=found["index"][1])
     if old and new and old != new and not {old, new} <= FILE_MODES:
-        raise reader.fault("a file cannot become a link in one section", at=found["old mode"][1])
+        raise reader.fault("one section cannot turn a file into a link", at=found["old mode"][1])
     is_new, is_deleted = "new file mode" in found, "deleted file mode" in found
     return _Facts(
         None if is_new else old,
@@ -468,10 +468,12 @@ def _check_together(reader: PatchReader, found: _Lines) -> None:
     for first, second in _PAIRS:
         if (first in found) != (second in found):
             alone = first if first in found else second
-            raise reader.fault(f"a {alone} line without its counterpart", at=found[alone][1])
+            raise reader.fault(f"the {alone} line has no counterpart", at=found[alone][1])
     kinds = [key for key in _KINDS if key in found]
     if len(kinds) > 1 and frozenset(kinds) not in _TOGETHER:
-        raise reader.fault(f"{kinds[0]} and {kinds[1]} disagree", at=found[kinds[1]][1])
+        raise reader.fault(
+            f"{kinds[0]} and {kinds[1]} contradict each other", at=found[kinds[1]][1]
+        )
     for key in ("similarity index", "dissimilarity index"):
         if key in found and not _PERCENT.fullmatch(found[key][0]):
             raise reader.fault(f"the {key} cannot be read", at=found[key][1])
@@ -509,7 +511,9 @@ def _moved(reader: PatchReader, found: _Lines) -> Names | None:
                 for text, at in lines
             )
             if old == new:
-                raise reader.fault(f"a {verb} onto itself", at=found[f"{verb} to"][1])
+                raise reader.fault(
+                    f"the {verb} has the same path on both sides", at=found[f"{verb} to"][1]
+                )
             return old, new
     return None
 
@@ -556,7 +560,7 @@ def _binary(reader: PatchReader, facts: _Facts) -> BinaryChange | None:
         raise reader.fault("a binary patch without a full index line", hint, at=at)
     change = read_binary(reader)
     if facts.is_deleted and change != BinaryChange("literal", b""):
-        raise reader.fault("a deleted file with content", at=at)
+        raise reader.fault("the section deletes the file, but has content for it", at=at)
     wanted = facts.new_id if len(facts.new_id) == 40 and change.method == "literal" else None
     if wanted and not facts.is_deleted and blob_id(change.payload) != wanted:
         raise reader.fault("the binary content is not the one that the index line names", at=at)
@@ -568,6 +572,6 @@ def _check_sides(
 ) -> None:
     """Refuse a new file with old lines, and a deleted file with new lines."""
     if is_new and any(hunk.old_count for hunk in hunks):
-        raise reader.fault("a new file with old lines", at=start)
+        raise reader.fault("the section creates the file, but a hunk has old lines", at=start)
     if is_deleted and any(hunk.new_count for hunk in hunks):
-        raise reader.fault("a deleted file with lines left", at=start)
+        raise reader.fault("the section deletes the file, but a hunk leaves lines in it", at=start)

@@ -60,7 +60,7 @@ def _pair(source: str, place: object) -> tuple[str, str]:
         raise PatchmgrError(
             "broken-workspace",
             f"{what} the value of {shown(source)} must be a path "
-            'that ends with / exactly if the key does ("" is the root)',
+            'that ends with / if and only if the key does ("" is the root)',
         )
     for path in filter(None, (source, place)):
         check_path(path.removesuffix("/"), what=what)

@@ -18,7 +18,7 @@ else:  # pragma: no cover - Python 3.10 has no tomllib
 
 __all__ = ["MENDING", "TOMLDecodeError", "converted", "loads", "read_toml"]
 
-MENDING = "correct the file, or bring back the committed one: git restore FILE"
+MENDING = "correct the file, or restore the committed version: git restore FILE"
 
 T = TypeVar("T")
 _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field `(.*)`")

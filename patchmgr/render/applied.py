@@ -31,7 +31,9 @@ def application_text(done: Application, view: View, copies: str = "") -> Iterato
     package = done.distribution
     what = clean(str(done.target)) if package is None else _package_words(done)
     if not done.is_new:
-        yield f"{done.series} is already in {what}: {counted(len(done.paths), 'file')}."
+        preposition = "in" if package is None else "to"
+        files = counted(len(done.paths), "file")
+        yield f"{done.series} is already applied {preposition} {what}: {files}."
         return
     said = [f"{done.series} does not apply cleanly to {what}; nothing was written."]
     if not done.has_conflicts:
@@ -96,7 +98,7 @@ def verification_text(found: Verification, view: View) -> Iterator[str]:
     elif not found.is_current:
         said.append(f"{found.series} has changed since it was applied in {where}")
     if found.is_sound:
-        said.append(f"{found.series} is in {where}: {counted(len(found.files), 'file')}.")
+        said.append(f"{found.series} is applied in {where}: {counted(len(found.files), 'file')}.")
     elif edited:
         verb = "differs" if edited == 1 else "differ"
         files = f"{counted(edited, 'file')} of {found.series}"
@@ -137,9 +139,9 @@ def built_text(built: Built, view: View) -> Iterator[str]:
 
 _SAID = {
     "pristine": "is not applied to {what}",
-    "patched": "is in {what}: {files}.",
+    "patched": "is applied to {what}: {files}.",
     "outdated": "has changed since it was applied to {what}",
-    "partly": "is in {what} only in part",
+    "partly": "is only partly applied to {what}",
     "replaced": "was applied to {what}, which has been reinstalled since",
     "edited": "does not match {what}: somebody else edited the files marked `edited`",
 }

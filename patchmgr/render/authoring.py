@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _HOW: Mapping[Sameness, str] = {
     Sameness.IDENTICAL: "nothing to refresh",
-    Sameness.POSITION: "positions only",
-    Sameness.CONTEXT: "context only",
+    Sameness.POSITION: "only line numbers changed",
+    Sameness.CONTEXT: "only context changed",
     Sameness.CHANGED: "content changed",
 }
 _MOST = 10
@@ -165,7 +165,7 @@ def guards_text(found: Guarded) -> Iterator[str]:
         off = "".join(f"  (group {clean(group)} is off)" for group in line.off)
         yield f"{clean(str(line.name))}  {clean(words)}{off}"
     if not found.lines:
-        yield f"{found.series} has {counted(0, 'guard')}"
+        yield f"{found.series} has no guards"
 
 
 def guards_value(found: Guarded) -> list[dict[str, Any]]:

@@ -285,7 +285,7 @@ def _applied_line(found: Verification) -> str:
         how = f"{counted(len(edited), 'file')} {verb} from what was applied"
     else:
         how = "all patches" if found.is_current else "an older state of the series"
-    return f"{found.series} is in {clean(str(found.target))}: {how}"
+    return f"{found.series} is applied in {clean(str(found.target))}: {how}"
 
 
 def _status_row(row: SeriesStatus) -> tuple[str, ...]:

@@ -63,7 +63,9 @@ def _heading(plan: Plan) -> str:
 def _title(plan: Plan, step: PlanStep) -> str:
     if step.breaking is not None:
         found = sighting_text(step.breaking)
-        return f"going back to {found} breaks" if step.is_back else f"{found} breaks"
+        return (
+            f"conflicts when going back to {found}" if step.is_back else f"conflicts with {found}"
+        )
     onto = short_ref(step.onto.ref)
     return (
         f"{counted(step.commits, plan.unit)}: rebases cleanly onto {onto}"
@@ -78,7 +80,7 @@ def _facts(step: PlanStep) -> Iterator[str]:
     if step.breaking is not None:
         yield _about(step.breaking)
         if step.breaking.known_to:
-            yield f"who may know: {', '.join(map(clean, step.breaking.known_to))}"
+            yield f"who to ask: {', '.join(map(clean, step.breaking.known_to))}"
     if changed:
         yield changed
     yield from assumed(step.assuming)

@@ -26,8 +26,8 @@ LONGEST_TEXT = 12  # lines
 LONGEST_WORDS = 300  # characters of a header field
 MOST_HUNKS = 6
 _FEW = 3  # patches that are named when a rebase stops
-# "gone" means that the file no longer has the lines, not that upstream gave up the change.
-_SINCE = {"evolved": "changed again", "gone": "its lines are no longer in the file"}
+# "gone" does not mean that upstream gave up the change.
+_SINCE = {"evolved": "changed again in", "gone": "its lines were removed in"}
 _WIDTH = max(len(verdict.value) for verdict in Verdict)
 _AS_IT_IS = ("  ", "decide with: ", "accept it with: ")  # not wrapped: code, and commands to type
 
@@ -139,9 +139,9 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
         if event == "reverted":
             yield f"landed in {landed[:12]}, reverted in {commit[:12]}"
         elif patch.now_in is not None and event == "evolved":
-            yield f"moved to {clean(patch.now_in)} since {commit[:12]}"
+            yield f"moved to {clean(patch.now_in)} in {commit[:12]}"
         elif event in _SINCE:
-            yield f"{_SINCE[event]} since {commit[:12]}"
+            yield f"{_SINCE[event]} {commit[:12]}"
     if patch.superseded and patch.verdict is Verdict.ABSORBED:
         missing = sum(not wording.upstream for wording in patch.superseded)
         without = f", without {counted(missing, 'part')} of it" if missing else ""

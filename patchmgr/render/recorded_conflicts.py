@@ -300,7 +300,7 @@ def decided_text(
     added: Sequence[Decision], removed: Sequence[Decision], view: View
 ) -> Iterator[str]:
     """Yield the result of `decide`: the new decisions, and the removed decisions."""
-    would = view.verb("Would keep", "Kept")
+    would = view.verb("Would record", "Recorded")
     yield from (f"{would}: {_decision_line(decision)}" for decision in added)
     would = view.verb("Would forget", "Forgot")
     yield from (f"{would}: {_decision_line(decision)}" for decision in removed)

@@ -56,7 +56,7 @@ def _head(footprint: Footprint, width: int, colour: bool) -> Iterator[str]:
     yield f"net       {files} {_change(total.added, total.removed, colour)}"
     yield f"by patch  {_change(footprint.patch_added, footprint.patch_removed, colour)}"
     if footprint.passing:
-        yield f"passing   {counted(len(footprint.passing), 'path')}, unchanged in the end"
+        yield f"unchanged {counted(len(footprint.passing), 'path')} that patches touch"
     for name, reason in footprint.skipped:
         yield f"skipped   {clean(name)}: {clean(reason)}"
 

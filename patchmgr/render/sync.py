@@ -43,7 +43,7 @@ def sync_title(proposal: SyncPreview) -> str:
 def _words(proposal: SyncPreview) -> str:
     onto, steps = _state(proposal.plan.onto), proposal.plan.steps
     if not proposal.plan.has_conflicts:
-        return f"sync to {onto}" if steps else f"nothing to sync; it is on {onto}"
+        return f"sync to {onto}" if steps else f"nothing to sync; already on {onto}"
     waiting = f"{counted(len(proposal.orders), 'conflict')} before {onto}"
     clean_steps = [step for step in steps if step.breaking is None]
     return f"sync to {_state(clean_steps[-1].onto)}, {waiting}" if clean_steps else waiting

@@ -57,7 +57,7 @@ from patchmgr.services.series import new_paths, touched_paths
 from patchmgr.services.session import Session
 
 T = TypeVar("T")
-FEWEST_KEPT = 24  # upstream steps; over fewer steps, a new search costs less than the cache
+FEWEST_KEPT = 24  # upstream steps; a search over fewer steps is cheaper than the cache
 
 
 class AbsorptionSearch(Struct, frozen=True):

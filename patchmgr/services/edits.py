@@ -37,7 +37,7 @@ _COMPILED = ".pyc"
 class EditedFile(Struct, frozen=True):
     """A file that somebody edited: its paths in the package and in the repository, and both texts.
 
-    `original` is the file in the wheel, and `now` the edited one; None stands for no file.
+    `original` is the file in the wheel, and `now` the edited one; None means that there is no file.
     """
 
     place: str
@@ -54,7 +54,7 @@ class Edits(Struct, frozen=True):
 
 
 def find_edits(session: Session, record: SeriesRecord, target: Installation) -> Edits:
-    """Return the files of a package that are neither as in the wheel nor as a series left them.
+    """Return the files of a package that differ from both the wheel and the applied series.
 
     The originals are read from the pin, which must be the installed release, and are checked
     against the hashes in RECORD. A file without a hash there is unknown unless it is as in the pin.

@@ -356,11 +356,11 @@ def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
 def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSeries:
     """Return a series that `apply` put into the checkout, with all its patches counted as pushed.
 
-    Raises PatchmgrError if the series was applied as commits, or if a file of the checkout is not
-    as the series leaves it.
+    Raises PatchmgrError if the series was applied as commits, or if a file of the checkout differs
+    from the result of the series.
     """
     if applied.head is not None:
-        message = f"the series {opened.name} is in {checkout.root} as commits"
+        message = f"the series {opened.name} is applied in {checkout.root} as commits"
         hint = f"patchmgr unapply {opened.name} --to {checkout.root}, then patchmgr push -a"
         raise PatchmgrError("other-series", message, hint)
     names = [name for name in opened.file.names() if name not in opened.hidden]
@@ -372,7 +372,7 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
     made = {path: opened.content(path, opened.state) for path in opened.state}
     made = checkout.clone.conversion.to_work_tree(made)
     if {p: found_state(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
-        raise _changed(opened, f"files in {checkout.root} are not as the patches leave them")
+        raise _changed(opened, f"files in {checkout.root} differ from the result of the patches")
     return opened
 
 

@@ -121,7 +121,7 @@ class Reading(Struct, frozen=True):
     ) -> Iterator[SourcePatch]:
         many = len(mails) > 1
         if many and (line is not None or _bare_name(name).endswith((".patch", ".diff"))):
-            self.say(f"{shown(name)} has {len(mails)} mails; each is a patch of its own.")
+            self.say(f"{shown(name)} has {len(mails)} mails; each becomes a separate patch.")
         strip = self.strip if line is None else line.strip
         for number, mail in enumerate(mails, 1):
             label = f"{name} mail {number}" if many else name
@@ -146,7 +146,7 @@ class Reading(Struct, frozen=True):
             raw = read_source_file(place / "series")
             names = [path.name for path in _patch_files(place)]
             unlisted = [name for name in names if os.fsencode(name) not in raw]
-            self._say_left_out("These patches, not in the series file, were left out", unlisted)
+            self._say_left_out("Left out, because the series file does not list them", unlisted)
             for line in with_ended_lines(parse_series(raw)).lines:
                 if line.name is None:
                     yield line
@@ -160,9 +160,7 @@ class Reading(Struct, frozen=True):
             _check_one_package(place, [p for p in packages if p is not None])
             files = sorted(files, key=_number_of)
         folders = sorted(path for path in place.iterdir() if _patch_files(path))
-        self._say_left_out(
-            "These folders of patches were left out", [path.name for path in folders]
-        )
+        self._say_left_out("Left out these folders of patches", [path.name for path in folders])
         for path in files:
             if not self._is_empty(path):
                 yield from self.read(path)
@@ -295,7 +293,7 @@ def readable(
         raise PatchmgrError(fault.kind, fault.message, *fault.hints, hint)
     if possible.notes:
         changes = "; ".join(possible.notes)
-        notes.append(f"{shown(item.label)} was rewritten; its effect is the same: {changes}.")
+        notes.append(f"{shown(item.label)} was rewritten without changing its effect: {changes}.")
     if item.strip is None and possible.strip != 1:
         notes.append(f"{shown(item.label)} was read with -p{possible.strip}, as its paths require.")
     return possible.parts

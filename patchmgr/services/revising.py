@@ -332,7 +332,7 @@ def restacked(
         raise _depends(opened.ground, chain, layers, found)
     if same_end and not opened.ground.is_same(found[-1], chain.states[-1]):
         path = next(iter(opened.ground.between("", found[-1], chain.states[-1]).files))
-        message = f"in that order, the patches would change the final content of {shown(path)}"
+        message = f"in that order, the patches would give {shown(path)} a different final content"
         raise PatchmgrError("depends", message, "nothing was changed")
     _refuse_emptied(opened.ground, layers, found)
     return found
@@ -342,7 +342,7 @@ def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[St
     """Raise PatchmgrError "empty" if a patch that has changes would no longer change anything."""
     for layer, (old, new) in zip(layers, pairwise(states), strict=True):
         if layer.files and ground.is_same(old, new):
-            message = f"nothing would be left of {layer.name}"
+            message = f"{layer.name} would become empty"
             hints = (f"remove the patch first: patchmgr drop {layer.name}", "nothing was changed")
             raise PatchmgrError("empty", message, *hints)
 

@@ -278,7 +278,7 @@ def test_once_more_changes_nothing(stage: Stage, mode: tuple[str, ...]) -> None:
     first = apply(stage, checkout, *mode, "--json").json
     before, head = picture(checkout.root, without=WITH_GIT), checkout.head()
     answer = apply(stage, checkout, *mode)
-    assert answer.out == f"s is already in {checkout.root}: 8 files.\n"
+    assert answer.out == f"s is already applied in {checkout.root}: 8 files.\n"
     again = apply(stage, checkout, *mode, "--json").json
     assert (again["changed"], again["applied"], again["paths"]) == (False, True, first["paths"])
     assert again["head"] == first["head"]
@@ -360,7 +360,7 @@ def _change(stage: Stage, _: Repository) -> None:
 @pytest.mark.parametrize(
     ("act", "words", "state"),
     [
-        pytest.param(lambda s, c: None, "s is in", None, id="patched"),
+        pytest.param(lambda s, c: None, "s is applied in", None, id="patched"),
         pytest.param(lambda s, c: (c.root / "pkg/a.py").write_text("mine\n"),
                      "edited  pkg/a.py", "edited", id="edited"),
         pytest.param(lambda s, c: c.git("checkout", "--", "pkg/a.py"),
@@ -378,7 +378,7 @@ def test_verify_says_what_is_in(
     checkout = stage.clone()
     apply(stage, checkout)
     act(stage, checkout)
-    code = 0 if words == "s is in" else 4
+    code = 0 if words == "s is applied in" else 4
     states = {words.split()[1]: state} if state else {}
     assert words in verify(stage, checkout, code=code).out
     document = verify(stage, checkout, "--json", code=code).json

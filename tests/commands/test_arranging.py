@@ -250,7 +250,7 @@ def test_a_fold_leaves_patches_alone_that_are_not_pushed(desk: Hands) -> None:
 def test_a_diff_that_a_pushed_patch_has_is_not_folded_in_below_it(desk: Hands) -> None:
     before = desk.look()
     refused = desk.run("fold", "--diff", desk.folder / "three.patch", "--into", "two", code=1)
-    assert "nothing would be left of three.patch" in refused.err
+    assert "three.patch would become empty" in refused.err
     assert "patchmgr drop three.patch" in refused.err
     assert desk.look() == before
 

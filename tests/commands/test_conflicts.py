@@ -354,7 +354,7 @@ def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> No
     )
     assert listed(scene) == {}
     error = conflicts(scene, "show", file_id(scene), code=2).err
-    assert "lines that look like conflict markers" in error
+    assert "lines outside it look like conflict markers" in error
     (scene.root / WORK / "a").write_text(text(l10="both\n", **title))
     answer = scene.call("rebase", "--continue")
     assert "the text itself has lines like git's markers" in answer.err

@@ -59,9 +59,11 @@ def test_what_is_likely_there_is_a_conflict_with_both_texts(likely: Scene) -> No
 
 
 def test_an_absorbed_patch_is_dropped_from_then_on(likely: Scene) -> None:
-    assert decide(likely, PATCH, "absorbed", "--dry-run").out.startswith("Would keep: ")
+    assert decide(likely, PATCH, "absorbed", "--dry-run").out.startswith("Would record: ")
     assert not (likely.root / DECISIONS).exists()
-    assert f"Kept: s/{PATCH}  absorbed  by 7" in decide(likely, PATCH, "absorbed", "--by", "7").out
+    assert (
+        f"Recorded: s/{PATCH}  absorbed  by 7" in decide(likely, PATCH, "absorbed", "--by", "7").out
+    )
     patch = onto(likely)
     assert patch["verdict"] == "absorbed"
     (evidence,) = patch["evidence"]
@@ -121,7 +123,7 @@ def test_a_mind_can_be_changed(likely: Scene) -> None:
     decide(likely, PATCH, "absorbed")
     onto(likely)
     answer = decide(likely, PATCH, "needed")
-    assert "Kept: s/fork-change-1.patch  needed" in answer.out
+    assert "Recorded: s/fork-change-1.patch  needed" in answer.out
     assert "Forgot: s/fork-change-1.patch  absorbed" in answer.out
     assert onto(likely)["verdict"] == "unchanged"
     again = decide(likely, PATCH, "needed", "--json").json

@@ -80,7 +80,7 @@ def test_what_is_of_no_patch_alone_stays_an_edit(
 def test_an_edit_that_takes_a_patch_back_is_refused(desk: Hands) -> None:
     desk.write({"pkg/a.py": text(l40="two\n", l41="more\n")})
     before = desk.look()
-    assert "nothing would be left of one.patch" in desk.run("refresh", "--auto", code=1).err
+    assert "one.patch would become empty" in desk.run("refresh", "--auto", code=1).err
     assert desk.look() == before
     assert "--auto cannot be used with" in one_line(
         desk.run("refresh", "--auto", "-p", "one", code=2)

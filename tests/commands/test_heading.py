@@ -184,7 +184,7 @@ def test_guards_are_set_and_listed(stage: Stage) -> None:
     def guard(*arguments: str) -> str:
         return stage.run("series", "guard", *arguments).out
 
-    assert guard() == "s has 0 guards\n"
+    assert guard() == "s has no guards\n"
     place = stage.root / "series/s/series"
     place.write_text("fork-one.patch -p1 #+old # why\nfork-two.patch")
     assert guard("fork-one", "+sm120", "#-rocm") == "fork-one.patch  +sm120 -rocm\n"

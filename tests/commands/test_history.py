@@ -210,13 +210,13 @@ def test_back_to_the_start_and_forth(written: Hands) -> None:
 def test_a_checkout_that_is_gone_is_left_out(desk: Hands) -> None:
     shutil.rmtree(desk.root)
     answer = desk.stage.run("undo")
-    assert f"{desk.root} no longer exists; nothing is undone there." in answer.err
+    assert f"{desk.root} no longer exists; nothing is changed there." in answer.err
 
 
 def test_a_checkout_where_others_pushed_since_is_not_touched(desk: Hands) -> None:
     desk.stage.run("unapply", "w", "--to", desk.root)
     message = one_line(desk.stage.run("undo", code=1))
-    assert message == f"other patches have been pushed or popped in {desk.root} since"
+    assert message == f"other patches have been pushed or popped in {desk.root} since then"
 
 
 def test_old_operations_are_forgotten_and_what_only_they_kept(

@@ -336,7 +336,7 @@ def test_a_patch_of_another_form_is_written_anew_and_that_is_said(empty: Stage) 
     assert order(empty) == "# why\nodd #+sym\n"
     assert (empty.root / "series/s/odd").read_text() == "Why.\n\n" + EDIT_A + EDIT_B
     assert answer.err == (
-        "odd was rewritten; its effect is the same: the names of these files were rewritten:"
+        "odd was rewritten without changing its effect: the names of these files were rewritten:"
         " pkg/a.py; text that changes nothing was left out: line 9.\n"
     )
     assert (folder / "odd").read_text() == raw
@@ -351,7 +351,7 @@ def test_a_file_of_several_mails_in_a_folder_becomes_several_patches(empty: Stag
     box = mailbox(EDIT_A, EDIT_B)
     put(empty, "plain/0001-both.patch", "Backport of two.\n\n" + box)
     answer = take(empty, empty.folder / "sources/plain")
-    assert answer.err == "0001-both.patch has 2 mails; each is a patch of its own.\n"
+    assert answer.err == "0001-both.patch has 2 mails; each becomes a separate patch.\n"
     assert order(empty) == "mail-1.patch\nmail-2.patch\n"
     first, second = ((empty.root / f"series/s/mail-{n}.patch").read_text() for n in (1, 2))
     assert first + second == "Backport of two.\n\n" + box
@@ -425,7 +425,7 @@ def test_of_several_places_that_of_git_apply_and_patch_is_written_down(empty: St
     diff = "--- a/many.txt\n+++ b/many.txt\n" + hunk.format(7, 7) + hunk.format(15, 15)
     source = put(empty, "fix.patch", "Why.\n\n" + diff)
     answer = empty.run("import", source, "--series", "many")
-    assert answer.err.startswith("fix.patch has hunks that fit at several places")
+    assert answer.err.startswith("fix.patch has hunks that fit in several places")
     wanted = "Why.\n\n" + diff.replace("-7,3 +7,3", "-6,3 +6,3").replace("-15,3 +15", "-14,3 +14")
     assert (empty.root / "series/many/fix.patch").read_text() == wanted
     empty.upstream.git("checkout", "--quiet", base)
@@ -451,7 +451,7 @@ def test_all_patches_that_do_not_apply_are_named_and_can_be_left_out(empty: Stag
         " missing\n"
         "  hint: these do not apply either:\n"
         "  hint:   again.patch: pkg/a.py: hunk 1 at line 1: its lines were not found\n"
-        "  hint: to import the others: --without NAME, which may be repeated\n"
+        "  hint: to import the others: --without NAME (repeatable)\n"
     )
     take(empty, "--without", "gone.patch", "--without", "again.patch", folder)
     assert order(empty) == "a.patch\n"
@@ -480,7 +480,10 @@ def test_a_refusal_says_what_to_do_next(empty: Stage) -> None:
     wrong = take(empty, put(empty, "x.diff", EDIT_A.replace("-1,2", "-1,9")), code=1)
     assert "hint: if `patch` applies it to a checkout of the pin, import the output of" in wrong.err
     fuzzy = take(empty, put(empty, "x.diff", EDIT_A.replace(" line 1", " line one")), code=1)
-    assert "hint: if `patch` applies it with fuzz: commit that, and import --git" in fuzzy.err
+    assert (
+        "hint: if `patch` applies it with fuzz: commit the result, then patchmgr import --git"
+        in fuzzy.err
+    )
 
 
 def test_patches_that_are_left_out_of_a_folder_are_named(empty: Stage) -> None:
@@ -488,8 +491,8 @@ def test_patches_that_are_left_out_of_a_folder_are_named(empty: Stage) -> None:
     put(empty, "q/old/b.patch", EDIT_B)
     put(empty, "q/README", "text")
     folder = put(empty, "q/docs/text", "text").parents[1]
-    assert take(empty, "--dry-run", folder).err == "These folders of patches were left out: old\n"
+    assert take(empty, "--dry-run", folder).err == "Left out these folders of patches: old\n"
     put(empty, "q/c.diff", EDIT_B)
     put(empty, "q/series", "a.patch\n# old/b.patch\n")
-    unlisted = "These patches, not in the series file, were left out: c.diff\n"
+    unlisted = "Left out, because the series file does not list them: c.diff\n"
     assert take(empty, folder).err == unlisted

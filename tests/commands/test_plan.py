@@ -157,7 +157,7 @@ def test_a_stack_is_planned_as_a_whole(planned: Scene) -> None:
 def test_text_and_markdown(planned: Scene) -> None:
     out = planned.call("plan", "s", "--onto", "upstream/main", code=3).out
     tip = planned.upstream.git("rev-parse", "main~2").strip()[:12]
-    assert f"  2  #7 {tip} upstream: 4 breaks\n" in out
+    assert f"  2  conflicts with #7 {tip} upstream: 4\n" in out
     assert "     conflict fork-change-1.patch\n       a:11\n" in out
     assert "assuming that 1 patch in conflict is resolved to theirs" in out
     text = planned.call("plan", "s", "--format", "markdown", code=3).out

@@ -25,7 +25,7 @@ def test_windows_is_refused_in_one_line_that_names_wsl(
     answer = invoke(*arguments)
     assert answer.code == 2
     said = answer.json["error"]["message"] if "--json" in arguments else one_line(answer)
-    assert said == "patchmgr does not run on Windows itself; run it in WSL (wsl --install)"
+    assert said == "patchmgr does not run natively on Windows; run it in WSL (wsl --install)"
 
 
 def test_names_and_words_are_utf_8_in_the_c_locale_too(stage: Stage) -> None:

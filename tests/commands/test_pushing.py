@@ -218,7 +218,7 @@ def test_a_forced_push_leaves_rejects_and_refresh_waits_for_them(three: Hands) -
         assert "not apply yet" in one_line(three.run(verb, *arguments, code=1))
     assert three.raw("two.patch") == raw
     three.write({"pkg/b.py.rej": None, "pkg/b.py": text(l10="two\n", l30="more\n")})
-    assert three.run("refresh").out.startswith("Refreshed two.patch: context only\n")
+    assert three.run("refresh").out.startswith("Refreshed two.patch: only context changed\n")
     three.run("push")
 
 
@@ -272,7 +272,7 @@ def test_what_apply_put_in_can_be_popped_and_what_was_pushed_unapplied(desk: Han
     assert desk.run("pop").out == "Popped fork-two.patch\nTop is fork-one.patch\n"
     verified = desk.stage.run("verify", "s", "--to", desk.root, code=4)
     assert verified.out == f"1 patch of s pushed in {desk.root}\n"
-    assert f"s is in {desk.root}: 1 patch pushed" in desk.stage.run("status").out
+    assert f"s is applied in {desk.root}: 1 patch pushed" in desk.stage.run("status").out
     desk.run("push")
     desk.stage.run("verify", "s", "--to", desk.root)
     desk.stage.run("unapply", "s", "--to", desk.root)
@@ -281,7 +281,7 @@ def test_what_apply_put_in_can_be_popped_and_what_was_pushed_unapplied(desk: Han
 
 def test_a_series_in_commits_is_not_popped(desk: Hands) -> None:
     desk.stage.run("apply", "s", "--to", desk.root, "--commit")
-    told = f"the series s is in {desk.root} as commits"
+    told = f"the series s is applied in {desk.root} as commits"
     assert one_line(desk.run("pop", "--to", desk.root, code=1)) == told
 
 

@@ -168,7 +168,7 @@ def test_only_positions_are_told_apart_from_a_change(two: Hands) -> None:
     (two.folder / "two.patch").write_bytes(raw.replace(b"@@ -38,7 +38,7 @@", b"@@ -30,7 +30,7 @@"))
     two.stage.run("unapply", "w", "--to", two.root)
     two.run("push", "-a", "--series", "w")
-    assert two.run("refresh").out == "Refreshed two.patch: positions only\n"
+    assert two.run("refresh").out == "Refreshed two.patch: only line numbers changed\n"
     assert two.raw("two.patch") == raw
 
 
@@ -246,7 +246,7 @@ def test_every_kind_of_change_comes_back_out_and_in(desk: Hands) -> None:
 def test_a_patch_that_would_be_empty_is_kept(two: Hands) -> None:
     raw = two.raw("two.patch")
     two.write({"pkg/a.py": text(l10="one\n")})
-    assert one_line(two.run("refresh", code=1)) == "nothing would be left of two.patch"
+    assert one_line(two.run("refresh", code=1)) == "two.patch would become empty"
     assert two.raw("two.patch") == raw
     two.run("refresh", "--allow-empty")
     assert b"diff" not in two.raw("two.patch")
@@ -285,7 +285,7 @@ def test_a_patch_above_is_rewritten_where_its_context_changed(two: Hands) -> Non
     assert said == [
         "Refreshed one.patch: content changed",
         "  pkg/a.py",
-        "  later patch two.patch: context only",
+        "  later patch two.patch: only context changed",
     ]  # fmt: skip
     assert diff_of(two.raw("two.patch")) == [b"-line 40", b"+two"]
     after = work_tree(two.checkout)

@@ -54,7 +54,7 @@ def test_a_candidate_that_passes_is_accepted_and_the_rebase_goes_on(
         "--- theirs (the patch)\n+ y = first(x, mine=True)\n",
         "--- candidate 1: replay, not measured\n+ y = first(x.upstream, mine=True)\n",
         "--- result: candidate 1\n",
-        "a.py passes every check; no conflict is left: c continues the rebase\n",
+        "a.py passes every check; no conflict is left; press c to continue the rebase\n",
         "1-6 candidate",
     ):
         assert told in answer.err
@@ -70,7 +70,10 @@ def test_what_fails_a_check_is_not_accepted_and_stays_chosen(
     with unchanged(scene.root):
         answer = typed(scene, "a t a c x", monkeypatch, code=3)
         assert "nothing is chosen yet\n" in answer.err
-        assert "it fails a check:\nledger: it has none of upstream's changes here\n" in answer.err
+        assert (
+            "the text fails these checks:\nledger: it has none of upstream's changes here\n"
+            in answer.err
+        )
         assert "c has no effect here\n" in answer.err and "x has no effect here\n" in answer.err
         assert answer.err.endswith(
             "1 conflict left; your choices are saved\ncontinue with: patchmgr resolve\n"
@@ -133,7 +136,7 @@ def test_several_patches_are_gone_through_and_what_follows_comes_next(
     clash(scene, first, {**first, "b": text(l3="two\n")}, later, on=on, then=then)
     answer = typed(scene, "o j o r why b a c", monkeypatch, code=3)
     assert "(conflict 1 of 2, region 2 of 2)" in answer.err
-    assert "continued; 1 more in conflict\n" in answer.err
+    assert "continued; conflicts left: 1\n" in answer.err
     assert "(conflict 1 of 1)" in answer.err
     assert typed(scene, "t r why c", monkeypatch).code == 0
     made = content(scene, "a")
@@ -159,7 +162,7 @@ def test_a_file_in_conflict_as_a_whole_is_one_side_with_a_reason(
 ) -> None:
     leave(scene, name)
     answer = typed(scene, "b o a r upstream-knows c", monkeypatch)
-    assert "b has no effect here\n" in answer.err and "it fails a check:\n" in answer.err
+    assert "b has no effect here\n" in answer.err and "the text fails these checks:\n" in answer.err
 
 
 def test_a_dry_run_checks_and_keeps_nothing(scene: Scene, monkeypatch: TYPES) -> None:

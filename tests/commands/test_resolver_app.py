@@ -95,9 +95,11 @@ def test_a_rebase_is_gone_through_and_every_key_has_its_hint(
 
     sizes = (WIDE, (60, 16), NARROW, (300, 100))
     answer = driven(scene, monkeypatch, "t a u x 1 a c", look, sizes=sizes)
-    assert told[1].startswith("it fails a check:\nledger: it has none of upstream's changes")
+    assert told[1].startswith(
+        "the text fails these checks:\nledger: it has none of upstream's changes"
+    )
     assert told[3] == "x has no effect here"
-    assert told[5] == "a.py passes every check; no conflict is left: c continues the rebase"
+    assert told[5] == "a.py passes every check; no conflict is left; press c to continue the rebase"
     assert "modified   fork-change-1.patch" in answer.out
     assert content(scene) == BOTH
 
@@ -213,11 +215,11 @@ def test_a_whole_rebase_in_a_terminal(
     screen.press("t")
     screen.wait("1/1 chosen gone")
     screen.press("a")
-    assert "press r to accept it with a reason" in screen.wait("it fails a check:")
+    assert "press r to accept it with a reason" in screen.wait("the text fails these checks:")
     screen.press("r")
     screen.wait("Why accept it?")
     screen.press("still needed", "Enter")
-    screen.wait("no conflict is left: c continues the rebase")
+    screen.wait("no conflict is left; press c to continue")
     screen.press("c")
     screen.wait("s: head ")
     assert content(scene, "a") == f"up\n{LONG}\n"

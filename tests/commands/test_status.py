@@ -16,20 +16,22 @@ from tests.tables import table
 
 def where(root: Path) -> list[str]:
     """Return what a workspace says of checkouts."""
-    return [line for line in invoke("-C", root, "status").out.splitlines() if " is in " in line]
+    return [
+        line for line in invoke("-C", root, "status").out.splitlines() if " is applied in " in line
+    ]
 
 
 def test_a_linked_checkout(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     clone, linked, moved = stage.clone(), stage.folder / "linked", stage.folder / "moved"
     clone.git("worktree", "add", "--quiet", "--detach", str(linked), stage.base)
     stage.run("push", "--to", linked)
-    assert where(stage.root) == [f"s is in {linked}: 1 patch pushed"]
+    assert where(stage.root) == [f"s is applied in {linked}: 1 patch pushed"]
     monkeypatch.chdir(linked)
     assert invoke("applied").out == "> fork-one.patch\n"
     assert invoke("status").out == stage.run("status").out
     monkeypatch.chdir(stage.folder)
     clone.git("worktree", "move", str(linked), str(moved))
-    assert where(stage.root) == [f"s is in {moved}: 1 patch pushed"]
+    assert where(stage.root) == [f"s is applied in {moved}: 1 patch pushed"]
     assert stage.run("applied").out == "> fork-one.patch\n"
     stage.run("pop", "--all", "--to", moved)
     assert where(stage.root) == []
@@ -40,7 +42,7 @@ def test_a_workspace_behind_a_link(stage: Stage) -> None:
     link.symlink_to(stage.root)
     assert invoke("-C", link, "push", "--to", clone.root).code == 0
     for root in (stage.root, link):
-        assert where(root) == [f"s is in {clone.root}: 1 patch pushed"]
+        assert where(root) == [f"s is applied in {clone.root}: 1 patch pushed"]
         assert invoke("-C", root, "applied").out == "> fork-one.patch\n"
 
 
@@ -48,7 +50,7 @@ def test_a_workspace_behind_a_link(stage: Stage) -> None:
 def test_what_git_took_out_again(stage: Stage, commits: bool) -> None:
     clone = stage.clone()
     stage.run("apply", "s", "--to", clone.root, *(["--commit"] if commits else []))
-    assert where(stage.root) == [f"s is in {clone.root}: all patches"]
+    assert where(stage.root) == [f"s is applied in {clone.root}: all patches"]
     clone.git("reset", "--quiet", "--hard", stage.base)
     clone.git("clean", "--quiet", "-d", "--force")
     assert where(stage.root) == []

@@ -192,7 +192,7 @@ def test_nothing_new_is_nothing_pushed_but_the_heartbeat(
     assert again[0]["there"] is not None
     (series,) = scene.call("status", "--json").json["series"]
     (remote_name, when) = series["last_sync"]["remote"], series["last_sync"]["time"]
-    words = f"nothing to sync; it is on upstream/main {scene.upstream.head()[:12]}"
+    words = f"nothing to sync; already on upstream/main {scene.upstream.head()[:12]}"
     assert (remote_name, series["last_sync"]["words"]) == ("origin", words)
     assert series["last_sync"]["age"] == pytest.approx(time.time() - when, abs=900)
     assert f"\n  last sync within the last hour: {words} (origin)\n" in scene.call("status").out

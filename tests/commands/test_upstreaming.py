@@ -72,7 +72,9 @@ def test_what_upstream_did_since_is_told_until_it_is_decided(backports: Backport
     rebase = ("rebase", "w", "--onto", backports.commits["stable"], "--dry-run")
     assert any(line.startswith(f"warning: {fixed}") for line in backports.lines(*rebase))
     kept = stage.run("decide", patch, "needed", "--by", short["fix"]).out
-    assert kept == f"Kept: w/{patch}  needed  by {short['fix']}  in {short['fix']} a: be right\n"
+    assert (
+        kept == f"Recorded: w/{patch}  needed  by {short['fix']}  in {short['fix']} a: be right\n"
+    )
     assert len(backports.lines("status")) == len(backports.lines(*rebase)) == 1
     stage.run("decide", patch, "needed", "--by", "#6")
     assert backports.lines("status") == backports.lines(*rebase) == []
@@ -117,7 +119,7 @@ def test_where_each_patch_stands_upstream(backports: Backports) -> None:
     backport = by_name["a-be-new-5.patch"]
     assert (backport["stance"], backport["detail"]) == ("Backport", it)
     assert (backport["commit"], backport["release"]) == (it, "v1.1.0")
-    assert backport["next"].startswith(f"it is {it[:12]} (v1.1.0), but upstream's tip lacks")
+    assert backport["next"].startswith(f"backport of {it[:12]} (v1.1.0), but upstream's tip lacks")
     sent = by_name[fix]
     assert (sent["stance"], sent["since"], sent["verdict"]) == (
         "Submitted", "2026-01-02", "absorbed",
@@ -193,7 +195,7 @@ def test_a_gh_in_the_current_folder_is_not_run(
 
 ROW = Upstreamed("s", "p.patch", Stance.SUBMITTED, "", None, Verdict.UNCHANGED, "a1" * 20)
 STEPS = [
-    ({}, "wait for upstream; to see whether it was closed: --gh"),
+    ({}, "wait for upstream; to see whether it is closed: patchmgr status --upstreaming --gh"),
     ({"state": "OPEN"}, "wait for upstream"),
     ({"state": "CLOSED"}, "closed without a merge; say why: patchmgr edit p.patch --series s"),
     ({"state": "MERGED"}, "merged, but not found on upstream's tip: patchmgr upstream fetch"),
@@ -201,7 +203,10 @@ STEPS = [
     ({"verdict": Verdict.PARTIAL, "release": "v2"}, "landed in part in a1a1a1a1a1a1 (v2); to drop"),
     ({"verdict": Verdict.BLOCKED}, "in conflict on upstream's tip: patchmgr rebase s --onto"),
     ({"stance": Stance.PENDING, "verdict": Verdict.CONFLICT}, "in conflict on upstream's tip"),
-    ({"stance": Stance.BACKPORT, "verdict": None}, "it is a1a1a1a1a1a1 (no release yet): patchmgr"),
+    (
+        {"stance": Stance.BACKPORT, "verdict": None},
+        "backport of a1a1a1a1a1a1 (no release yet); to compare",
+    ),
     ({"stance": Stance.BACKPORT, "commit": None}, "the header names no commit, but"),
     ({"stance": Stance.DENIED}, ""),
     ({"stance": Stance.INAPPROPRIATE}, ""),

@@ -530,13 +530,16 @@ def test_status_says_what_is_applied_where(stage: Stage) -> None:
     stage.run("apply", "s", "--to", one.root)
     stage.run("apply", "s", "--to", two.root, "--commit")
     last = stage.run("status").out.splitlines()[-2:]
-    assert last == [f"s is in {one.root}: all patches", f"s is in {two.root}: all patches"]
+    assert last == [
+        f"s is applied in {one.root}: all patches",
+        f"s is applied in {two.root}: all patches",
+    ]
     (one.root / "pkg/a.py").write_text("mine\n")
     (stage.root / "series/s/series").write_text("fork-one.patch\n")
     last = stage.run("status").out.splitlines()[-2:]
     assert last == [
-        f"s is in {one.root}: 1 file differs from what was applied",
-        f"s is in {two.root}: an older state of the series",
+        f"s is applied in {one.root}: 1 file differs from what was applied",
+        f"s is applied in {two.root}: an older state of the series",
     ]  # fmt: skip
     found = stage.run("status", "--json").json["applied"]
     assert [(a["sound"], a["current"]) for a in found] == [(False, False), (False, False)]

@@ -89,54 +89,57 @@ def test_a_text_becomes_a_predicate(text: str, predicate: Predicate) -> None:
     assert parse_predicate(text, what="p") == predicate
 
 
+PART = "`not`, `path`, `no path`, `pattern` or `release`"
+
+
 @table(
     ("text", "column", "problem"),
     [
-        ("", 1, "it ends where not, path, no path, pattern or release is expected"),
-        ("needed", 1, "not, path, no path, pattern or release is expected, not needed"),
-        ('"path" x', 1, 'not, path, no path, pattern or release is expected, not "path"'),
-        ("path", 5, "it ends where a path is expected"),
-        ("path )", 6, "a path is expected, not )"),
-        ('path ""', 6, "a path is expected, not \"\""),
+        ("", 1, f"expected {PART}, but the text ends here"),
+        ("needed", 1, f"expected {PART}, not needed"),
+        ('"path" x', 1, f'expected {PART}, not "path"'),
+        ("path", 5, "expected a path, but the text ends here"),
+        ("path )", 6, "expected a path, not )"),
+        ('path ""', 6, "expected a path, not \"\""),
         ('path "/x"', 6, "the path is absolute"),
         ('path "x/"', 6, "the path has an empty component"),
         ('pattern "a" in ../x', 16, "the path has a .. component"),
-        ("path x y", 8, "and, or, or the end is expected, not y"),
-        ("path x and", 11, "it ends where not, path, no path, pattern or release is expected"),
-        ("path x or or", 11, "not, path, no path, pattern or release is expected, not or"),
-        ("(path x", 8, "it ends where and, or, or ) is expected"),
-        ("path x)", 7, "and, or, or the end is expected, not )"),
-        ("no release >1", 4, "path or pattern is expected, not release"),
-        ("pattern a in f", 9, "a regular expression in double quotes is expected, not a"),
+        ("path x y", 8, "expected `and`, `or` or the end, not y"),
+        ("path x and", 11, f"expected {PART}, but the text ends here"),
+        ("path x or or", 11, f"expected {PART}, not or"),
+        ("(path x", 8, "expected `and`, `or` or `)`, but the text ends here"),
+        ("path x)", 7, "expected `and`, `or` or the end, not )"),
+        ("no release >1", 4, "expected `path` or `pattern`, not release"),
+        ("pattern a in f", 9, "expected a regular expression in double quotes, not a"),
         ('pattern "a', 9, "the string has no closing quote on its line"),
         ('pattern "a\nb" in f', (1, 9), "the string has no closing quote on its line"),
         ('pattern "(a" in f', 9, "missing ): (a"),
         (r'pattern "(a)\1" in f', 9, r"invalid escape sequence: \1"),
-        ('pattern "a" of f', 13, "in is expected, not of"),
-        ('pattern "a" in', 15, "it ends where a path is expected"),
-        ('pattern "a" in f:', 18, "a symbol is expected right after the colon"),
-        ('pattern "a" in f: C', 18, "a symbol is expected right after the colon"),
-        ('pattern "a" in f: "C"', 18, "a symbol is expected right after the colon"),
-        ('pattern "a" in f:""', 18, "a symbol is expected right after the colon"),
-        ('pattern "a" in "f": C', 20, "a symbol is expected right after the colon"),
-        ('pattern "a" in "f" :C', 20, "and, or, or the end is expected, not :C"),
-        ("release", 8, "it ends where a version specifier, such as >=0.24,<0.27, is expected"),
-        ("release and", 9, "a version specifier, such as >=0.24,<0.27, is expected, not and"),
+        ('pattern "a" of f', 13, "expected `in`, not of"),
+        ('pattern "a" in', 15, "expected a path, but the text ends here"),
+        ('pattern "a" in f:', 18, "expected a symbol right after the colon"),
+        ('pattern "a" in f: C', 18, "expected a symbol right after the colon"),
+        ('pattern "a" in f: "C"', 18, "expected a symbol right after the colon"),
+        ('pattern "a" in f:""', 18, "expected a symbol right after the colon"),
+        ('pattern "a" in "f": C', 20, "expected a symbol right after the colon"),
+        ('pattern "a" in "f" :C', 20, "expected `and`, `or` or the end, not :C"),
+        ("release", 8, "expected a version specifier such as >=0.24,<0.27, but the text ends here"),
+        ("release and", 9, "expected a version specifier such as >=0.24,<0.27, not and"),
         ("release 0.24", 9, "0.24 is not a version specifier such as >=0.24,<0.27"),
         ("release >=x", 9, ">=x is not a version specifier such as >=0.24,<0.27"),
         ("release ===x", 9, "a version specifier needs a comparison other than ==="),
         ('release ""', 9, "a version specifier needs a comparison other than ==="),
-        ("path x of", 10, "it ends where the name of an upstream is expected"),
-        ("path x at v1", 8, "and, or, or the end is expected, not at"),
-        ("path x of up at", 16, "it ends where a ref is expected"),
+        ("path x of", 10, "expected the name of an upstream, but the text ends here"),
+        ("path x at v1", 8, "expected `and`, `or` or the end, not at"),
+        ("path x of up at", 16, "expected a ref, but the text ends here"),
         ('path x of up at "T" in f', 17, "the regular expression must have one group, not 0"),
         ('path x of up at "(T)(U)" in f', 17, "the regular expression must have one group, not 2"),
-        ('path x of up at "(T)" in', 25, "it ends where a path is expected"),
+        ('path x of up at "(T)" in', 25, "expected a path, but the text ends here"),
         ("not " * 51 + "path x", 201, "the predicate is nested deeper than 50 levels"),
         ("(" * 100, 51, "the predicate is nested deeper than 50 levels"),
         ("x" * (LONGEST + 1), LONGEST + 1, f"a predicate has at most {LONGEST} characters"),
-        ("path x\nand\npath", (3, 5), "it ends where a path is expected"),
-        ("path x \x1b[31m", 8, r"and, or, or the end is expected, not \x1b[31m"),
+        ("path x\nand\npath", (3, 5), "expected a path, but the text ends here"),
+        ("path x \x1b[31m", 8, r"expected `and`, `or` or the end, not \x1b[31m"),
     ],
 )  # fmt: skip
 def test_an_error_names_the_column(text: str, column: int | tuple[int, int], problem: str) -> None:
@@ -189,7 +192,9 @@ def test_most_patches_have_no_conditions() -> None:
 
 def test_a_field_counts_in_any_case_but_only_once() -> None:
     assert read_conditions(patch({"needed-when": "path x"})) == Conditions(X)
-    with pytest.raises(PatchmgrError, match=r"^Patch p Ensures line 2 column 1: and, or"):
+    with pytest.raises(
+        PatchmgrError, match=r"^Patch p Ensures line 2 column 1: expected `and`, `or`"
+    ):
         read_conditions(patch({"ensures": "path x", "Ensures": "path y"}))
 
 

@@ -123,11 +123,11 @@ def test_any_content_survives_a_round_trip(
         ),
         "no-parts": (
             {"meta.toml": b'format = 1\nkind = "group"\n'},
-            "must have parts, and no sides",
+            "is a group, so it must have parts and no sides",
         ),
         "group-with-sides": (
             {"meta.toml": b'format = 1\nkind = "group"\nparts = ["aaaaaaaaaaaa"]\n', **SIDES},
-            "must have parts, and no sides",
+            "is a group, so it must have parts and no sides",
         ),
     },
 )

@@ -223,22 +223,22 @@ BAD = {
     "names of two files": (edit(b"a/x", b"b/y", b"a/x b/y"), "different files without a rename"),
     "rename and names disagree": (RENAME + b"--- a/x\n+++ b/z\n" + HUNK, "lines disagree"),
     "rename of nothing": (RENAME + b"--- /dev/null\n+++ b/y\n" + NEW, "lines disagree"),
-    "rename onto itself": (X + b"rename from x\nrename to x\n", "a rename onto itself"),
+    "rename onto itself": (X + b"rename from x\nrename to x\n", "the rename has the same path"),
     "rename without from": (
-        b"diff --git a/x b/y\nrename to y\n", "rename to line without its counterpart"
+        b"diff --git a/x b/y\nrename to y\n", "rename to line has no counterpart"
     ),
     "copy without to": (
-        b"diff --git a/x b/y\ncopy from x\n", "copy from line without its counterpart"
+        b"diff --git a/x b/y\ncopy from x\n", "copy from line has no counterpart"
     ),
-    "mode without new": (X + b"old mode 100644\n", "old mode line without its counterpart"),
-    "rename and copy": (RENAME + b"copy from x\ncopy to y\n", "rename from and copy from disagree"),
+    "mode without new": (X + b"old mode 100644\n", "old mode line has no counterpart"),
+    "rename and copy": (RENAME + b"copy from x\ncopy to y\n", "rename from and copy from"),
     "new and deleted": (
         X + b"new file mode 100644\ndeleted file mode 100644\n",
-        "new file mode and deleted file mode disagree",
+        "new file mode and deleted file mode contradict",
     ),
     "new and old mode": (
         X + b"new file mode 100644\nold mode 100644\nnew mode 100755\n",
-        "new file mode and old mode disagree",
+        "new file mode and old mode contradict",
     ),
     "said twice": (X + b"new file mode 100644\nnew file mode 100755\n", "a second new file"),
     "similarity": (RENAME.replace(b"100%", b"much"), "similarity index cannot be read"),
@@ -257,7 +257,7 @@ BAD = {
         + MARKS + HUNK,
         "the index line disagrees with the mode lines",
     ),
-    "a file becomes a link": (X + b"old mode 100644\nnew mode 120000\n", "cannot become a link"),
+    "a file becomes a link": (X + b"old mode 100644\nnew mode 120000\n", "turn a file into a link"),
     "index damaged": (X + b"index 12..34\n", "index line cannot be read"),
     "index of a merge": (X + b"index 12345,23456..34567\n", "index line cannot"),
     "new with an old name": (X + b"new file mode 100644\n" + MARKS + NEW, "/dev/null and the new"),
@@ -268,11 +268,11 @@ BAD = {
     "no file at all": (X + b"--- /dev/null\n+++ /dev/null\n" + HUNK, "/dev/null and the new"),
     "new with old lines": (
         X + b"new file mode 100644\n--- /dev/null\n+++ b/x\n" + HUNK,
-        "new file with old lines",
+        "creates the file, but a hunk has old lines",
     ),
     "deleted with lines left": (
         X + b"deleted file mode 100644\n--- a/x\n+++ /dev/null\n" + HUNK,
-        "deleted file with lines left",
+        "deletes the file, but a hunk leaves lines",
     ),
     "binary without content": (
         X + b"index 1234567..89abcde 100644\nBinary files a/x and b/x differ\n",
@@ -283,7 +283,7 @@ BAD = {
     "binary of another id": (X + FULL + BINARY, "is not the one that the index line names"),
     "deleted binary with content": (
         X + b"deleted file mode 100644\n" + FULL.replace(b" 100644", b"") + BINARY,
-        "deleted file with content",
+        "deletes the file, but has content",
     ),
     "quoted name damaged": (edit(b'"a/x', b'"b/x"', b'"a/x" "b/x"'), "quoted name cannot be read"),
     "quoted name with a rest": (
@@ -442,8 +442,8 @@ PLAIN_BAD = {
         b"a/a.c", b"b/bcd.orig", HUNK, "name different files"
     ),
     "no file": (b"/dev/null", b"/dev/null", HUNK, "name /dev/null"),
-    "new with old lines": (b"/dev/null", b"b/x", HUNK, "new file with old lines"),
-    "deleted with lines": (b"a/x", b"/dev/null", HUNK, "deleted file with lines left"),
+    "new with old lines": (b"/dev/null", b"b/x", HUNK, "a hunk has old lines"),
+    "deleted with lines": (b"a/x", b"/dev/null", HUNK, "a hunk leaves lines"),
     "too few directories": (b"x", b"x", HUNK, "too few directories for -p1"),
     "no hunk": (b"a/x", b"b/x", b"", "a hunk is expected"),
     "no name": (b"", b"", HUNK, "is empty"),
@@ -457,7 +457,7 @@ PLAIN_BAD = {
         b"a/x\t1970-01-01 00:00:00 +0000",
         b"a/x\t1970-01-01 00:00:00 +0000",
         NEW,
-        "deleted file with lines",
+        "a hunk leaves lines",
     ),
     "carriage return": (b"a/x\r", b"b/x\r", HUNK, "has a control character"),
 }  # fmt: skip

@@ -61,7 +61,7 @@ def test_a_line_is_read(
 BAD = {
     "climbing": (b"a\n../x\n", "unsafe-path", "Series file line 2: the patch name ../x has a"),
     "absolute": (b"/etc/x\n", "unsafe-path", "is absolute"),
-    "git directory": (b".git/x\n", "unsafe-path", "reaches into .git"),
+    "git directory": (b".git/x\n", "unsafe-path", "contains the reserved name .git"),
     "an option": (b"-p1\n", "unsafe-path", "begins with a dash"),
     "NUL": (b"a\0b\n", "unsafe-path", "control character"),
     "itself": (b"series\n", "bad-series", "series is not a patch"),

@@ -39,7 +39,8 @@ def test_a_decision_is_one_clean_line() -> None:
 
 
 @table(
-    ("is_dry_run", "words"), [(True, ("Would keep", "Would forget")), (False, ("Kept", "Forgot"))]
+    ("is_dry_run", "words"),
+    [(True, ("Would record", "Would forget")), (False, ("Recorded", "Forgot"))],
 )
 def test_what_was_done_is_said(is_dry_run: bool, words: tuple[str, str]) -> None:
     shown = text_of(decided_text([BARE], [BARE], View(is_dry_run=is_dry_run)))

@@ -51,15 +51,15 @@ def partial(left: int) -> PatchOutcome:
         "landed": (replace(PATCH, history=((LANDED, "landed"),)), []),
         "evolved": (
             replace(PATCH, history=((LANDED, "landed"), (LATER, "evolved"))),
-            ["changed again since 222222222222"],
+            ["changed again in 222222222222"],
         ),
         "gone": (
             replace(PATCH, history=((LANDED, "landed"), (LATER, "gone"))),
-            ["its lines are no longer in the file since 222222222222"],
+            ["its lines were removed in 222222222222"],
         ),
         "moved": (
             replace(PATCH, history=((LANDED, "landed"), (LATER, "evolved")), now_in="new/f.py"),
-            ["moved to new/f.py since 222222222222"],
+            ["moved to new/f.py in 222222222222"],
         ),
         "reverted": (
             replace(
