@@ -61,7 +61,7 @@ Confidence = Annotated[
     int | None,
     option(
         "--confidence PERCENT",
-        "Use only merge rules that are right at least this often.",
+        "Use only merge rules that were right in PERCENT of cases or more.",
         min=50,
         max=100,
     ),

@@ -254,7 +254,7 @@ def _write(
 
 
 def _check_written(files: Iterable[tuple[str, Enum]]) -> None:
-    """Raise PatchmgrError "not-written" if a file is not in the state that was written."""
+    """Raise PatchmgrError "not-written" if a file lacks the content that was written."""
     for path, state in files:
         if state.value != "patched":
             what = f"{path} does not have the content that was written to it"

@@ -243,7 +243,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _links(self) -> GateResult | None:
-        """Return the gate for the commits that patch headers cite.
+        """Return the gate that checks the commits cited in patch headers.
 
         Returns None if no commit is cited, or if upstream has no history.
         """
@@ -296,7 +296,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _audit(self) -> GateResult:
-        """Return the gate for certain audit findings that have not been accepted."""
+        """Return the gate that fails if a certain audit finding has not been accepted."""
         audited = audit_at_pin(self.session, self.at_pin)
         problems = tuple(
             Problem("audit", f.text, patch, f.path or None, f.line or None)

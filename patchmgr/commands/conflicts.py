@@ -254,7 +254,7 @@ def _lessons(memory: Memory, found: Recorded, content: bytes, file: Path) -> Seq
 
 
 def _originals(memory: Memory, found: Recorded) -> Iterator[bytes]:
-    """Yield the content, with markers, of each file in progress that has the given conflict."""
+    """Yield the content, with markers, of each file of the rebase that has the conflict."""
     marked = (original(memory.workspace, item) for item in waiting_with(memory, found))
     yield from (content for content in marked if content is not None)
 

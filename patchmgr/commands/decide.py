@@ -129,7 +129,7 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
 
 
 def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Decision | None:
-    """Return a decision on the later upstream commit that `by` names, or None if there is none."""
+    """Return a decision on the later upstream commit that `by` names, or None if it names none."""
     patches, (number, commit) = session.workspace.patches(series), _read(by)
     for one in find_follow_ups(session, session.workspace.series_record(series), patches):
         is_named = commit is not None and one.commit.startswith(commit)
@@ -154,7 +154,7 @@ def _read(by: str) -> tuple[int | None, str | None]:
 
 
 def _with_commit(item: Undecided, before: Decision | None) -> Undecided:
-    """Return the item with the commit of an older decision, if no commit is known for the item."""
+    """Return the item; if its commit is unknown, add the commit of an older decision."""
     if item.commit is not None or before is None:
         return item
     return replace(item, commit=before.commit, subject=before.subject)

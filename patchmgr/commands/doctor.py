@@ -202,7 +202,7 @@ def _workspace(session: Session) -> Iterator[Diagnosis]:
 
 
 def _private(session: Session) -> Iterator[Diagnosis]:
-    """Yield interrupted changes, a rebase in progress, and missing checkouts."""
+    """Yield a note on an interrupted change, a rebase in progress, and each missing checkout."""
     workspace = session.workspace
     if (workspace.root / PRIVATE / "journal.json").exists():
         text = "a command was interrupted; the next command finishes its change"

@@ -79,7 +79,7 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files that a stack changes, and the conflicts on the tip that count as resolved."""
+    """The files that a stack changes, and the conflicts on the tip assumed to be resolved."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
@@ -104,7 +104,7 @@ class Watch:
 
     @cached_property
     def on_tip(self) -> OnTip:
-        """Return the files that the stack changes, and the conflicts that count as resolved."""
+        """Return the files that the stack changes, and the conflicts assumed to be resolved."""
         question = ("forecast", *self._about)
         known = self._kept.get(question)
         if known is not None:
@@ -190,7 +190,11 @@ class Watch:
         return replace(pull, effect=effect_of(patches), patches=patches)
 
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
-        """Return the patches whose verdict, or whose code, a merge into upstream's tip changes."""
+        """Return the patches that a merge into upstream's tip affects.
+
+        A merge affects a patch if the patch is then not `unchanged`, or if both change the same
+        symbol.
+        """
         parents: Parents = {}
         target = Resolved(merged, merged)
         run = replace(self.run, session=self._planning.session)

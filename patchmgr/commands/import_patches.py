@@ -259,7 +259,7 @@ def _changes(diff: bytes) -> list[bytes]:
 
 
 def _name(item: SourcePatch, draft: Patch, is_taken: Callable[[str], bool]) -> str:
-    """Return a file name that is not in use, if possible the requested one."""
+    """Return an unused file name, if possible the requested one."""
     if item.line is not None and item.wish is not None and not is_taken(item.wish):
         return item.wish
     return _free_name(item.wish or f"{slug(draft.subject)}.patch", is_taken)
@@ -347,7 +347,7 @@ _MOVED = (
 
 
 def _with_others(faults: Sequence[PatchmgrError], *, is_alone: bool) -> PatchmgrError:
-    """Return the first fault; its hints name the others, and say how to import the rest."""
+    """Return the first error; its hints name the other errors, and say how to import the rest."""
     first, *others = faults
     hints = list(first.hints)
     if others:

@@ -140,7 +140,7 @@ def _is_down(session: Session, source: str, into: str) -> bool:
 def _check_groups(session: Session, name: str, source: str, into: str) -> None:
     """Raise PatchmgrError "usage" if moving a patch would turn it on or off.
 
-    It would if only one of the two series has the patch in a group that is off.
+    This happens if only one of the two series has the patch in a group that is off.
     """
     before, after = (set(session.workspace.settings(s).off_groups(name)) for s in (source, into))
     for group in sorted(before ^ after):

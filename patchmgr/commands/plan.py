@@ -344,7 +344,7 @@ def _regions(conflict: FileConflict) -> Iterator[ConflictPlace]:
 def _breaking_commit(
     upstream: OpenUpstream, before: Resolved, state: Resolved, tried: Tried
 ) -> BreakingCommit:
-    """Return a breaking commit: its facts, its size, and who wrote the lines that it changes."""
+    """Return a breaking commit with its size and the authors of the lines that it changes."""
     ends, store = (before.commit, state.commit), upstream.store
     subject, author, date = commit_facts(store, state.commit)
     changes = changed_files(store, *ends)

@@ -70,7 +70,7 @@ BRANCHES = "refs/heads/patchmgr/"
 
 
 class ShownIn(Struct, frozen=True):
-    """Where conflicts are shown: a worktree and its clone; also the command of `--exec`.
+    """The worktree in which conflicts are shown, its clone, and the command of `--exec`.
 
     A field is "" if it is not given. Without a clone, the worktree belongs to the store.
     """
@@ -474,8 +474,8 @@ def rebase_onto_many(
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target without writing anything.
 
-    Returns one result for each target. A result has no outcome for a series that does not have that
-    target among its states.
+    Returns one result for each target. If the target is not among the states of a series, the
+    result has no outcome for that series.
     """
     upstreams = UpstreamStates(session)
     with session.writing():

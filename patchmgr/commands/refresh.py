@@ -86,8 +86,8 @@ def refresh(
     """Put edits in the checkout into a pushed patch, by default the top.
 
     `given` are the paths to take; if there are none, all edits are taken. Raises PatchmgrError
-    "overlap" if a patch above that patch changes the same lines, and "empty" if the patch would
-    become empty.
+    "overlap" if a later pushed patch changes the same lines, and "empty" if the patch would become
+    empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -272,7 +272,7 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
 def _states_with(opened: OpenSeries, states: Sequence[State], edit: Layer) -> tuple[State, ...]:
     """Return the states of the pushed patches after an edit is moved into its patch.
 
-    Raises PatchmgrError "overlap" if a patch above the patch of the edit changes the same lines.
+    Raises PatchmgrError "overlap" if a later patch changes the same lines.
     """
     at = opened.names.index(edit.name) + 1
     ground = opened.ground
@@ -307,7 +307,7 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
 
 
 def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequence[str]) -> None:
-    """Raise PatchmgrError "put-back" if another patch's change to a file is gone.
+    """Raise PatchmgrError "put-back" if the checkout lacks another patch's change to a file.
 
     A git command may have restored the file by mistake. Files that the user named are not checked.
     All other edited files are checked, even if their edits are not taken.

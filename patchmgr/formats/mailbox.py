@@ -384,7 +384,9 @@ def _lines(header: bytes, name: str) -> list[bytes]:
     """Return the lines without newlines; refuse a NUL, which a commit message cannot contain."""
     if b"\0" in header:
         line = header[: header.index(b"\0")].count(b"\n") + 1
-        raise PatchmgrError("bad-patch", f"Patch {shown(name)} line {line}: a NUL in the header")
+        raise PatchmgrError(
+            "bad-patch", f"Patch {shown(name)} line {line}: there is a NUL in the header"
+        )
     return header.removesuffix(b"\n").split(b"\n") if header else []
 
 

@@ -136,12 +136,14 @@ def _check_header(reader: PatchReader) -> None:
     """Refuse a header that contains a hunk, a context diff or a notice about a binary file."""
     for at, line in enumerate(reader.lines[: reader.at]):
         if is_hunk_head(line):
-            raise reader.fault("a hunk without --- and +++ lines above it", at=at)
+            raise reader.fault("the hunk has no --- and +++ lines above it", at=at)
         if _CONTEXT_DIFF.match(line):
             hint = "make a unified diff with diff -u"
             raise reader.fault("context diffs are not supported", hint, at=at)
         if _is_binary_notice(line):
-            raise reader.fault("a binary file without its content", "use git diff --binary", at=at)
+            raise reader.fault(
+                "the content of the binary file is missing", "use git diff --binary", at=at
+            )
 
 
 def _is_binary_notice(line: bytes) -> bool:
@@ -182,13 +184,13 @@ def _read_section(reader: PatchReader) -> FilePatch:
     if reader.starts(b"--- "):
         return read_plain_section(reader)
     if _is_binary_notice(reader.line or b""):
-        raise reader.fault("a binary file without its content", "use git diff --binary")
+        raise reader.fault("the content of the binary file is missing", "use git diff --binary")
     hint = "the counts of the hunk above may be wrong"
-    raise reader.fault("a line that belongs to no file", hint)
+    raise reader.fault("the line belongs to no file", hint)
 
 
 def _check_signature(reader: PatchReader) -> None:
     """Refuse a mail signature that could hide part of the diff."""
     for at in range(reader.at + 1, len(reader.lines)):
         if reader.lines[at].startswith(_NO_SIGNATURE):
-            raise reader.fault("a diff after the mail signature", at=at)
+            raise reader.fault("there is a diff after the mail signature", at=at)

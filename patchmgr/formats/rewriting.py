@@ -176,7 +176,7 @@ def _skipped(reader: PatchReader) -> Iterator[str]:
         line = reader.lines[reader.at]
         if _CHANGE.match(line):
             hint = "if the counts of the hunk above are wrong: recountdiff (of patchutils)"
-            raise reader.fault("a line that belongs to no hunk", hint)
+            raise reader.fault("the line belongs to no hunk", hint)
         is_signed = is_signed or (end == len(reader.lines) and line.rstrip() == b"--")
         if line.strip() and not is_signed:
             yield str(reader.at + 1)

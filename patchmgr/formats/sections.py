@@ -340,7 +340,7 @@ def _taken_twice(files: Sequence[FilePatch]) -> tuple[int, str] | None:
     for number, file in enumerate(files):
         old, new = (None if file.is_copy else file.old_path), file.new_path
         if old in left or new in taken:
-            return number, f"a second section for {shown(file.path)}"
+            return number, f"there is a second section for {shown(file.path)}"
         if old is not None and new is None and old in taken:
             return number, f"{shown(old)} is created before it is deleted"
         left.update([old] if old is not None else [])
@@ -435,7 +435,7 @@ def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
         line = reader.lines[reader.at]
         key, text = next((text, key) for key, text in _KEYS.items() if line.startswith(key))
         if key in found:
-            raise reader.fault(f"a second {key} line in one section")
+            raise reader.fault(f"the section has a second {key} line")
         found[key] = (reader.take()[len(text) :], reader.at - 1)
     return found
 
@@ -550,20 +550,20 @@ def _names(
 
 def _binary(reader: PatchReader, facts: _Facts) -> BinaryChange | None:
     if reader.starts(b"Binary files "):
-        raise reader.fault("a binary file without its content", "export with --binary")
+        raise reader.fault("the content of the binary file is missing", "export with --binary")
     if reader.line != b"GIT binary patch\n":
         return None
     at = reader.at
     reader.at += 1
     if not (facts.old_id and facts.new_id and len(facts.old_id) == len(facts.new_id) >= 40):
         hint = "export with --full-index --binary"
-        raise reader.fault("a binary patch without a full index line", hint, at=at)
+        raise reader.fault("the binary patch has no full index line", hint, at=at)
     change = read_binary(reader)
     if facts.is_deleted and change != BinaryChange("literal", b""):
         raise reader.fault("the section deletes the file, but has content for it", at=at)
     wanted = facts.new_id if len(facts.new_id) == 40 and change.method == "literal" else None
     if wanted and not facts.is_deleted and blob_id(change.payload) != wanted:
-        raise reader.fault("the binary content is not the one that the index line names", at=at)
+        raise reader.fault("the binary content does not match the index line", at=at)
     return change
 
 

@@ -1,4 +1,4 @@
-"""Escape characters that must not reach a terminal or a page, and put numbers into words."""
+"""Escape characters that must not reach a terminal or a page, and format numbers."""
 
 from __future__ import annotations
 

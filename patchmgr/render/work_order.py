@@ -25,7 +25,7 @@ class OrderLine(Struct, frozen=True):
 
 
 class OrderCode(Struct, frozen=True):
-    """A text in a work order with its title; the lines of the text are printed without wrapping."""
+    """A titled text in a work order; its lines are printed without wrapping."""
 
     title: str
     text: str

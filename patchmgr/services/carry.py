@@ -61,7 +61,7 @@ FEWEST_KEPT = 24  # upstream steps; a search over fewer steps is cheaper than th
 
 
 class AbsorptionSearch(Struct, frozen=True):
-    """What is needed to find out which changes of the patches upstream already contains.
+    """The input of a search for changes that upstream already contains.
 
     `items` are the patches, `folded` holds their changes, and `way` describes upstream's commits
     since the base.
@@ -80,7 +80,7 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> AbsorptionSearch:
-    """Return what is needed to find out which changes of the patches upstream already contains.
+    """Return the input of a search for changes that upstream already contains.
 
     A patch is left out if later patches are not written on top of it, or if it is skipped and its
     changes have not been computed.
@@ -110,7 +110,7 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Find the changes that upstream already contains, and return the patches with this result.
+    """Find the changes that upstream already contains, and return the patches with these findings.
 
     `before` is the cache for the results of long searches. `elsewhere` holds the files to which
     upstream may have moved lines. `on_search` is called before a long search whose result is not
@@ -414,7 +414,7 @@ def _unless_resolved(
 def _readable(
     scratch: Scratch, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
-    """Remove files that cannot be fetched from upstream's steps, which are only evidence."""
+    """Return upstream's steps without files that cannot be fetched; steps are only evidence."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
     present = present_blobs(scratch, blobs)

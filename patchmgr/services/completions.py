@@ -22,7 +22,7 @@ _RELEASES = "refs/upstream/releases/"
 
 
 def workspace_around(folder: Path) -> Path | None:
-    """Return the workspace whose names the shell completes in a folder.
+    """Return the workspace for shell completion in a folder.
 
     This is the workspace that contains the folder, or else the one that is recorded in the checkout
     that contains the folder. Returns None if there is neither.

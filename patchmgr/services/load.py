@@ -183,7 +183,7 @@ class SeriesAtPin(Struct, frozen=True):
 
 
 class SeriesRun(Struct, frozen=True):
-    """What is shared by all series that are applied in one run of a command."""
+    """The objects shared by all series that one run of a command applies."""
 
     session: Session
     options: CarryOptions
@@ -233,7 +233,7 @@ class SeriesRun(Struct, frozen=True):
 
 
 class RebaseRun(SeriesRun, frozen=True):
-    """What is shared by all rebases in one run of a command."""
+    """The objects shared by all rebases of one run of a command."""
 
     memory: Memory
     formatters: Toolbox

@@ -144,7 +144,10 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
 
 
 def _has_empty_top(record: Record) -> bool:
-    """Return whether the top patch is empty; edits that undo lower patches may be meant for it."""
+    """Return whether the top patch is empty.
+
+    Edits that undo lower patches may be meant for an empty top patch.
+    """
     pushed = record.pushed or ()
     return bool(pushed) and pushed[-1].digest == NO_DIFF
 

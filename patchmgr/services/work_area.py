@@ -185,7 +185,7 @@ def work_files(
 
 
 def _apart(file: str, others: Sequence[str]) -> str:
-    """Return a path for a file, with `~` where the path would replace another file or its folder.
+    """Return a path for a file, with a `~` added if it would replace another file or its folder.
 
     This happens if a patch replaces a file by a folder of the same name, and both are in conflict.
     """

@@ -134,7 +134,7 @@ BAD = {
     "a hunk without names": (PLAIN + b"\n@@ -1 +1 @@\n-a\n+b\n", 7, "belongs to no file"),
     "a name without a hunk": (PLAIN + b"--- a/z\n", 7, r"a \+\+\+ line is expected"),
     "tools' lines alone": (PLAIN + b"Index: z\n=====\n", 6, "the section changes nothing"),
-    "binary notice": (PLAIN + b"Binary files a/z and b/z differ\n", 6, "without its content"),
+    "binary notice": (PLAIN + b"Binary files a/z and b/z differ\n", 6, "the binary file is missing"),
     "merge": (b"diff --cc x\nindex 1,2..3\n", 1, "merge commit"),
     "merge behind": (SECTION + b"diff --combined x\n", 8, "merge commit"),
     "diff behind the signature": (
@@ -142,18 +142,18 @@ BAD = {
     ),
     "hunk behind the signature": (SECTION + b"-- \n+c\n", 9, "after the mail signature"),
     "damaged names in front": (
-        b"Text.\n--- a/x\n++ b/x\n@@ -1 +1 @@\n-a\n+b\n" + SECTION, 4, "without --- and .* lines"
+        b"Text.\n--- a/x\n++ b/x\n@@ -1 +1 @@\n-a\n+b\n" + SECTION, 4, "no --- and .* lines"
     ),
     "damaged names, nothing else": (
-        b"dif --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", 2, "without --- and .* lines"
+        b"dif --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", 2, "no --- and .* lines"
     ),
     "context diff": (
         b"*** a/x\n--- b/x\n***************\n*** 1,2 ****\n  a\n", 4, "context diffs are not"
     ),
     "binary notice in front": (
-        b"Binary files a/x and b/x differ\n" + SECTION, 1, "without its content"
+        b"Binary files a/x and b/x differ\n" + SECTION, 1, "the binary file is missing"
     ),
-    "one file twice": (SECTION + PLAIN + SECTION, 13, "a second section for x"),
+    "one file twice": (SECTION + PLAIN + SECTION, 13, "there is a second section for x"),
     "below a file": (
         b"diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n"
         b"diff --git a/l/p b/l/p\nnew file mode 100644\n--- /dev/null\n+++ b/l/p\n@@ -0,0 +1 @@\n"

@@ -122,8 +122,8 @@ def test_a_date_that_cannot_be_read_is_kept_beside_one_that_can(old: str, new: s
 
 
 REFUSED = {
-    "a line too many": (X + "+c\n", "line 6: a line that belongs to no hunk"),
-    "a hunk without names": (X + "\n@@ -5 +5 @@\n-a\n+b\n", "line 7: a line that belongs to no h"),
+    "a line too many": (X + "+c\n", "line 6: the line belongs to no hunk"),
+    "a hunk without names": (X + "\n@@ -5 +5 @@\n-a\n+b\n", "line 7: the line belongs to no h"),
     "a binary file": (X + "Binary files a/z and b/z differ\n", "belongs to no hunk"),
     "a file that becomes a link": (
         X + "File a/z is a regular file while file b/z is a symbolic link\n", "belongs to no hunk"

@@ -276,11 +276,11 @@ BAD = {
     ),
     "binary without content": (
         X + b"index 1234567..89abcde 100644\nBinary files a/x and b/x differ\n",
-        "binary file without its content",
+        "content of the binary file is missing",
     ),
-    "binary without ids": (X + b"index 1234567..89abcde 100644\n" + BINARY, "without a full index"),
-    "binary without an index line": (X + BINARY, "without a full index"),
-    "binary of another id": (X + FULL + BINARY, "is not the one that the index line names"),
+    "binary without ids": (X + b"index 1234567..89abcde 100644\n" + BINARY, "has no full index"),
+    "binary without an index line": (X + BINARY, "has no full index"),
+    "binary of another id": (X + FULL + BINARY, "does not match the index line"),
     "deleted binary with content": (
         X + b"deleted file mode 100644\n" + FULL.replace(b" 100644", b"") + BINARY,
         "deletes the file, but has content",
@@ -518,13 +518,13 @@ def test_these_files_go_together(pairs: list[str]) -> None:
 
 
 ORDER_BAD = {
-    "edited twice": (["a>a", "b>b", "a>a"], (2, "a second section for a")),
-    "made twice": ([">a", ">a"], (1, "a second section for a")),
-    "deleted twice": (["a>", "a>"], (1, "a second section for a")),
-    "edited and deleted": (["a>a", "a>"], (1, "a second section for a")),
-    "renamed twice": (["a>b", "a>c"], (1, "a second section for c")),
-    "two renames to one": (["a>c", "b>c"], (1, "a second section for c")),
-    "a copy onto an edited file": (["b>b", "a=b"], (1, "a second section for b")),
+    "edited twice": (["a>a", "b>b", "a>a"], (2, "there is a second section for a")),
+    "made twice": ([">a", ">a"], (1, "there is a second section for a")),
+    "deleted twice": (["a>", "a>"], (1, "there is a second section for a")),
+    "edited and deleted": (["a>a", "a>"], (1, "there is a second section for a")),
+    "renamed twice": (["a>b", "a>c"], (1, "there is a second section for c")),
+    "two renames to one": (["a>c", "b>c"], (1, "there is a second section for c")),
+    "a copy onto an edited file": (["b>b", "a=b"], (1, "there is a second section for b")),
     "made before it is deleted": ([">a", "a>"], (1, "a is created before it is deleted")),
     "below a new file": ([">a", ">a/b"], (1, "a/b is below a, which is a file")),
     "below a link, the other way": ([">a/b/c", ">a"], (0, "a/b/c is below a, which is a file")),
