@@ -134,7 +134,7 @@ BAD = {
     "a hunk without names": (PLAIN + b"\n@@ -1 +1 @@\n-a\n+b\n", 7, "belongs to no file"),
     "a name without a hunk": (PLAIN + b"--- a/z\n", 7, r"a \+\+\+ line is expected"),
     "tools' lines alone": (PLAIN + b"Index: z\n=====\n", 6, "the section changes nothing"),
-    "binary notice": (PLAIN + b"Binary files a/z and b/z differ\n", 6, "the binary file is missing"),
+    "binary notice": (PLAIN + b"Binary files a/z and b/z differ\n", 6, "binary file is missing"),
     "merge": (b"diff --cc x\nindex 1,2..3\n", 1, "merge commit"),
     "merge behind": (SECTION + b"diff --combined x\n", 8, "merge commit"),
     "diff behind the signature": (
