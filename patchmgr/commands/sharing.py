@@ -169,7 +169,7 @@ def _in_commit(upstream: GitUpstream, commit: str, url: str) -> Iterator[Recorde
         )
     for name, files in listed.items():
         if not FILE_MODES.issuperset(entry.mode for entry in files.values()):
-            yield Refused(name, "it contains a link, or something else that is not a file")
+            yield Refused(name, "it contains a link or another item that is not a file")
         elif any(sizes[entry.blob] > LARGEST for entry in files.values()):
             yield Refused(name, f"it is larger than {LARGEST} bytes")
         elif META in files:

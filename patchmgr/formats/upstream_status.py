@@ -124,8 +124,13 @@ def _mainline_problems(patch: Patch, text: str) -> Iterator[str]:
     if found[1].startswith("Queued"):
         needed.add("Git-repo")
     said = {name for name in ("Git-commit", "Git-repo") if patch.says(name) is not None}
-    yield from (f"{MAINLINE} is {shown(text)} without {name}" for name in sorted(needed - said))
-    yield from (f"{MAINLINE} is {shown(text)} with {name}" for name in sorted(said - needed))
+    yield from (
+        f"{MAINLINE} is {shown(text)}, but {name} is missing" for name in sorted(needed - said)
+    )
+    yield from (
+        f"{MAINLINE} is {shown(text)}, so {name} must not be given"
+        for name in sorted(said - needed)
+    )
 
 
 def _status_problems(text: str) -> Iterator[str]:

@@ -157,7 +157,7 @@ def started_text(done: Started, view: View) -> Iterator[str]:
     based = f"The branch is based on {fork_base.base[:12]}"
     if fork_base.squashed:
         count = counted(fork_base.squashed, "ordinary commit")
-        based += f"; {count} brought in upstream's content, judging by the trees"
+        based += f"; {count} brought in upstream's content"
     yield based
     if done.merges is not None:
         yield f"Merges were imported as with --{done.merges}"

@@ -152,9 +152,9 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
     if content is None:
         yield "resolution: the file is deleted"
     elif content == ours:
-        yield "resolution: as in ours"
+        yield "resolution: same as ours"
     elif content == recorded.theirs:
-        yield "resolution: as in theirs"
+        yield "resolution: same as theirs"
     elif b"\0" in content + (ours or b""):
         yield f"resolution: {len(content)} bytes, binary"
     else:

@@ -73,7 +73,9 @@ def _head(footprint: Footprint) -> str:
         sentences.append(f"Skipped: {names}.")
     if total.binaries:
         verb = "is" if total.binaries == 1 else "are"
-        sentences.append(f"{counted(total.binaries, 'file')} {verb} binary, without lines.")
+        sentences.append(
+            f"{counted(total.binaries, 'file')} {verb} binary and not counted by lines."
+        )
     return f"{title}\n\n{' '.join(sentences)}"
 
 

@@ -43,8 +43,8 @@ def test_a_conflict_is_shown_in_markers_with_what_became_of_it() -> None:
 @table(
     ("recorded", "expected"),
     {
-        "ours": (solved(b"o\n"), ["resolution: as in ours"]),
-        "theirs": (solved(b"t\n"), ["resolution: as in theirs"]),
+        "ours": (solved(b"o\n"), ["resolution: same as ours"]),
+        "theirs": (solved(b"t\n"), ["resolution: same as theirs"]),
         "deleted": (solved(None), ["resolution: the file is deleted"]),
         "binary": (solved(b"\0x"), ["resolution: 2 bytes, binary"]),
         "escapes": (
@@ -95,7 +95,7 @@ def test_a_replay_names_the_patches_that_met_it() -> None:
     recalled = Recalled(solved(b"o\n"), ("s/one.patch", "s/two.patch"))
     assert text_of(replayed_text([recalled])) == (
         f"  recorded  aaaaaaaaaaaa  by learn {'0' * 40}\n"
-        "    in s/one.patch\n    in s/two.patch\n    resolution: as in ours\n"
+        "    in s/one.patch\n    in s/two.patch\n    resolution: same as ours\n"
     )
 
 
