@@ -195,9 +195,9 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
     def ask(patch: str, paths: Sequence[str]) -> str:
         say("Edited outside the conflict:")
         say(*(f"  {path}" for path in paths))
-        say(f"p - they are part of {patch}")
-        say("n - they are a new patch after it")
-        say("s - they belong to no patch: keep them in git's stash")
+        say(f"p - put them into {patch}")
+        say("n - put them into a new patch after it")
+        say("s - put them into no patch; keep them in git's stash")
         words = dict(zip("pns", services.rebase_checkout.OTHER_EDITS, strict=True))
         while (key := typer.prompt("Where do they go [p,n,s]", err=True).strip()[:1]) not in words:
             pass

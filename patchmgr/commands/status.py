@@ -208,12 +208,12 @@ def _values_of(session: Session, record: SeriesRecord) -> dict[str, str]:
 
 
 class CommitOrigin(Struct, frozen=True):
-    """The origin of a commit; `series` is None if patchmgr did not build the commit.
+    """The origin of a commit; `series` is None if it is not known.
 
-    `is_current` is true if the series, as it is now, results in the same head. `patches` are the
-    subjects of the commits up to this one. `position` is the commit's number in the branch as it is
-    now, or None if the commit is not in that branch. `version` and `digest` are read from a tag on
-    the commit, and are None without such a tag.
+    `is_current` is true if the commit is the head of the current branch of the series. `patches`
+    are the subjects of the commits up to this one. `position` is the commit's number in the current
+    branch, or None if the commit is not in it. `version` and `digest` are read from a tag on the
+    commit, and are None without such a tag.
     """
 
     commit: str

@@ -100,13 +100,14 @@ def commit_text(found: CommitOrigin) -> Iterator[str]:
         yield "not a commit of a series"
         return
     where = f"{clean(found.ref)} ({found.base})" if found.ref else found.base
-    yield f"series {clean(found.series or 'unknown here')} on {where}"
+    name = f"series {clean(found.series)}" if found.series else "unknown series"
+    yield f"{name} on {where}"
     if found.is_current:
-        yield "the branch of the series as it is now"
+        yield "the head of the current branch of the series"
     elif found.position is not None:
-        yield f"the branch of the series as it is now, up to patch {found.position}"
+        yield f"the current branch of the series, up to patch {found.position}"
     else:
-        yield "not the branch of the series as it is now"
+        yield "not in the current branch of the series"
     if found.version is not None:
         yield f"built by patchmgr {clean(found.version)}, digest {clean(found.digest or '')}"
     yield from (f"tag {clean(tag)}" for tag in found.tags)

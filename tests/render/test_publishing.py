@@ -105,18 +105,18 @@ def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
         ),
         "now": (
             CommitOrigin(OLD, "s", NEW, "v1", True, 1, ("fix it",), ("one",), "1.0", None),
-            f"commit {OLD}\nseries s on v1 ({NEW})\nthe branch of the series as it is now\n"
+            f"commit {OLD}\nseries s on v1 ({NEW})\nthe head of the current branch of the series\n"
             "built by patchmgr 1.0, digest \ntag one\n1 patch\n  fix it\n",
         ),
         "a part of it": (
             CommitOrigin(OLD, "s", NEW, None, False, 1, ("fix it",), (), None, None),
-            f"commit {OLD}\nseries s on {NEW}\nthe branch of the series as it is now, "
+            f"commit {OLD}\nseries s on {NEW}\nthe current branch of the series, "
             "up to patch 1\n1 patch\n  fix it\n",
         ),
         "another state": (
             CommitOrigin(OLD, None, NEW, None, False, None, ("a", "b"), (), None, None),
-            f"commit {OLD}\nseries unknown here on {NEW}\nnot the branch of the series "
-            "as it is now\n2 patches\n  a\n  b\n",
+            f"commit {OLD}\nunknown series on {NEW}\nnot in the current branch of the series\n"
+            "2 patches\n  a\n  b\n",
         ),
     },
 )
