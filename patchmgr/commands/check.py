@@ -91,7 +91,7 @@ def _why_not(command: CheckCommand, names: Sequence[str] | None, is_broken: bool
     if missing:
         return f"this machine has no {', '.join(missing)}"
     if is_broken:
-        return "the branch to run it on cannot be built"
+        return "the branch of the series cannot be built"
     return None
 
 

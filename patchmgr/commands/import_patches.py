@@ -171,7 +171,7 @@ class _Without:
         self._names, self._unused = frozenset(names), set(names)
 
     def leaves_out(self, *names: str | None) -> bool:
-        """Return whether a patch with these names is to be left out."""
+        """Return whether --without gives one of these names of a patch."""
         found = self._names & set(names)
         self._unused -= found
         return bool(found)

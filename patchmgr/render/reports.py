@@ -53,7 +53,7 @@ def _patch(patch: PatchFootprint) -> dict[str, Any]:
 
 
 def review_value(review: Review) -> dict[str, Any]:
-    """Return a report's answers to reviewers as JSON data."""
+    """Return the part of a report for reviewers as JSON data."""
     summary = {reach.value: review.count(reach) for reach in Reach}
     return {
         "subsystems_by": review.parts_by,

@@ -167,7 +167,7 @@ def read_edits(
     with settled(session, Installation(distribution), only_reads=True) as target:
         present = own_record(target, record.name, "add the edits to that series: --series")
         edits = find_edits(session, record, target)
-        lost = f"neither RECORD nor the pin proves the original: {', '.join(edits.unknown)}"
+        lost = f"neither RECORD nor the pin identifies the original of {', '.join(edits.unknown)}"
         if not edits.known:
             but = f", or {lost}" if edits.unknown else ""
             raise UsageError(f"no file of {what} was edited{but}")

@@ -492,7 +492,7 @@ def _squashed(graph: _Graph, request: _Request, piece: Piece) -> Draft:
     own = [commit for commit in graph.own if commit not in graph.merges]
     name = request.last.removeprefix("refs/heads/")
     ref = request.record.pin.ref
-    lines = [f"{name}: all changes to {ref[:12] if is_full_id(ref) else ref}", ""]
+    lines = [f"{name}: all changes on top of {ref[:12] if is_full_id(ref) else ref}", ""]
     lines += [f"* {commit[:12]} {told_by(reader, commit).subject}" for commit in own]
     message = ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
     return Draft(told_by(reader, piece.commit).author, message, piece.after)
@@ -536,7 +536,7 @@ def _counted_merges(graph: _Graph) -> str:
 def _check_syncs(
     request: _Request, graph: _Graph, pin: str, tracked: str | None, form: str
 ) -> None:
-    """Raise PatchmgrError "base" if an ordinary commit brought in content newer than the pin."""
+    """Raise PatchmgrError "base" if an ordinary commit copies content newer than the pin."""
     if tracked is None or not graph.own:
         return
     tip, head, base = graph.files(tracked), graph.files(graph.head), graph.files(pin)

@@ -228,7 +228,7 @@ class _Order:
     def order(
         self, name: str, kind: ConflictKind, reason: str, symbols: tuple[SymbolSides, ...]
     ) -> WorkOrder:
-        """Return a work order with the fields that every work order has."""
+        """Return a work order with the fields that do not depend on the kind of conflict."""
         outcome, series = self.outcome, self.carried.outcome
         offered = self.workspace.kept(OFFERED.format(name), Solution)
         return WorkOrder(

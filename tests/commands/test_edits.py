@@ -67,7 +67,7 @@ def test_what_is_no_copy_of_the_source_is_left_out_and_named(house: House) -> No
     install(house.site, "1.0", {**DEMO, "demo/built.py": "made by the build\n"})
     (house.site / "demo/built.py").write_text("edited\n")
     edit(house)
-    assert "proves the original: demo/built.py" in imported(house)
+    assert "identifies the original of demo/built.py" in imported(house)
 
 
 def test_an_edit_is_named_where_record_has_no_hash_to_tell_it_by(house: House) -> None:
@@ -75,7 +75,7 @@ def test_an_edit_is_named_where_record_has_no_hash_to_tell_it_by(house: House) -
     rows = record.read_text().splitlines()
     record.write_text("".join(f"{row.split(',')[0]},,\n" for row in rows))
     (house.site / "demo/b.py").write_text(text(l20="mine\n"))
-    assert "proves the original: demo/b.py\n" in imported(house, code=2)
+    assert "identifies the original of demo/b.py\n" in imported(house, code=2)
 
 
 def test_nothing_is_imported_without_edits_or_from_another_release(house: House) -> None:
