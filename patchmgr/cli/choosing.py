@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 _HELP = (
     ("y", "put this hunk into {0}"),
-    ("n", "leave this hunk"),
-    ("q", "quit; leave this hunk and all remaining hunks"),
+    ("n", "do not put this hunk into {0}"),
+    ("q", "quit; put neither this hunk nor any remaining hunk into {0}"),
     ("a", "put this hunk and all later hunks of the file into {0}"),
-    ("d", "leave this hunk and all later hunks of the file"),
+    ("d", "put neither this hunk nor any later hunk of the file into {0}"),
     ("s", "split this hunk into smaller hunks"),
     ("?", "print help"),
 )

@@ -296,7 +296,7 @@ def timeline(review: Review) -> Chart | None:
     return Chart(
         "Timeline of verdicts",
         "Verdicts over time",
-        "What became of each patch in each recorded rebase, and after how many upstream steps.",
+        "The verdict on each patch in each recorded rebase; +N is the number of upstream steps.",
         [(colour, f"{letter} {word}") for word, (colour, letter) in _VERDICTS.items()],
         shapes,
         top + len(names) * 17 + 6,

@@ -103,7 +103,7 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
             "Needed-When: pathe x",
             "bad-predicate",
             "Patch fork-change-2.patch Needed-When column 1: "
-            "not, path, no path, pattern or release is expected, not pathe",
+            "expected `not`, `path`, `no path`, `pattern` or `release`, not pathe",
         ),
         (
             "Ensures: path x of down",
@@ -324,10 +324,10 @@ def test_import_refuses_conditions_that_make_no_sense(
 def test_import_says_what_the_pin_does_not_need(scene: Scene) -> None:
     two_patches(scene)
     done = bring(scene, "Needed-When: path b")
-    said = "more.patch is in the series, but not carried on its pin: not needed: there is no b in"
+    said = "more.patch is in the series, but is left out on its pin: not needed: there is no b in"
     assert said in done.err
     again = bring(scene, 'Ensures: pattern "more" in a')
-    assert "not carried" not in again.err
+    assert "left out on its pin" not in again.err
 
 
 def test_what_fell_behind_the_pin_does_not_keep_others_out(scene: Scene) -> None:
