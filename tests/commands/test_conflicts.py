@@ -207,7 +207,7 @@ def test_a_side_can_be_accepted(collided: Scene, side: str, expected: str) -> No
     name = only_id(collided)
     shown = conflicts(collided, "accept", name, side).out
     assert f"Recorded: {name}" in shown
-    assert f"resolution: as in {side}" in shown
+    assert f"resolution: same as {side}" in shown
     document = conflicts(collided, "show", name, "--json").json
     assert document["conflict"]["resolution"] == expected
     assert document["conflict"]["source"] == side
