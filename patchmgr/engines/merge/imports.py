@@ -44,8 +44,24 @@ class FileImports(Struct, frozen=True):
         if any(name in mine and not (counts[0][name] and counts[1][name]) for _, name in base):
             return "removed"
         new = set(imported(candidate)) - base
+        if any(_is_invented(*one, base, sides[0] | sides[1]) for one in new):
+            return "moved"
         is_moved = any(_is_from_where_it_left(new, base, side) for side in sides)
         return "moved" if is_moved else ""
+
+
+def _is_invented(module: str, name: str, base: _Imports, sides: _Imports) -> bool:
+    """Return whether no side imports a name from a module, which does not replace the name's own.
+
+    Upstream replaces `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and
+    the patch adds `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3).
+    """
+    origins = {origin for origin, other in sides if other == name} - {module}
+    moved = {other for new, other in sides if new == module}
+    is_known = (module, name) in sides or any(
+        (origin, other) in base for origin in origins for other in moved
+    )
+    return not is_known
 
 
 def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:

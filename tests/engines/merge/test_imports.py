@@ -44,6 +44,14 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
             "from p.a import w\nfrom p.b import c\n",
             "from q.p.a import w\nfrom p.b import c\n", "moved",
         ),
+        "another name takes the place of one, from another module": (
+            "from p.u import a\n", "from p.v import b\n", "from p.u import a, c\n",
+            "from p.v import b, c\n", "moved",
+        ),
+        "the names went into another module": (
+            "from p_u import a\n", "from p_v import a\n", "from p_u import a, c\n",
+            "from p_v import a, c\n", "",
+        ),
         "the module itself": (
             "from .m import a\n", "from .n import a\n", "from .m import a\nfrom . import m\n",
             "from .n import a\nfrom . import m\n", "moved",
