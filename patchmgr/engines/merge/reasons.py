@@ -12,18 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from operator import eq
 from typing import TypeVar
 
 from msgspec import Struct
 
 from patchmgr.engines.merge.features import Subject, Words
 from patchmgr.engines.merge.imports import FileImports, imported
-from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, lex, tokens_of
+from patchmgr.engines.merge.languages import CLOSERS, PYTHON, TEXT, Language, lex, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
-from patchmgr.engines.merge.verify import Surroundings, closed_in, is_same_code
+from patchmgr.engines.merge.verify import Surroundings, blocks_opened, closed_in, is_same_code
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.distinctive import bare, is_telling
 
@@ -32,6 +33,8 @@ _SIDES = frozenset({"ours", "theirs"})
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})(\W*)")
 _WORD = re.compile(r"\w+")
 _NEAR = 2  # tokens between the edits of both sides
+_LONGEST_RUN = 30  # words of a statement that are repeated at once
+_NEARBY = 10  # lines before and after a region
 _ALIKE = 0.9  # share of the words of two lines
 _REWORDED = 0.6  # the same, of a line and what it becomes
 # An underline, a line in bold type, or a heading of Markdown; a single # may begin a remark.
@@ -44,6 +47,9 @@ _DECLARES = re.compile(
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
 )
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
+_LOGICAL = frozenset({"&&", "||", "and", "or", "?"})
+_COMPARISONS = frozenset({"is", "in", "==", "!=", "<", ">", "<=", ">="})
+_BETWEEN = frozenset({",", ";", ":", "=", "return", "if", "elif", "while"})  # expressions
 _BRACKET = re.compile(r"[()\[\]{},]")
 _LONGEST = 2000  # characters of a call
 _MOST_NAMES = 50  # to look for more of them takes longer than to look at each word
@@ -230,7 +236,7 @@ def _is_left_behind(conflict: Conflict, _: Made) -> bool:
 
 
 def _has_one_number(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides give the next free number, or bit, in the file to different things.
+    """Return whether both sides give the next number, or bit, of a list to different things.
 
     Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
     `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5).
@@ -242,12 +248,17 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
         for shape, number, name in map(_numbered, theirs)
         if number > 1 and mine.get((shape, number), name) != name
     ]
-    base = list(map(_numbered, conflict.lines[0])) if pairs else []
-    numbers = {(shape, number) for shape, number, _ in base}
-    names = {name for _, _, name in base}
+    names = {name for _, _, name in map(_numbered, conflict.lines[0])} if pairs else set()
+    around = conflict.around
+    sides = (
+        lines_of(around.before)[-_NEARBY:],
+        conflict.region.base,
+        lines_of(around.after)[:_NEARBY],
+    )
+    near = {_numbered(line)[:2] for lines in sides for line in lines} if pairs else set()
     return any(
-        numbers & {(shape, number - 1), (shape, number / 2)}
-        and (shape, number) not in numbers
+        near & {(shape, number - 1), (shape, number / 2)}
+        and (shape, number) not in near
         and names.isdisjoint((one, other))
         for shape, number, one, other in pairs
     )
@@ -376,11 +387,46 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
     return bool(kept - merged) or any(map(str.isidentifier, more))
 
 
+@lru_cache(maxsize=64)
 def _stammered(text: str, language: Language) -> set[str]:
-    """Return the words that occur twice in a row in a statement, as in `unsigned unsigned i`."""
+    """Return the words that occur twice in a row in a statement, as in `unsigned unsigned i`.
+
+    Both sides add the argument `, NULL`, or `&& !children.get(path)`, but at different places of a
+    run of equal signs (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb).
+    """
     lines = [text] if language.layout == "signs" else text.split("\n")
-    pairs = (pair for line in lines for pair in pairwise(words_of(said_of(line))))
-    return {a for a, b in pairs if a == b and a.isidentifier()}
+    found = set[str]()
+    for words in (words_of(said_of(line)) for line in lines):
+        for size in range(1, min(_LONGEST_RUN, len(words) // 2) + 1):
+            same = 0
+            for n, is_same in enumerate(map(eq, words, words[size:])):
+                same = same + 1 if is_same else 0
+                if same >= size and any(map(str.isidentifier, words[n + 1 : n + 1 + size])):
+                    found.add(" ".join(words[n + 1 : n + 1 + size]))
+    return found
+
+
+def _mixed(text: str, language: Language) -> set[str]:
+    """Return the pairs of a logical operator and another operator whose precedence matters there.
+
+    Upstream makes `file.isImage()` be `file != null && file.isImage()`, and the patch makes it
+    `file.isImage() || file.isVideo()` (nextcloud/android 62c918f59a). Or a comparison follows a
+    group: `(quant and quant in known) is not None` (ROCm/vllm e8766c6ddb).
+    """
+    found = set[str]()
+    around, closed = [set[str]()], set[str]()  # the logical operators of each open bracket
+    for word in (t.text for t in tokens_of(text, language) if t.kind in ("word", "sign")):
+        if word in _COMPARISONS:
+            found |= {f"{one} {word}" for one in closed}
+        closed = around.pop() if word in CLOSERS.values() and len(around) > 1 else set()
+        if word in CLOSERS:
+            around.append(set())
+        elif word in _LOGICAL:
+            found |= {" ".join(sorted((one, word))) for one in around[-1] - {word}}
+            around[-1].add(word)
+        elif word in _BETWEEN:
+            around[-1].clear()
+    return found
 
 
 def _joined(text: str, language: Language) -> set[str]:
@@ -407,11 +453,11 @@ def _conditions(lines: Iterable[str]) -> Words:
 def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate has both sides' equal or similar declarations of one thing."""
     merged = Counter(lines_of(made.text))
-    there = {line.strip() for line in merged} - {""}
+    there = {line.strip(" \t\n,") for line in merged} - {""}
     old, *both = conflict.region.changed
+    outside = ([*_outside(side, conflict.around.language)] for side in both)
     ours, theirs = (
-        [x for x in _outside(side, conflict.around.language) if x not in old and x.strip() in there]
-        for side in both
+        [x for x in side if x not in old and x.strip(" \t\n,") in there] for side in outside
     )
     heads = [x for x in ours if x in theirs and _HEAD.match(x) and _tells(x)]
     return any(merged[head] > 1 for head in heads) or any(
@@ -494,6 +540,19 @@ def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
     return False
 
 
+def _is_cut_otherwise(conflict: Conflict, made: Made) -> bool:
+    """Return whether the sides open and close different numbers of blocks.
+
+    Blocks then correspond to others: upstream laid out a function anew, git's region ended two
+    braces earlier in base, and the call that the patch adds to the innermost `if` was put into the
+    one around it (FRRouting/frr 95702ce22b).
+    """
+    language = conflict.around.language
+    if language.opens or not made.rule.startswith("replay"):
+        return False
+    return len({sum(blocks_opened("".join(side), language)) for side in conflict.region.sides}) > 1
+
+
 def _ways(two: Sequence[_Side]) -> tuple[Sequence[_Side], Sequence[_Side]]:
     return two, two[::-1]
 
@@ -535,6 +594,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "doubled": (_NOT_PYTHON, _is_unaccounted),
     "stammers": (_ALL, _adds(_stammered)),
     "strings": (_CODE, _adds(_joined)),
+    "mixed": (_CODE, _adds(_mixed)),
     "two places": (_CODE, _is_at_two_places),
     "one expression": (_CODE, _is_run_on),
     "sections": ("text", _is_of_two_sections),
@@ -546,6 +606,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "declared alike": ("c", _is_declared_alike),
     "elsewhere": ("c", _is_changed_elsewhere),
     "used elsewhere": ("c", _is_used_elsewhere),
+    "cut": ("c", _is_cut_otherwise),
     "closes": ("c", _is_behind_a_closed_one),
 }
 """For each reason to ask a person: the families of languages it applies to, and its test."""

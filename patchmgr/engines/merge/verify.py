@@ -200,12 +200,12 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
     opened = sum(w.startswith("if") for w in words) - sum(w.startswith("endif") for w in words)
     groups = [_GROUP.findall(t.text) for t in tokens if t.kind == "comment"]
     grouped = sum((group == "{") * 2 - 1 for found in groups for group in found)
-    blocks = sum(_blocks(text, language))
+    blocks = sum(blocks_opened(text, language))
     pairs = (signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}"))
     return (*pairs, opened, grouped, blocks)
 
 
-def _blocks(text: str, language: Language) -> list[int]:
+def blocks_opened(text: str, language: Language) -> list[int]:
     """Return how many blocks each brace, or each line of a language with `end`, opens."""
     if language.opens:
         return [language.opened_by(line) for line in text.split("\n")]
@@ -228,7 +228,7 @@ def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
 @lru_cache(maxsize=64)
 def closed_in(text: str, language: Language) -> int:
     """Count the braces that a text closes without having opened them."""
-    return -min((0, *accumulate(_blocks(text, language))))
+    return -min((0, *accumulate(blocks_opened(text, language))))
 
 
 @lru_cache(maxsize=64)
