@@ -163,7 +163,7 @@ def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
 def _whole_files(memory: Memory, path: str, names: Collection[str]) -> Iterator[str]:
     """Yield the ids of conflicts recorded for the whole file at a path, except those in `names`.
 
-    The resolution of such a conflict contains the text that is forgotten.
+    They are forgotten, too, because their resolutions contain the text to be forgotten.
     """
     for name in memory.workspace.conflicts():
         found = None if name in names else _listed(memory, name).recorded

@@ -62,7 +62,7 @@ def _fold(
     patches = [folded if name == target else opened.patches[name] for name in order]
     pushed = [name for name in opened.names if name not in others]
     if target not in opened.names:
-        pushed = list(takewhile(set(pushed).__contains__, order))  # those that are still lowest
+        pushed = list(takewhile(set(pushed).__contains__, order))  # no unpushed patch is below
     file = without(opened.file, others)
     return revise(opened, patches, kept, file=file, pushed=pushed, fresh=(target,))
 

@@ -82,7 +82,7 @@ def with_absorbed(
         name, patch = opened.name, opened.pick(given)
     tried = replace(session, workspace=Foreseen(session.workspace, {}))
     found = rebase(tried, [name], onto=ref, options=CarryOptions())
-    own = next(series for series in found.series if series.name == name)  # of a stack, maybe
+    own = next(series for series in found.series if series.name == name)
     outcome = next(o for o in own.patches if o.name == patch)
     landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]
     if not landed:

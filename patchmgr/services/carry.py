@@ -82,8 +82,8 @@ def search_of(
 ) -> AbsorptionSearch:
     """Return the input of a search for changes that upstream already contains.
 
-    A patch is left out if later patches are not written on top of it, or if it is skipped and its
-    changes have not been computed.
+    Patches are left out that are not part of the state that later patches build on, and skipped
+    patches whose changes have not been computed.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
