@@ -63,7 +63,7 @@ def test_what_nests_too_deep_for_a_process_is_said_to_be_so(apart: StructureApar
     old, new = (f"{'(' * 400}{name}{')' * 400}\n" for name in "ab")
     (edit,) = apart.edits([(old, new)], "a.py")
     assert str(edit) == "change lines that are nested too deeply to describe"
-    assert apart.edits([("x\n", "y\n")], "a.py") == (Edit("", "replace `x` by `y`"),)
+    assert apart.edits([("x\n", "y\n")], "a.py") == (Edit("", "replace `x` with `y`"),)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_merge_that_failed_and_that_nobody_needs_fails_no_other(
 @pytest.mark.parametrize(
     ("program", "what"),
     [
-        pytest.param("import time; time.sleep(60)", "does not answer within 0 sec", id="hangs"),
+        pytest.param("import time; time.sleep(60)", "did not finish within 0 sec", id="hangs"),
         pytest.param("import os; os.close(1); os.kill(os.getpid(), 9)", "ended with -9",
                      id="is-killed"),
         pytest.param("import os; os._exit(1)", "ended with 1", id="does-not-start"),

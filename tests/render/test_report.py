@@ -114,7 +114,7 @@ def small() -> Footprint:
 
 def told(found: Footprint) -> Footprint:
     """Say of each edited file what the patch does there."""
-    words = ("replace `1` by `2 | <b>` in Pool.take", *(f"add `{n}`" for n in range(12)))
+    words = ("replace `1` with `2 | <b>` in Pool.take", *(f"add `{n}`" for n in range(12)))
 
     def of_patch(patch: PatchFootprint) -> PatchFootprint:
         files = (replace(f, edits=words) if f.kind is Kind.EDITED else f for f in patch.files)

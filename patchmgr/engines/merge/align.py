@@ -13,7 +13,7 @@ Nodes = tuple[Node, ...]
 Pair = tuple[int, int]
 _EQUAL = 4.0
 _SIMILAR = 0.6
-_LARGEST = 40_000  # pairs that are compared by likeness
+_LARGEST = 40_000  # more pairs than this are not compared by likeness
 _TOKENS = frozenset({"code", "tokens"})
 
 
@@ -25,7 +25,7 @@ def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
         pairs = sorted(_patience(labels[0], labels[1], _same_label))
         return _significant(pairs, one, other)
     said = [[f"{node.key}\0{node.said}" for node in side] for side in (one, other)]
-    if kind == "words":  # which are like themselves alone
+    if kind == "words":  # a word matches only an equal word
         return sorted(_patience(said[0], said[1], _same_label))
     return sorted(_patience(said[0], said[1], lambda i, j: node_likeness(one[i], other[j])))
 
@@ -36,7 +36,7 @@ def _label(node: Node) -> str:
 
 
 def _same_label(_i: int, _j: int) -> float:
-    return 0.0  # equal labels are compared before
+    return 0.0  # equal labels have been matched before this is called
 
 
 def node_likeness(one: Node, other: Node) -> float:
@@ -49,7 +49,7 @@ def node_likeness(one: Node, other: Node) -> float:
         return 3.0
     like = likeness(one.said, other.said)
     if one.key == "logical" == other.key:
-        return 2.0 + like  # a decorator is not the line with the name
+        return 2.0 + like  # a decorator line is not the line that has the name
     least = 0.8 if one.key and other.key and one.kind != "line" else _SIMILAR
     return 1.0 + like if like >= least or one.kind == "block" else 0.0
 
@@ -85,7 +85,7 @@ def _best(
     box: tuple[int, int, int, int],
     like: Callable[[int, int], float],
 ) -> Iterator[Pair]:
-    """Return the pairs, in order, that have the greatest total likeness."""
+    """Yield, in order, the pairs of nodes whose total likeness is greatest."""
     a0, a1, b0, b1 = box
     rows, columns = a1 - a0, b1 - b0
     weight = [
@@ -109,7 +109,7 @@ def _best(
 
 
 def _weight(node: Node) -> int:
-    """Return the number of words in a node; a list or block counts for a few more."""
+    """Return the number of words in a node, plus 7 for a list or a block."""
     return node.said.count(" ") + (8 if node.kind in ("list", "block") else 1)
 
 

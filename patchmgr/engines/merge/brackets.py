@@ -43,7 +43,7 @@ def items_of_python(before: Sequence[Node], inner: Sequence[Node]) -> Node:
 
 
 def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
-    """Return the kind of a Python bracket; it decides whether the order of the items matters."""
+    """Return the kind of a Python bracket, which decides whether the order of its items matters."""
     sign, last = before[-1].text, before[-2] if before[1:] else before[-1]
     if sign == "{":
         return "dict" if any(node.text in (":", "**") for node in inner) else "set"
@@ -81,7 +81,7 @@ def _ends(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def listed(nodes: Sequence[Node], bracket: str) -> Node:
-    """Return a list node made of the syntax nodes in brackets; an item includes its comma."""
+    """Split the nodes inside brackets at the commas into a list node; items include their comma."""
     items: list[Node] = []
     mine: list[Node] = []
     for node in nodes:
@@ -111,7 +111,7 @@ def _item(nodes: Sequence[Node], tail: str, bracket: str) -> Node:
 
 
 def _item_key(nodes: Sequence[Node], bracket: str) -> str:
-    """Return what distinguishes an item from the others: its keyword, its name or its key."""
+    """Return the keyword, name or key that tells an item apart from the others, or ""."""
     if bracket in ("list", "tuple", "set", "subscript"):
         return ""
     if bracket == "import":

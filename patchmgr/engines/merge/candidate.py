@@ -14,8 +14,8 @@ class Candidate(Struct, frozen=True):
     """A text that may resolve a conflict region, and the name of the rule that produced it.
 
     `features` describe the region, the candidate and its verification, each by a word from a fixed
-    vocabulary. `asks` is the reason why a person must confirm the candidate, however likely it is
-    right, or "" if nobody must.
+    vocabulary. `asks` is the reason why a person must confirm the candidate even if it is likely to
+    be right, or "" if there is none.
     """
 
     text: str

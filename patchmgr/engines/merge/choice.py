@@ -20,7 +20,7 @@ from patchmgr.engines.merge.candidate import Candidate, Candidates, FileCandidat
 from patchmgr.model.outcome import Reliability
 
 FILE = Path(__file__).with_name("choice.json")
-LEAST = 0.9  # share of right ones, among candidates as sure or surer, to be taken alone
+LEAST = 0.9  # a candidate is accepted if this share of equally likely ones was right
 BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "never reached"})
 """Faults of verification; a candidate with one of them is never proposed first."""
 
@@ -33,7 +33,7 @@ class Points(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """A measurement: of the candidate resolutions at least this likely, how many were right.
+    """A measurement of how many candidate resolutions with at least this likelihood were right.
 
     Of the `of` candidates with at least `likelihood`, `right` were right. A candidate is right if
     it is the person's text, or differs from it only in order or by what the person dropped.
@@ -66,7 +66,7 @@ class Ranked(Struct, frozen=True):
 class Choice(Struct, frozen=True):
     """The candidate resolutions of one conflict region, the best first.
 
-    `taken` is the best one that no person must confirm, or None if it is not likely enough.
+    `taken` is the best one that no person must confirm, or None if that one is not likely enough.
     """
 
     ranked: tuple[Ranked, ...]

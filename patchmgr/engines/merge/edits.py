@@ -11,7 +11,7 @@ from patchmgr.engines.merge.tree import Node, lines_of
 from patchmgr.model.edits import Edit
 
 _SHOWN = 60  # characters of a statement that are quoted
-_MOST = 2  # edits of the tokens of a statement that are told one by one
+_MOST = 2  # token edits in one statement that are described one by one
 _SYMBOLS = ("def", "class")
 _BRACKETS = ("(", ")", "[", "]", "{", "}")
 _BEFORE_LISTS = ("(", "[", "{", "=", "import")
@@ -44,7 +44,7 @@ def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, .
 
 
 def _edited(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
-    """Yield the edits to a node that both trees have; `within` is the statement around it."""
+    """Yield the edits to a node that both trees have; `within` is the statement around the node."""
     if base.whole == theirs.whole:
         return
     if base.said == theirs.said:
@@ -71,7 +71,7 @@ def _layout(base: Node, theirs: Node, symbol: str) -> Iterator[Edit]:
         for one, other in zip(base.parts, theirs.parts, strict=False):
             yield from _layout(one, other, inner)
     elif base.text != theirs.text:
-        yield Edit(symbol, f"lay out {_quoted(theirs)} anew")
+        yield Edit(symbol, f"reformat {_quoted(theirs)}")
 
 
 def _parts(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
@@ -129,7 +129,7 @@ def _replaced(old: str, new: str, within: str) -> str:
     old, new = (" ".join(text.split()) for text in (old, new))
     place = f" in {within}" if within else ""
     if old and new:
-        return f"replace `{_cut(old)}` by `{_cut(new)}`{place}"
+        return f"replace `{_cut(old)}` with `{_cut(new)}`{place}"
     return f"add `{_cut(new)}`{place}" if new else f"remove `{_cut(old)}`{place}"
 
 
@@ -138,7 +138,7 @@ def _text(nodes: Sequence[Node]) -> str:
 
 
 def _owner(parts: Sequence[Node], at: int) -> str:
-    """Return the name before a list's bracket, or of the variable that gets the list, or ""."""
+    """Return the name before a list's bracket or of the variable it is assigned to, or ""."""
     words = (node.text for node in reversed(parts[:at]) if node.kind in ("word", "sign"))
     name = next((word for word in words if word not in _BEFORE_LISTS), "")
     if name == "]" and len(parts) > 1 and parts[1].text == ":":
@@ -163,7 +163,7 @@ def _name(node: Node) -> str:
 
 
 def _rewritten(old: Node, new: Node) -> str:
-    """Describe the replacement of one text by another, from shortly before the first difference."""
+    """Describe the replacement of a text, beginning shortly before the first difference."""
     one, other = (" ".join(node.text.split()) for node in (old, new))
     same = next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
@@ -171,7 +171,7 @@ def _rewritten(old: Node, new: Node) -> str:
     )
     start = max(0, same - _SHOWN // 2) if max(len(one), len(other)) > _SHOWN else 0
     before = "…" if start else ""
-    return f"replace `{before}{_cut(one[start:])}` by `{before}{_cut(other[start:])}`"
+    return f"replace `{before}{_cut(one[start:])}` with `{before}{_cut(other[start:])}`"
 
 
 def _quoted(node: Node) -> str:

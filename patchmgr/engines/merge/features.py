@@ -25,7 +25,7 @@ REGIONS = ((1, 2, 5), ("1", "2", "3-5", "6+"))
 _WEIGHT = ("delete", "delete, replace", "kind", "edit", "replace", "same key", "insert")
 
 Words = Counter[str]
-_NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # a level of relative imports is one, too
+_NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # the dots of a relative import count as a name
 
 
 def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
@@ -49,7 +49,7 @@ class Subject(Struct, frozen=True):
     def is_undone(self, text: str) -> bool:
         """Return whether a text equals one side but has words that the other side removed.
 
-        Signs count only if no word was removed with them: a comma that is there again may be a new
+        Signs count only if no word was removed with them, because a comma in the text may be a new
         one. A side that changes only the layout removes nothing.
         """
         words = Counter(words_of(said_of(text)))
@@ -137,7 +137,7 @@ def removed_names(base: Words, side: Words) -> Words:
 
 
 def stale(region: Subject, sides: Sequence[str], removed: Sequence[Words]) -> str:
-    """Return whether one side adds names in the region that the other side removes in the file.
+    """Classify the names that one side adds in the region and the other side removes from the file.
 
     `sides` are the file's texts in ours and in theirs, and `removed` are the names that each of
     them removes. Returns "gone" if one of these names no longer occurs, "fewer" if all still occur,
@@ -155,7 +155,7 @@ def _occurs(name: str, text: str) -> bool:
 
 
 def _shared(ours: Words, theirs: Words) -> str:
-    """Return the name of a range for the share of the added words that both sides add."""
+    """Return which share of the added words both sides add, as the name of a range."""
     least = min(ours.total(), theirs.total())
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 
@@ -209,7 +209,7 @@ def _rank(how: str) -> int:
 
 
 def _share(needed: Words, words: Words) -> str:
-    """Return the name of a range for the share of the needed words that are in `words`."""
+    """Return which share of the needed words is in `words`, as the name of a range."""
     if not needed:
         return "nothing"
     return bucket((needed & words).total() / needed.total(), _SHARES)

@@ -106,7 +106,7 @@ _PATTERNS = {language: language.pattern for language in (*_LANGUAGES, TEXT)}
 
 
 def language_of(path: str) -> Language:
-    """Return the language of a file, as its name shows; unknown files count as plain text."""
+    """Return the language of a file by its name; a file of an unknown type counts as plain text."""
     return _BY_NAME.get(language(path), TEXT)
 
 
@@ -165,7 +165,7 @@ def cxx_tokens(text: str) -> Iterator[Token]:
         yield Token("eol", "", end.lead, 0)
 
 
-_LINE_END = r"(?:[ \t]*\\)?\r?\n"  # a macro goes on behind a backslash
+_LINE_END = r"(?:[ \t]*\\)?\r?\n"  # a backslash continues a macro on the next line
 _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 
 

@@ -54,7 +54,7 @@ def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node
     before it.
     """
     lists = [sum(p.kind == "list" for p in nodes) for nodes in (base, ours, theirs)]
-    has_own = len(set(lists)) > 1  # else what is within each list is looked at by itself
+    has_own = len(set(lists)) > 1  # if not, the content of each list is compared separately
     old, *sides = (_flat(nodes, has_own) for nodes in (base, ours, theirs))
     edits = [edits_between(old, side, dict(aligned("words", old, side))) for side in sides]
     return any(

@@ -33,12 +33,12 @@ class Chunk(Struct, frozen=True):
 
 def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
     """Return why a person must choose the order of both sides' insertions, or "" if nobody must."""
-    if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
+    if chunk.bracket in _IN_ORDER:  # positional items come before named ones
         return "" if all(map(_is_named, later)) else "order"
     if any(p.text.startswith("!") for p in (*earlier, *later)):
-        return "order"  # an exception from the patterns before it
+        return "order"  # an exception to the patterns before it
     if all(any(p.kind == "clause" for p in run) for run in (earlier, later)):
-        return "order"  # the first clause that fits is the one that runs
+        return "order"  # the first clause that matches is the one that runs
     if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
         return "order"
     ends = [words_of(p.said) for p in earlier if p.kind != "blank"][-1:]
@@ -54,9 +54,9 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 
 
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
-    """Return why a person must look at two changes that are adjacent in base, or "" if nobody must.
+    """Return why a person must check two changes that are adjacent in base, or "" if nobody must.
 
-    A person must look if an operator changes next to its operand within one statement. In a list
+    A person must check if an operator changes next to its operand within one statement. In a list
     ordered by position, the same is true if one side adds or removes an item. `merged` are the
     merged nodes before the changes.
     """
@@ -68,7 +68,7 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     if any(_is_operator(*two) for side in sides for two in pairwise((chunk.around[0], *side))):
         return "one expression"
     if any(p.text == "." for p in items) and not any(p.text == "." for p in chunk.base):
-        return "one expression"  # `seed`, which becomes `read_seed` here and `params.seed` there
+        return "one expression"  # `seed` becomes `read_seed` here and `params.seed` there
     is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
     is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
     return "order" if is_by_place and not is_even else ""
@@ -92,7 +92,9 @@ _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "
 
 def _is_named(item: Node) -> bool:
     """Return whether an item has a name or a default, so that its position does not matter."""
-    is_sign = item.said == "*" or item.said.startswith("* *")  # what is behind it has a name
+    is_sign = item.said == "*" or item.said.startswith(
+        "* *"
+    )  # parameters after it are passed by name
     return item.kind == "blank" or is_sign or "=" in words_of(item.said)[1:]
 
 
@@ -154,7 +156,7 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
-    """Return two insertions in order. Blank lines at the end of either of them are put in between.
+    """Return two insertions in order, with the blank lines at the end of either one between them.
 
     An insertion with `if __name__ == ...` comes last. Lines that are indented more come first,
     because they belong to the line above.

@@ -1,4 +1,4 @@
-"""Find the reasons why a person must confirm a candidate resolution, however likely it is right.
+"""Find the reasons why a person must confirm a candidate resolution that is likely to be right.
 
 Both sides' changes may merge as text but be wrong together. Of 1,300 files of C and C++, 658 were
 resolved without these reasons, and 62 of these differed from the person's merge. With the reasons,
@@ -33,11 +33,11 @@ _SIDES = frozenset({"ours", "theirs"})
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})(\W*)")
 _WORD = re.compile(r"\w+")
 _NEAR = 2  # tokens between the edits of both sides
-_LONGEST_RUN = 30  # words of a statement that are repeated at once
+_LONGEST_RUN = 30  # words of the longest run that is checked for repetition
 _NEARBY = 10  # lines before and after a region
-_ALIKE = 0.9  # share of the words of two lines
-_REWORDED = 0.6  # the same, of a line and what it becomes
-# An underline, a line in bold type, or a heading of Markdown; a single # may begin a remark.
+_ALIKE = 0.9  # share of the words that two lines have in common
+_REWORDED = 0.6  # the same, for a line and its new version
+# An underline, a line in bold, or a heading of Markdown. A single # may begin a comment.
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
 _HEAD = re.compile(r"\s*[^#].*\(\s*\S")
 _SIGN = re.compile(r"[(=;,{\[]")
@@ -49,10 +49,10 @@ _DECLARES = re.compile(
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
 _LOGICAL = frozenset({"&&", "||", "and", "or", "?"})
 _COMPARISONS = frozenset({"is", "in", "==", "!=", "<", ">", "<=", ">="})
-_BETWEEN = frozenset({",", ";", ":", "=", "return", "if", "elif", "while"})  # expressions
+_BETWEEN = frozenset({",", ";", ":", "=", "return", "if", "elif", "while"})  # end an expression
 _BRACKET = re.compile(r"[()\[\]{},]")
 _LONGEST = 2000  # characters of a call
-_MOST_NAMES = 50  # to look for more of them takes longer than to look at each word
+_MOST_NAMES = 50  # for more names than this, it is faster to look at every word
 
 _Form = tuple[str, str, str]  # the name, "." before a member, and what follows
 _Side = TypeVar("_Side")
@@ -313,7 +313,7 @@ def _forms(text: str, names: str = _WORD.pattern) -> Counter[_Form]:
 
 
 def _arguments(text: str, at: int) -> str:
-    """Return the number of arguments of the call whose bracket opens just before `at`."""
+    """Return how many arguments the call opened just before `at` has, or "?" if it is too long."""
     depth = commas = 0
     for found in _BRACKET.finditer(text, at, at + _LONGEST):
         if found[0] in "([{":
@@ -364,9 +364,9 @@ def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
 def _is_emptied(conflict: Conflict, made: Made) -> bool:
     """Return whether one side deletes all lines of a region, and the other wraps or changes them.
 
-    What would be left is useless: in git's git-compat-util.h, two includes were deleted around
-    which the other side had put an `#if` (73a0d5e2578b). If the other side only adds lines before
-    or after the deleted ones, its lines are kept.
+    The rest would be useless: in git's git-compat-util.h, one side deleted two includes, and the
+    other put an `#if` around them (73a0d5e2578b). If the other side only adds lines before or after
+    the deleted ones, its lines are kept.
     """
     old, *both = ([x.strip() for x in side] for side in conflict.region.changed)
     left = next((side for side in both if any(side)), [])
@@ -378,7 +378,7 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
     """Return whether a word that both sides keep is lost, or a word occurs too often.
 
     Both can happen if one side moves words, and the other side removes the text around them. Python
-    is not checked, because its imports are merged as sets, and its names are checked anyway.
+    is not checked, because its imports are merged as sets, and its names are checked elsewhere.
     """
     known, merged = conflict.subject, Counter(words_of(said_of(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
@@ -451,7 +451,7 @@ def _conditions(lines: Iterable[str]) -> Words:
 
 
 def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has both sides' equal or similar declarations of one thing."""
+    """Return whether the candidate declares a thing twice, because both sides declare it alike."""
     merged = Counter(lines_of(made.text))
     there = {line.strip(" \t\n,") for line in merged} - {""}
     old, *both = conflict.region.changed
@@ -500,7 +500,7 @@ def _is_nearly(one: str, other: str) -> bool:
 
 
 def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
-    """Return whether a declaration or call has only the changes of one of the sides that change it.
+    """Return whether a declaration or call that both sides change has only one side's changes.
 
     Upstream of redis removed a parameter from a function and added another function; the parameter
     that the patch adds ended up in the new function (3414221791c7). A side that only wraps the line

@@ -12,7 +12,7 @@ from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.text.differences import changed_blocks
 from patchmgr.engines.text.marked import split_marked
 
-_FARTHEST = 300  # lines that are looked back or ahead for the end of a statement
+_FARTHEST = 300  # lines that are searched in each direction for the end of a statement
 
 Lines = tuple[str, ...]
 

@@ -49,7 +49,7 @@ class Replay:
     """A merge of syntax trees, which prefers one side where both sides changed a node.
 
     `places` are the nodes that both sides changed. `asks` are the reasons why a person must confirm
-    the result, however likely it is right: one insertion uses a name that the other binds, the
+    the result even if it is likely to be right: one insertion uses a name that the other binds, the
     order of two insertions matters, or code after one of them is never reached.
     """
 
@@ -151,7 +151,7 @@ class Replay:
                 merged += self._chunk(chunk)
             if b1 < len(base):
                 merged.append(self.node(base[b1], ours[o1], theirs[t1]))
-        if bracket != "import":  # whose names are a set
+        if bracket != "import":  # the names of an import are a set
             self._note_doubled(kind, merged, ours, theirs)
         if kind in ("code", "tokens") and may_slide(tuple(base), tuple(ours), tuple(theirs)):
             self.asks.append("slides")
@@ -204,7 +204,7 @@ class Replay:
             return ours
         if said[0] == said[1]:
             return theirs
-        if chunk.bracket == "import":  # a set: what either side removes is gone
+        if chunk.bracket == "import":  # a set: a name that either side removes is gone
             gone = set(said[0]) - set(said[1]) & set(said[2])
             kept = ([p for p in side if p.said not in gone] for side in (ours, theirs))
             return self.join(chunk, *kept)
@@ -255,8 +255,8 @@ class Replay:
     def _join_tokens(self, kind: str, ours: Nodes, theirs: Nodes) -> Nodes:
         """Return both insertions into a statement, or one if it begins or ends with the other.
 
-        A token that both insert is kept twice. Otherwise two enumerators of curl would have had
-        only one comma (62fefb0a00).
+        A token that both insert is kept twice. With only one, two enumerators of curl would have
+        had one comma between them (62fefb0a00).
         """
         short, long = sorted((ours, theirs), key=len)
         few, said = ([p.said for p in side] for side in (short, long))
@@ -310,7 +310,8 @@ def _head(nodes: Nodes) -> list[str]:
 
 
 def _may_recur(base: Node, ours: Node, theirs: Node) -> bool:
-    # An edit of one variable is none of another: ROCM_BLACKLIST of apex, where TEST_DIRS is now.
+    # An edit to a variable does not apply to the one that replaced it (apex: TEST_DIRS replaced
+    # ROCM_BLACKLIST).
     is_one = base.kind != "assignment" or base.key == ours.key == theirs.key
     return is_one and base.kind == ours.kind == theirs.kind and base.kind not in _ATOMS
 
@@ -355,7 +356,9 @@ def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | 
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)
-    key: Callable[[Node], str] = attrgetter("key" if is_by_module else "said")  # else one a name
+    key: Callable[[Node], str] = attrgetter(
+        "key" if is_by_module else "said"
+    )  # otherwise one import per name
     base, ours, theirs = ({key(p): p for p in side} for side in sides)
     if not base and not ours.keys() & theirs.keys():
         return None
@@ -383,7 +386,7 @@ def _merged_import(
     if theirs is None:
         return ours if base is None else _named(ours, base)
     nothing = _named(theirs, theirs, has_names=True) or ours
-    if theirs.lead.strip():  # a comment that theirs brings
+    if theirs.lead.strip():  # a comment that theirs adds
         nothing = replace(nothing, lead=ours.lead)
     merged = merge(base or nothing, ours, theirs)
     return merged if merged.text else None

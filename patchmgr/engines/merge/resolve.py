@@ -130,7 +130,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
 
 
 def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
-    """Return whether both sides have a region's lines: text may look like a conflict marker."""
+    """Return whether ours and theirs have the region's lines; text may only look like markers."""
     if not isinstance(piece, Region):
         return True
     pairs = zip((piece.ours, piece.theirs), (ours, theirs), strict=True)
@@ -173,14 +173,14 @@ def _also(rule: str, rules: Sequence[str]) -> str:
 
 
 def _in_turn(rule: str, how: str) -> str:
-    """Return the name of a rule without the side that it puts first, which is a matter of taste."""
+    """Return a rule's name with "in turn" for the order of the sides, if both sides insert."""
     if rule in BY_LINES or how.startswith("insert"):
         return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
     return rule
 
 
 class _Known(Struct, frozen=True):
-    """What is known about a file in conflict, the same for all its regions."""
+    """The facts about a file in conflict that are the same for all its regions."""
 
     removed: Sequence[Words]
     texts: Texts
@@ -233,7 +233,7 @@ def _in_both_orders(rule: str, sides: Sequence[Node], *, is_python: bool = False
         replay = Replay(is_theirs=side == "theirs", is_python=is_python)
         try:
             text = replay.node(sides[0], sides[1], sides[2]).whole
-        except RecursionError:  # nested too deep: the sides are offered as they are
+        except RecursionError:  # nested too deeply: only the sides themselves are offered
             return
         made = f"{rule}, {side} first" if replay.places else rule
         yield Made(made, text, tuple(replay.places), tuple(replay.asks))

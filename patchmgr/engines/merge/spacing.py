@@ -46,7 +46,7 @@ def separated(parts: Nodes, host: Nodes) -> list[Node]:
 
 
 def _lead_in(host: Nodes, part: Node, at: int) -> str:
-    """Return the white space before an item, as it is in the list that now contains the item."""
+    """Return the white space to put before an item, as in the list `host` that now contains it."""
     if at == 0:
         return host[0].lead
     leads = {p.lead for p in host[1:] or host if not p.lead.strip()}

@@ -14,7 +14,7 @@ from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 
 def read(text: str, language: Language) -> Node:
-    """Parse a text into a tree of statements, or into one statement if brackets nest too deep."""
+    """Parse a text into a tree of statements, or into one statement if brackets nest too deeply."""
     tokens = tokens_of(text, language) if text else ()
     try:
         if language.layout == "signs":
@@ -26,7 +26,7 @@ def read(text: str, language: Language) -> Node:
 
 
 class _Line(Struct, frozen=True):
-    """A logical line: the comments and blank lines before it, its indentation, its tokens."""
+    """A logical line: the comments and blank lines before it, its indentation and its tokens."""
 
     lead: str
     indent: int
@@ -55,7 +55,7 @@ def _lines(tokens: Sequence[Token]) -> list[_Line]:
 
 
 def _nested(lines: Sequence[_Line], language: Language) -> Node:
-    """Make statements of lines. Lines indented further are the block of the line before them."""
+    """Turn lines into statements. Lines indented further are the block of the line before them."""
     if language.layout == "lines":
         return tree("block", [_simple(line, language) for line in lines])
     statements: list[Node] = []
@@ -76,7 +76,7 @@ _BLOCKS = ("compound", "def", "class")
 
 
 def _add(statements: list[Node], head: Node, body: Node | None) -> None:
-    """Add a line with its block: as a clause of the statement before, or as a new statement."""
+    """Add a line and its block as a clause of the statement before, or as a new statement."""
     last = statements[-1] if statements else None
     parts = (*head.parts, *(() if body is None else (body,)))
     if last is not None and last.kind == "decorated":

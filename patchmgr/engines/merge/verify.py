@@ -24,7 +24,7 @@ _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
 _GROUP = re.compile(r"[\\@]([{}])")
-_SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # within a docstring, that is layout
+_SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
 _FARTHEST = 300  # lines that are read around a region
 
 
@@ -132,7 +132,9 @@ def bound_in(text: str) -> frozenset[str]:
     stop-ids onto 0.25.0, whose second hunk lost its `self.`).
     """
     names = {name.partition(".")[0] for _, name in imported(text)} - {"*"}
-    around: list[tuple[int, bool]] = []  # how far in the definitions around are, and which classes
+    around: list[
+        tuple[int, bool]
+    ] = []  # of each enclosing definition: its indentation, and whether it is a class
     for indent, is_class, defined, assigned in _BINDINGS.findall(text):
         while around and around[-1][0] >= len(indent):
             around.pop()
@@ -144,7 +146,10 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate adds, "depends" (on other regions), "not read" or "no"."""
+    """Return the fault that a candidate adds, or "no", "not read" or "depends".
+
+    "depends" means that the candidate uses a name that only another region may bind.
+    """
     language = around.language
     if language is PYTHON:
         return _fails_python(candidate, around)
@@ -173,7 +178,7 @@ def _json_of(text: str) -> object:
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return found
 
 
@@ -235,7 +240,10 @@ def closed_in(text: str, language: Language) -> int:
 def _repeated(text: str, language: Language) -> Counter[str]:
     """Count the keys that an object repeats, and the conditions that a chain of `if` repeats."""
     tokens = [t.text for t in tokens_of(text, language) if t.kind != "comment"]
-    repeated, seen = Counter[str](), [set[str]()]  # what is in each open bracket
+    repeated, seen = (
+        Counter[str](),
+        [set[str]()],
+    )  # the keys or conditions seen in each open bracket
     for n, token in enumerate(tokens):
         said = ""
         if token in CLOSERS:
@@ -278,7 +286,7 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """Return whether two resolutions of one Python conflict differ only in layout.
 
-    The indentation counts: `return x` indented less is different code. The answer is yes if one of
+    Indentation counts, because `return x` indented less is different code. Returns true if one of
     the two does not parse.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]

@@ -52,7 +52,7 @@ def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, .
     again = more_often(facts[3].definitions, [side.definitions for side in sides])
     again += doubled_statements(*facts)
     told = [f"`{name}` is used, but {who} removed its last use." for name, who in wiped.items()]
-    told += (f"`{said}` is there once more than on either side." for said in again)
+    told += (f"`{said}` occurs more often than on either side." for said in again)
     return tuple(dict.fromkeys([*told, *_assigned_twice(*facts), *newly_dead(*facts[1:])]))
 
 
@@ -70,4 +70,4 @@ def _assigned_twice(base: Facts, upstream: Facts, fork: Facts, merged: Facts) ->
     b, u, f, m = (facts.assigned for facts in (base, upstream, fork, merged))
     for key in m:
         if not b[key] and min(u[key], f[key]) and m[key] > max(u[key], f[key]):
-            yield f"Both sides assign to a new `{key[1]}`."
+            yield f"Both sides assign to a new variable `{key[1]}`."

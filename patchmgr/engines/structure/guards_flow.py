@@ -127,7 +127,9 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
     """Yield sentences about those statements of a block that can never run."""
-    led_out: dict[str, frozenset[str] | None] = {}  # by condition its names, None: asked anew
+    led_out: dict[
+        str, frozenset[str] | None
+    ] = {}  # condition -> its names; None if they do not decide it
     for before, statement in zip((None, *run), run, strict=False):
         if isinstance(before, _LEAVES):
             yield f"`{_first_line(statement)}` is never reached."
@@ -154,14 +156,14 @@ def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
 def _dead_branches(
     statement: ast.If, led_out: Mapping[str, frozenset[str] | None]
 ) -> Iterator[str]:
-    """Yield a sentence for each branch that never runs, as its condition was handled before."""
+    """Yield a sentence for each branch that never runs because its condition was handled before."""
     above: set[str] = set()
     branch: ast.stmt | None = statement
     while isinstance(branch, ast.If):
         test = ast.dump(branch.test)
         if test in led_out or test in above:
             condition = ast.unparse(branch.test)
-            yield f"What is under the second `if {condition}` is never reached."
+            yield f"The code under the second `if {condition}` is never reached."
         above.add(test)
         branch = branch.orelse[0] if len(branch.orelse) == 1 else None
 
@@ -196,7 +198,7 @@ def newly_dead(upstream: Facts, fork: Facts, merged: Facts) -> tuple[str, ...]:
 
 
 def doubled_statements(base: Facts, upstream: Facts, fork: Facts, merged: Facts) -> list[str]:
-    """Return the statements that a function or class has more often than on either side.
+    """Return the statements that occur more often in a function or class than on either side.
 
     A statement counts only if neither side changed how often it occurs, or if one block repeats it.
     """
@@ -210,5 +212,5 @@ def doubled_statements(base: Facts, upstream: Facts, fork: Facts, merged: Facts)
 
 
 def more_often(merged: Counter[T], sides: Sequence[Counter[T]]) -> list[T]:
-    """Return what a merge has more often than either side."""
+    """Return the items that a merge has more often than either side."""
     return [place for place, n in merged.items() if n > max(side[place] for side in sides)]

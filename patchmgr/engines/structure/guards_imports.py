@@ -52,7 +52,7 @@ def places(path: str, module: str) -> Iterator[str]:
             yield "/".join([*folders[: len(folders) - (dots - 1)], *([rest] if rest else [])])
         return
     yield from (root + rest for root in ROOTS)
-    # A package below a root of its own, and scripts, whose own folder is a root.
+    # A package may be below its own root, and the folder of a script is a root, too.
     first = rest.partition("/")[0]
     for depth in range(len(folders), 0, -1):
         if depth == len(folders) or folders[depth] == first:
@@ -70,7 +70,7 @@ def _has(place: str, name: str, tree: Tree) -> bool:
 
 
 def _binds(content: bytes | None, name: str) -> bool:
-    """Return whether a module may bind the name; a link, or what does not parse, may bind any."""
+    """Return whether a module may bind the name. A link, or a file that does not parse, may."""
     if content is None:
         return True
     if _is_plainly_bound(content, name.encode("utf-8", "surrogateescape")):
@@ -114,7 +114,7 @@ def bound_in(tree: ast.Module) -> frozenset[str]:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a module binds at its top level, under whatever condition."""
+    """Yield the names that a module binds at its top level, under any condition."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, Definition):
             yield child.name

@@ -24,7 +24,7 @@ _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 
 
 class Growths(Struct, frozen=True):
-    """How many more copies of each line upstream, fork and merge have than the base.
+    """For each line, how many more copies upstream, fork and merge have than the base.
 
     Lines with the same count are left out.
     """
@@ -81,7 +81,7 @@ def _is_telling(line: str) -> bool:
 def _sentence(lines: list[str], who: str) -> str:
     first = lines[0] if len(lines[0]) <= LONGEST_SHOWN else f"{lines[0][:LONGEST_SHOWN]}…"
     more = f" (and {len(lines) - 1} more such lines)" if len(lines) > 1 else ""
-    return f"`{first}`{more} is new, though {who} replaced all that was there of it."
+    return f"`{first}`{more} is new, although {who} replaced every copy of it."
 
 
 def is_worth_a_look(texts: Texts, counted: Growths) -> bool:

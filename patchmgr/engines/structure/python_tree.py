@@ -14,8 +14,8 @@ Definition = Function | ast.ClassDef
 Assigned = ast.Assign | ast.AnnAssign
 Import = ast.Import | ast.ImportFrom
 BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
-_PARSED = 16  # texts: several checks read one
-_TREES = 4  # kept: of three texts and what becomes of them
+_PARSED = 16  # texts, because several checks parse the same one
+_TREES = 4  # trees: those of three sides and of their merge
 
 
 @lru_cache(maxsize=_PARSED)
@@ -28,7 +28,7 @@ def parse_anew(text: str) -> ast.Module | None:
     """Return a syntax tree that may be modified, or None if the text does not parse."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about upstream's strings
+            warnings.simplefilter("ignore")  # invalid escapes in upstream's strings
             return ast.parse(_SURROGATE.sub("\ufffd", text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -48,7 +48,7 @@ def walk(*nodes: ast.AST) -> list[ast.AST]:
     Nodes without fields, such as `ast.Load`, are left out.
     """
     found = list(nodes)
-    for node in found:  # grows while it is walked
+    for node in found:  # the list grows during the loop
         found += children(node)
     return found
 

@@ -7,8 +7,8 @@ from msgspec import Struct
 LARGEST = 2 << 20
 """The number of characters beyond which no text is merged or checked by structure.
 
-Size decides, never the time that a merge takes: a Python file of a sixth of this takes six seconds,
-and more on a busy machine.
+The size decides, never the time that a merge takes. A Python file of a sixth of this size takes six
+seconds to merge, and more on a busy machine.
 """
 
 

@@ -42,7 +42,7 @@ int f(int a, int b) {
         "import": ("import os\n", "", ["remove `import os`"]),
         "element": ("A, B", "A, B, C", ["add `C` to the set KINDS"]),
         "element-removed": ("A, B", "A", ["remove `B` from the set KINDS"]),
-        "default": ("y=1):", "y=2):", ["replace `1` by `2` in select in select"]),
+        "default": ("y=1):", "y=2):", ["replace `1` with `2` in select in select"]),
         "parameter": ("y=1):", "y=1, z=2):", ["add the parameter `z=2` in select"]),
         "argument": (
             "key=1)", "key=1, more=2)", ["add the argument `more=2` of the call of call in select"],
@@ -58,7 +58,7 @@ int f(int a, int b) {
         ),
         "field": ("first = 1", "first = 1\n    second = 2",
             ["add the assignment to second in Choice"]),
-        "layout": ("[1, 2]", "[1,\n        2]", ["lay out `return [1,` anew in select"]),
+        "layout": ("[1, 2]", "[1,\n        2]", ["reformat `return [1,` in select"]),
         "nothing": ("A choice.", "A choice.", []),
     },
 )  # fmt: skip

@@ -26,7 +26,7 @@ def at_end(text: str) -> str:
             at_end("\n\ndef sell(): ...\n"),
             at_end("\n\ndef sell(): ...\n"),
             at_end("\n\ndef sell(): ...\n\n\ndef sell(): ...\n"),
-            "`sell` is there once more than on either side.",
+            "`sell` occurs more often than on either side.",
         ),
         "key twice": (
             "x = {'a': 1}\n",
@@ -99,7 +99,9 @@ def test_a_local_variable_that_both_sides_bring_in_is_suspicious() -> None:
     upstream = base.replace("    b(a)\n", "    scale = 1\n    b(a)\n    print(scale)\n")
     fork = base.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
     merged = upstream.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
-    assert suspicions(base, upstream, fork, merged) == ("Both sides assign to a new `scale`.",)
+    assert suspicions(base, upstream, fork, merged) == (
+        "Both sides assign to a new variable `scale`.",
+    )
 
 
 def test_an_attribute_that_is_set_is_a_name_that_is_bound() -> None:

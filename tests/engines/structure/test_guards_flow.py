@@ -23,7 +23,7 @@ NONE_RAISES = ("if a is None:", "    raise ValueError")
             within(*NONE_RETURNS, "go()"),
             within(*NONE_RAISES, "go()"),
             within(*NONE_RETURNS, *NONE_RAISES, "go()"),
-            ("What is under the second `if a is None` is never reached.",),
+            ("The code under the second `if a is None` is never reached.",),
         ),
         "no-change-two-conditions": (
             within(*NONE_RETURNS, "go()"),
@@ -41,7 +41,7 @@ NONE_RAISES = ("if a is None:", "    raise ValueError")
             within(*NONE_RETURNS, "b()"),
             within("b()", *NONE_RAISES),
             within(*NONE_RETURNS, "b()", *NONE_RAISES),
-            ("What is under the second `if a is None` is never reached.",),
+            ("The code under the second `if a is None` is never reached.",),
         ),
         "no-change-the-name-gets-a-value-between": (
             within(*NONE_RETURNS, "a = b()"),
@@ -71,7 +71,7 @@ NONE_RAISES = ("if a is None:", "    raise ValueError")
             within("if a:", "    b(1)"),
             within("if b:", "    a(1)"),
             within("if b:", "    a(1)", "elif a:", "    b(1)", "elif b:", "    a(2)"),
-            ("What is under the second `if b` is never reached.",),
+            ("The code under the second `if b` is never reached.",),
         ),
         "behind-a-way-out": (
             within("return a"),

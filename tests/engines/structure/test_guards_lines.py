@@ -21,13 +21,13 @@ def told(upstream: str, fork: str, merged: str, *, old: str = base(OLD)) -> tupl
 
 def test_a_new_copy_of_what_upstream_replaced_everywhere_is_told() -> None:
     more = f"struct S2 {{\n{OLD}}};\n"
-    said = "`Arguments args{scale};` is new, though upstream replaced all that was there of it."
+    said = "`Arguments args{scale};` is new, although upstream replaced every copy of it."
     assert told(base(NEW), base(OLD, end=more), base(NEW, end=more)) == (said,)
 
 
 def test_it_is_told_of_the_patch_as_well_and_at_another_indentation() -> None:
     more = f"struct S2 {{\n    {OLD}}};\n"
-    said = "`Arguments args{scale};` is new, though the patch replaced all that was there of it."
+    said = "`Arguments args{scale};` is new, although the patch replaced every copy of it."
     assert told(base(OLD, end=more), base(NEW), base(NEW, end=more)) == (said,)
 
 
@@ -35,7 +35,7 @@ def test_two_lines_that_went_once_are_told_together() -> None:
     old, new = OLD + OTHER, "  return make(scale);\n"
     said = (
         "`Arguments args{scale};` (and 1 more such lines) is new,"
-        " though upstream replaced all that was there of it."
+        " although upstream replaced every copy of it."
     )
     assert told("a\n" + new, old + "b\n" + old, new + "b\n" + old, old=old) == (said,)
 
