@@ -36,7 +36,7 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def _undoing(series: Series, patches: Collection[int], landed: int) -> list[int]:
-    """Return the numbers of the later commits that undo lines of the patches, the most first."""
+    """Return the numbers of later commits that undo lines of the patches, most lines first."""
     later = sum((series.traffic[1][patch] for patch in patches), Counter[int]())
     return sorted((n for n in later if n > landed), key=lambda n: (-later[n], n))
 
@@ -74,7 +74,7 @@ def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
-    """Return whether commit `number` undoes what commit `landed` did, and little else."""
+    """Return whether commit `number` undoes what commit `landed` did, and does little else."""
     added, removed = (series.news(landed, adds=adds) for adds in (True, False))
     back, away = (series.news(number, adds=adds) for adds in (True, False))
     undone = len(added & away) + len(removed & back)
@@ -96,7 +96,7 @@ def event_of(lines: Lines) -> Event:
 
 
 def restored(lines: Lines) -> set[HunkId]:
-    """Return those hunks of a landed patch that upstream has since undone."""
+    """Return the hunks of a landed patch that upstream has since undone."""
     back = {
         hunk
         for hunk, some in lines.items()
@@ -111,7 +111,7 @@ Landings = Mapping[int, Sequence[int]]
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Return, for each patch by index, which hunks upstream has, and since which commit."""
+    """For each patch, by index, return which hunks upstream has, and since which commit."""
     landings = _landings(series)
     absorptions = ((n, _landed(series, n, landings)) for n in range(len(series.folded)))
     found = {patch: one for patch, one in absorptions if one is not None}
@@ -131,14 +131,15 @@ def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Ab
                 now, before = (branch.count_patch(patch, n).found for n in (at, at - 1))
                 if patch not in inner and now - before >= enough:
                     inner[patch] = replace(found[patch], step=branch.way.steps[at])
-        for patch, one in _with_inner(branch, inner).items():  # it may be a merge, too
+        # The inner commit may be a merge, too.
+        for patch, one in _with_inner(branch, inner).items():
             named[patch] = replace(found[patch], inner=one.inner or one.step)
         vars(branch).clear()
     return named
 
 
 def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> set[HunkId]:
-    """Return those hunks of a landed patch that must be kept, by a proof."""
+    """Return the hunks of a landed patch that a proof says must be kept."""
     patch = next(patch for patch, _ in hunks)
     found = {hunk: series.count(hunk, landed).found for hunk in hunks}
     enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
@@ -187,7 +188,7 @@ def _candidates(series: Series) -> list[int]:
         for number, count in steps.items()
         if count >= FEWEST_CAME * series.size(patch)
     }
-    # Lines that the series moves within a file do not come, as they were there before.
+    # Lines that the series moves within a file do not count as added, as the file had them before.
     paths = (path for path in series.paths if series.is_state(path, series.way.end))
     moved = ((path, number) for path in paths for number in series.versions[path])
     return sorted(found | {number for path, number in moved if series.is_state(path, number)})
@@ -207,7 +208,7 @@ def _landings(series: Series) -> Landings:
             continue
         related, rest = series.related, (p for p in every if p not in landed)
         mute = {patch for patch in rest if not series.count_patch(patch, number).total}
-        # Upstream has what a patch brings back before it has what the patch takes away.
+        # A patch that reverts an earlier one looks landed even before that one lands.
         known = landed | found.keys() | mute
         landed = {
             patch
@@ -236,10 +237,10 @@ def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
 def _along(
     mute: Set[int], landed: Set[int], related: Mapping[int, set[int]], size: int
 ) -> set[int]:
-    """Return the `mute` patches, which leave no trace, that landed with the `landed` ones."""
+    """Return the `mute` patches, which leave no trace upstream, that landed with `landed` ones."""
 
     def closed(some: set[int]) -> set[int]:
-        # R-fi-0.6.13:tip: a version that later patches raise further, and none landed
+        # R-fi-0.6.13:tip: a patch sets a version, later patches raise it, and none of them landed
         while out := {p for p in some if not related.get(p, set()) <= some | landed}:
             some -= out
         return some
@@ -275,7 +276,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
 
 def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
-    """Return what upstream has of a patch, or None if it has none of the hunks."""
+    """Return which parts of a patch upstream has, or None if it has none of its hunks."""
     steps, end, is_landed = series.way.steps, series.way.end, patch in landings
     landed, back = (
         _last_landing(series, patch, landings) if is_landed else (_since(series, patch), None)
@@ -313,9 +314,9 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 
 def _since(series: Series, patch: int) -> int | None:
-    """Return the commit since which upstream has all that the target has of a patch, or None."""
+    """Return the number of the first commit with all that the target has of a patch, or None."""
     touching, end = sorted(series.touching(patch)), series.way.end
-    # A hunk of any other file is as much there in the base as it is in the target.
+    # A file that upstream did not change shows nothing: base and target have the same of each hunk.
     ends = {
         h: [series.version(series.path(h), n) for n in (BASE, end)] for h in series.hunks[patch]
     }
@@ -356,7 +357,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     if not series.count(hunk, landed).open:
         if before != after or after is None or hunk in series.wholes:
             return True
-        # What was in other words before the landing has not landed in other words.
+        # Where the file had other text even before the landing, the hunk did not land reworded.
         new = [fate for is_added, fate in series.lines(hunk, landed) if is_added]
         return Fate.TAKEN not in new or Fate.FOUND in new
     whole = series.count_patch(hunk[0], landed)

@@ -40,7 +40,7 @@ from patchmgr.model.ports import Blobs, TextMerge
 _NUMBER = late_pattern(rb"(?<!\w)\d+(?!\w)")
 _COUNT = late_pattern(rb"(?<![\w.])\d+(?![\w.])")
 _DEFINED = late_pattern(rb"\s*(?:async\s+)?(?:def|class)\s+(\w+)")
-# What begins a block or a section at any indentation, what ends one, and what is of the next line.
+# Lines that begin a block or section at any indentation, lines that end one, and decorators.
 _OPENS = late_pattern(
     rb"\s*(?:\[[^\]]*\]\s*$|#\s*(?:if|el)|<!--|```|(?:case|default|public|private|protected)\b)"
     rb"|.*(?:[{(\[]|\b(?:then|do)|<<-?\s*\S+)\s*$"
@@ -71,7 +71,7 @@ class Text:
 
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:
-        """The ending mark of the comment or long string that a line begins in, keyed by line."""
+        """The mark that ends the comment or long string that a line begins in, by line number."""
         found, ending = dict[int, bytes](), b""
         for number, line in enumerate(self.lines):
             if ending:
@@ -111,10 +111,10 @@ class Needed(Struct, frozen=True):
 
 
 class Drop:
-    """A hunk of a file that may be dropped, by its index, and upstream's version of the file.
+    """A hunk of a file that may be dropped, given by its index, and upstream's version of the file.
 
-    `dropped` holds the hunks of the file that are dropped with it. `is_state` says whether the
-    series has a state with upstream's lines at the place of the hunk.
+    `dropped` holds the hunks of the file that are dropped with it. `is_state` says whether
+    upstream's lines at the hunk's position equal a state of the series.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Drop:
 
     @cached_property
     def alignment(self) -> Alignment:
-        """The lines that the file with the patch and upstream have in common."""
+        """The lines that the patched file and upstream's file have in common."""
         return _alignment(self.file.theirs, self.upstream)
 
     @cached_property
@@ -152,7 +152,7 @@ class Drop:
 
     @cached_property
     def news(self) -> Set[bytes]:
-        """The lines, without white space, that upstream added or put elsewhere."""
+        """The lines, without white space, that upstream added or moved."""
         kept, before = {*_alignment(self.file.base, self.upstream).new}, self.base.counts
         keys, counts = enumerate(self.there.keys), self.there.counts
         return {key for n, key in keys if n not in kept or counts[key] > before[key]}
@@ -167,7 +167,7 @@ class Drop:
         return is_of_same and same[0] == same[1] and len(new) <= len(old)
 
 
-@lru_cache(maxsize=4)  # all hunks of a file ask, and a generated file has hundreds
+@lru_cache(maxsize=4)  # shared by all hunks of a file; a generated file has hundreds
 def _alignment(mine: bytes, there: bytes) -> Alignment:
     """Align two texts by their equal lines. Lines without a word are left out."""
     texts = text_of(mine).keys, text_of(there).keys
@@ -186,7 +186,7 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
         gone = [drop.mine.lines[n].strip() for n in mine]
         news = [drop.there.lines[n].strip() for n in there]
         pairs = [(line, new) for line in lines for new in _closest(line, news)]
-        # What is more like another line that is gone is that one, rewritten.
+        # A new line that is more like another removed line is a rewrite of that other line.
         left = [new for line, new in pairs if _closest(new, [line, *gone]) == [line]]
         base, ours = drop.base.counts, drop.there.counts
         is_moved = all(base[key] <= ours[key] for key in map(bare, lines))
@@ -223,7 +223,7 @@ def coincidence(drop: Drop) -> Needed | None:
         return None
     line, old = next(iter(counted.items()))
     pairs = zip(_COUNT.findall(old), _COUNT.findall(line), strict=False)
-    # A number that rises by no more than the lines that are added counts them.
+    # A number that rises by no more than the number of added lines is a count of them.
     counts = any(0 < int(after) - int(before) <= len(more) for before, after in pairs)
     why = f"both sides have {_shown(line)}, but upstream lacks what goes with it: {_shown(more[0])}"
     return Needed(why, is_done=not counts)
@@ -257,7 +257,7 @@ def _difference(drop: Drop, line: int, place: int) -> str | None:
     if PIECE.findall(texts[0]) != PIECE.findall(texts[1]) or (
         is_literal and texts[0].rstrip() != texts[1].rstrip()
     ):
-        return "with other white space, which matters here"
+        return "with different white space, which matters here"
     mine, there = drop.alignment.around(range(line, line))
     own = [drop.mine.lines[n] for n in mine], [drop.there.lines[n] for n in there]
     begun = [_begun(lines, indentation(text)) for lines, text in zip(own, texts, strict=True)]
@@ -274,7 +274,7 @@ def _difference(drop: Drop, line: int, place: int) -> str | None:
 
 
 def _is_unordered(drop: Drop, line: int) -> bool:
-    """Return whether the position of a line among its neighbours has no meaning, as for imports."""
+    """Return whether a line's position among its neighbours does not matter, as for imports."""
     text, around = drop.mine.lines[line], next(drop.mine.around(line), b"")
     if is_import(text) or language(drop.file.path) != "Python":
         return is_import(text)
@@ -295,7 +295,7 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
 def copied(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream has exactly its text, but only in another block."""
     old, new = b"".join(drop.hunk.old()), [*drop.hunk.new()]
-    if drop.file.base.count(old) == 1 and old not in drop.upstream:  # then that block is no copy
+    if drop.file.base.count(old) == 1 and old not in drop.upstream:  # then the block is not a copy
         return None
     lines, added = drop.there.lines, next(added for _, added in drop.runs if added)
     above = next(n for n, line in enumerate(drop.hunk.lines) if line[:1] == b"+")
@@ -320,7 +320,7 @@ PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
 
 
 def why_needed(drop: Drop) -> Needed | None:
-    """Return why a hunk must be kept, by the first proof that applies, or None if it may go."""
+    """Return why a hunk must be kept, by the first proof that applies, or None if none applies."""
     return next((needed for _, proof in PROOFS if (needed := proof(drop)) is not None), None)
 
 

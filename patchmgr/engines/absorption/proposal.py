@@ -1,4 +1,4 @@
-"""Propose to drop hunks that upstream seems to have in other words. A person decides.
+"""Propose to drop hunks that upstream seems to have in a different form. A person decides.
 
 The words of a hunk are searched for, in order, among the words that upstream added since the base.
 A word that was rare in the file weighs more than a frequent one.
@@ -236,7 +236,7 @@ class Comparison:
         windows = (there[n : bisect_left(there, end)] for n, end in ends)
         best = max(windows, key=lambda w: (wanted.share(w), -abs(w[0][0] - near)))
         lines = [best[at][0] for _, at in wanted.found(best)]
-        if not lines:  # too many words that are not unique
+        if not lines:  # too many words occur more than once
             return None
         start = lines[0]
         while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
@@ -273,7 +273,7 @@ def _confidence(share: float) -> float:
 
 
 def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:
-    """Return whether upstream's lines are the lines that the runs add, written in another way."""
+    """Return whether upstream's lines are the same code as the added lines, written differently."""
     sides = [line for run in runs for line in run.added], comparison.ours[found.start : found.end]
     added, ours = (b"".join(lines).decode("utf-8", "surrogateescape") for lines in sides)
     words, there = (all_words(lines, comparison.language) for lines in sides)
@@ -313,7 +313,7 @@ def _is_like(mine: _Guard, theirs: _Guard) -> bool:
     return way_out == other and bool(names & others) and not is_choice
 
 
-REASON = "upstream seems to have this in other words"
+REASON = "upstream seems to have this in a different form"
 
 
 class Proposal(Struct, frozen=True):
@@ -384,7 +384,7 @@ def marked_spots(
             start, end = min(start, places[-1][0]), max(end, places.pop()[1])
         places.append((start, end))
     held = dict[bytes, bytes]()
-    for start, end in reversed(places):  # no side has the line that stands for these
+    for start, end in reversed(places):  # replaced by a line that no side has
         mark = b"%d of %d lines\n" % (start, len(lines))
         held[mark] = b"".join(line.rstrip(b"\n") + b"\n" for line in lines[start:end])
         lines[start:end] = [mark]

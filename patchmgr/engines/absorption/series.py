@@ -32,15 +32,15 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
-"""A function like `ChangedFiles.gaining`: it returns the other files that gained certain lines."""
+"""A function like `ChangedFiles.gaining`, which returns the other files that gained given lines."""
 
 FileLine = tuple[str, bytes]
 """A path of the series, and a line of the file without white space."""
 
 LineChange = tuple[bool, bytes]
-"""Whether a line, given without white space, is added rather than removed."""
+"""Whether a line is added (rather than removed), and the line without white space."""
 
-BASE = -1  # stands for the base where a step is asked for by its number
+BASE = -1  # the number of the base, among the numbers of upstream's commits
 
 
 class Folded(Struct, frozen=True):
@@ -62,7 +62,7 @@ class Way(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """The number used for the target: one more than the number of the last upstream commit."""
+        """The number that stands for the target, one more than that of the last upstream commit."""
         return len(self.steps)
 
 
@@ -74,13 +74,14 @@ class Series:
     ) -> None:
         self.folded, self.way = tuple(folded), way
         self.blobs, self.elsewhere = blobs, elsewhere
-        self._read = lru_cache(maxsize=4)(blobs.read)  # the hunks of a file ask one after another
+        # The hunks of one file are read one after another.
+        self._read = lru_cache(maxsize=4)(blobs.read)
         # The changes to the lines of each file, in the order of the series.
         self._recorded = defaultdict[str, list[tuple[HunkId, FileStep]]](list)
         # A file change without hunks counts as one hunk.
         self.hunks: list[list[HunkId]] = [[] for _ in self.folded]
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
-        self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good
+        self.wholes: set[HunkId] = set()  # changes without lines, and files that stay deleted
         for patch, item in enumerate(self.folded):
             for step in item.steps:
                 self._record(patch, step)
@@ -90,7 +91,7 @@ class Series:
             path = step.change.path
             if step.theirs is None and path in self._recorded and self.weave(path).is_deleted:
                 self.wholes.add(hunk)
-        # The last patch that leaves a file in this state.
+        # For each state of a file, the last patch that leaves the file in that state.
         self._states = {(s.change.path, s.theirs): by[0] for by, (s, _) in self.steps.items()}
         self._effect = cache(
             lambda path, entry: effect(
@@ -102,7 +103,7 @@ class Series:
         self._follow(way, way.start)
 
     def _record(self, patch: int, step: FileStep) -> None:
-        """Note the hunks of a patch in one file, and what it does to the lines there."""
+        """Record the hunks of a patch in one file, and what it does to the file's lines."""
         change, first = step.change, len(self.hunks[patch])
         hunks = [(patch, first + n) for n in range(step.size)]
         self.hunks[patch] += hunks
@@ -117,7 +118,7 @@ class Series:
             self.wholes |= {*hunks}
 
     def _follow(self, way: Way, start: Versions) -> None:
-        """From now on, compare with the file versions that the commits of `way` make of `start`."""
+        """From now on, compare with the versions that the commits of `way` make from `start`."""
         self.way = way
         self.versions = {path: {BASE: entry} for path, entry in start.items()}
         for path, versions in self.versions.items():
@@ -128,9 +129,9 @@ class Series:
         self.news, self.changed = cache(self._news), cache(self._changed)
 
     def inside(self, numbers: Iterable[int]) -> Iterator[tuple[int, Series]]:
-        """Yield those of the given upstream commits that merged a branch, each with this series.
+        """Yield each given commit that merged a branch, by number, with this series on that branch.
 
-        The series is then compared with the branch, whose start counts as commit 0.
+        The yielded series is compared with the branch, whose start counts as commit 0.
         """
         steps = self.way.steps
         merges = [number for number in numbers if steps[number].is_merge]
@@ -181,7 +182,7 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether some patch from `patch` on makes upstream's file after a commit."""
+        """Return whether upstream's file after a commit is as `patch` or a later one leaves it."""
         entry = self.version(path, number)
         is_new = entry not in (None, self.way.start.get(path))
         return is_new and self._states.get((path, entry), BASE) >= patch
@@ -196,7 +197,7 @@ class Series:
         return self._effect(path, self.version(path, number))
 
     def count(self, hunk: HunkId, number: int) -> Count:
-        """Count the lines of a hunk by fate after a commit."""
+        """Count the lines of a hunk by their fate after an upstream commit."""
         return count_of(self.lines(hunk, number))
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
@@ -255,7 +256,7 @@ class Series:
         return [*lines, (True, Fate.OPEN)] if self.lacks_header(hunk, number) else lines
 
     def _wanted(self, path: str) -> Mapping[LineChange, set[int]]:
-        """Map the distinctive lines of a file that patches add or remove to these patches."""
+        """Map each distinctive line that patches add to or remove from a file to those patches."""
         found = defaultdict[LineChange, set[int]](set)
         for (patch, hunk), changes in self.weave(path).telling.items():
             for change in changes if hunk != CARRIED else ():
@@ -271,14 +272,14 @@ class Series:
     def _changed(self, path: str, number: int) -> Set[LineChange]:
         """Return the lines that a commit adds to a file, and those it removes.
 
-        A line that is elsewhere in the file, too, counts (4 patches of A-fi-1857).
+        A line counts even if it also occurs elsewhere in the file (4 patches of A-fi-1857).
         """
         texts = (self.text(self.version(path, n)) or b"" for n in (number - 1, number))
         old, new = (Counter(normal_lines(part)) for part in differing(*texts))
         return {(new[line] > old[line], line) for line, _ in old.items() ^ new.items() if line}
 
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the distinctive lines that only the files after (or before) a commit have."""
+        """Return the distinctive lines that files have only after a commit, or only before it."""
         found = set[FileLine]()
         for path in (path for path in self.paths if number in self.versions[path]):
             # A file may have had the line elsewhere before, or have it elsewhere after.

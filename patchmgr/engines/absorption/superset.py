@@ -40,7 +40,7 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
         before = old[number - 1][-1:] if number and brackets[number - 1] == b"(" else []
         if before and re.search(rb"\w\Z", before[0]) and not before[0].endswith(b"import"):
             if some[: len(less)] != less or all_of_them[: len(some)] != some:
-                return False  # an argument has a number
+                return False  # the position of an argument matters
         elif not (is_among(less, some) and is_among(some, all_of_them)):
             return False
     return True

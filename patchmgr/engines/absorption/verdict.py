@@ -28,7 +28,7 @@ class Absorption(Struct, frozen=True):
     step: Step
     event: Event
     is_whole: bool
-    since: Step | None = None  # what reverted, or most changed, the hunks
+    since: Step | None = None  # the commit that reverted the hunks, or changed them most
     how: How = How.HISTORY
     wordings: tuple[Wording, ...] = ()  # the parts that landed in a different form
     undoes: Mapping[int, frozenset[str]] = field(default_factory=dict)

@@ -23,7 +23,7 @@ from patchmgr.model.patch import Hunk
 HunkId = tuple[int, int]
 """The index of a patch in the series, and of a hunk in the patch."""
 
-CARRIED = -1  # stands for the hunk where a file comes to its path, or leaves it, as a whole
+CARRIED = -1  # replaces the index of a hunk if a whole file is moved to its path or away from it
 
 
 class Node(Struct):
@@ -43,7 +43,7 @@ class Node(Struct):
 
 
 class Change(Struct, eq=False):
-    """A line that a hunk adds or removes: a node with its index in the weave, and that event."""
+    """A line that a hunk adds or removes: its node, the node's index, and the event's number."""
 
     node: Node
     at: int
@@ -187,12 +187,12 @@ def _keyed(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 class Fate(IntEnum):
-    """What an upstream version of a file shows about one line that a hunk adds or removes."""
+    """What an upstream version of a file shows about a line that a hunk adds or removes."""
 
     FOUND = 0
-    OPEN = 1  # the place is as the series finds it: the hunk would still change it
-    TAKEN = 2  # the place has other words
-    REPLACED = 3  # another patch undoes it, and nothing speaks against that
+    OPEN = 1  # the position is as before the hunk, which would still change it
+    TAKEN = 2  # upstream has different text at the position
+    REPLACED = 3  # another patch undoes it, and nothing contradicts this
 
 
 Line = tuple[bool, Fate]
@@ -225,12 +225,15 @@ class Effect(Struct, frozen=True):
     fates: Mapping[Change, Fate]
     lines: Mapping[HunkId, Sequence[Line]]
     places: Mapping[Run, range]  # the range of upstream's lines for each run
-    # Of hunks whose place is in no state of the series, even in white space: how they are there.
+    # How upstream has those hunks whose position matches no state of the series.
     ways: Mapping[HunkId, How]
 
 
 def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
-    """Compare a weave with upstream's file (None: deleted), perhaps equal to that after `known`."""
+    """Compare a weave with upstream's file, or with None if the file is deleted.
+
+    If the file may equal the state after patch `known`, that state is compared first.
+    """
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
     alive = [] if known is None else weave.alive(known)
@@ -298,7 +301,7 @@ def _fates(
     weave: Weave, run: Run, pairs: Mapping[int, int], state: int | None, absent: Fate, *,
     is_rewritten: bool,
 ) -> Iterator[tuple[Change, Fate]]:  # fmt: skip
-    """Yield the fates of lines that are in a state of the series (None: in no state)."""
+    """Yield the fate of each change in a run. `state` is the state that the run is in, if any."""
     nodes, here = weave.nodes, range(run.start, run.end)
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
@@ -309,7 +312,7 @@ def _fates(
         node, number, patch, fate = change.node, change.number, change.by[0], Fate.REPLACED
         past = sum(state is None or by <= state for by, _ in node.events)
         is_last, is_there = number + 1 == past, change.at in pairs
-        # What undoes another patch's change leaves no trace of its own.
+        # A change that undoes another patch's change leaves no trace of its own.
         if number >= past:
             fate = Fate.OPEN
         elif number == 0 and (is_there and change.adds if state is None else is_last):
@@ -325,7 +328,7 @@ def _fates(
 
 def _without_replaced(run: Run, fates: Mapping[Change, Fate]) -> Iterator[tuple[Change, Fate]]:
     """Yield the removals of patches whose added lines in the run were all replaced later."""
-    # Without it B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
+    # Without this, B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     for patch in run.patches:
         own = [change for change in run.changes if change.by[0] == patch]
         put_in = [fates[change] for change in own if change.adds]

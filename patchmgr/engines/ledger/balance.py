@@ -300,7 +300,7 @@ _LONGEST = 20_000  # most lines of a file that difflib compares in seconds
 
 
 class _Text:
-    """The lines of a file, with imports apart, because imports may be merged as a set of names."""
+    """The lines of a file, with the imports kept separate, because they may be merged as a set."""
 
     def __init__(self, lines: Lines | None) -> None:
         self.rest: Lines = []
@@ -351,7 +351,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[Lines], Counter[Any]]) ->
     for path, text in new.items():
         if text.rest != old[path].rest:
             before, after = apart(old[path].rest, text.rest)
-            if count is not _pairs:  # then equal lines count the same wherever they are
+            if count is not _pairs:  # otherwise equal lines count the same wherever they are
                 lines = Counter(after)
                 lines.subtract(before)
                 before, after = [*(-lines).elements()], [*(+lines).elements()]

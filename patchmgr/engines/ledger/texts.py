@@ -20,7 +20,7 @@ IMPORT = re.compile(rb"\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|using\
 REMARK = re.compile(rb"\s*(?:#(?!\s*(?:include|define|if|el|end|pragma|undef))|//|/?\*)")
 
 
-@lru_cache(maxsize=16)  # each file is asked about several times; nobody may change the lists
+@lru_cache(maxsize=16)  # each file is read several times; callers must not change the lists
 def lines_of(content: bytes | None) -> Lines | None:
     """Return the lines of a file without line endings, or None if there is no content."""
     if content is None:
@@ -87,7 +87,7 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int, *, is_last: bool = False) -> int | None:
-    """Return the index in `lines` where the lines `old` start, or None if they do not occur.
+    """Return the index in `lines` at which the lines `old` start, or None if they do not occur.
 
     If they do not start at `at`, and occur more than once, the index nearest to `at` is returned,
     or the last one if `is_last`.

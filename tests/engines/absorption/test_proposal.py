@@ -69,7 +69,7 @@ def test_a_clean_hunk_that_says_the_same_again_is_a_conflict() -> None:
     assert result.verdicts == ["conflict"]
     assert result.answers() == ["conflict -"]
     conflict = conflict_of(result)
-    assert conflict.reason == "upstream seems to have this in other words"
+    assert conflict.reason == "upstream seems to have this in a different form"
     assert conflict.proposal == "absorbed"
     (both,) = conflict.resemblances
     assert (both.line, both.upstream.decode(), both.patch.decode()) == (10, ALIKE, MINE)
