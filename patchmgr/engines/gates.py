@@ -162,7 +162,7 @@ class PythonGates:
                 wanted = path, module, name
                 if resolves(*wanted, was) and not resolves(*wanted, now):
                     what = f"from {module} import {name}" if name else f"import {module}"
-                    yield Problem("imports", f"`{what}` finds nothing any more", patch, path)
+                    yield Problem("imports", f"`{what}` no longer works", patch, path)
 
 
 def _files(path: str, module: str, name: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ BEFORE: Mapping[str, str | None] = {
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        pytest.param(TOOLS.replace("load", "read"), "finds nothing any more", id="renamed"),
+        pytest.param(TOOLS.replace("load", "read"), "no longer works", id="renamed"),
         pytest.param(NEEDY, "is called without `device`", id="asks for more"),
         pytest.param("def load(:\n", "parses before the change, and not after", id="broken"),
         pytest.param({"new.py": "print 1\n"}, "the new file does not parse", id="new"),

@@ -370,7 +370,7 @@ def test_a_clean_merge_that_does_not_parse_keeps_the_bytes_of_git_and_warns(
     put(place, base, f"{base}    import c\n", f"import a\n{rest}")
     answer = merge(run)
     assert "warning: " in answer.err
-    assert "both sides parse, and their merge does not: line 9, unexpected indent." in answer.err
+    assert "both sides parse, but their merge does not: line 9, unexpected indent." in answer.err
     assert (place / "out").read_text() == f"import a\n{rest}    import c\n"
     put(place, base, f"{base}import c\n", f"import a\n{rest}")
     assert merge(run).err == ""

@@ -119,7 +119,7 @@ class CxxUse(Struct, frozen=True):
         is_there = self.use.name.encode() in self.now.words(self.provider)  # but not included
         is_certain = not (self.use.before in (".", "->") or lost or unsure or is_there)
         what = f"the {old[0].kind} `{self.use.name}` of {self.provider}"
-        return Broken(f"{what} is in nothing that this file includes", old[0], is_certain)
+        return Broken(f"{what} is in none of the files that this one includes", old[0], is_certain)
 
     def _enumerator(self, old: Declared, new: Declared) -> Found:
         """Check `Kind::A`, where `Kind` still exists but no longer has an enumerator `A`."""
@@ -162,7 +162,7 @@ class CxxUse(Struct, frozen=True):
             return None
         if ("using", "enum") in pairwise(token.text for token in self.code.tokens):
             return None
-        text = f"`{self.use.name}` has to be written `{new[0].owners[-1]}::{self.use.name}` now"
+        text = f"`{self.use.name}` must now be written `{new[0].owners[-1]}::{self.use.name}`"
         return Broken(text, old[0])
 
     def _call(self, old: Declared, new: Declared) -> Found:
@@ -365,11 +365,11 @@ def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
     before, after = old.parameters[:given], new.parameters[:given]
     was, now = ([one.name for one in some] for some in (before, after))
     if was != now and sorted(was) == sorted(now) and all(was):
-        return f"takes its arguments in another order now: {', '.join(now)}"
+        return f"now takes its arguments in another order: {', '.join(now)}"
     for number, (one, other) in enumerate(zip(before, after, strict=False), 1):
         is_alike = one.type == other.type or (is_number(one.type) and is_number(other.type))
         if one.type and other.type and not is_alike:
-            return f"takes `{other.type}` as its argument {number} now (it was `{one.type}`)"
+            return f"now takes `{other.type}` as argument {number} (it was `{one.type}`)"
     return None
 
 

@@ -46,7 +46,7 @@ class Move(Struct, frozen=True):
 
     def sentence(self) -> str:
         """Return a sentence for the user that says from where the name is now imported, and why."""
-        now = f"`{self.name}` is imported from `{self.to}` now"
+        now = f"`{self.name}` is now imported from `{self.to}`"
         if self.start:
             return f"{now} instead of `{self.module}`, because the line was in {self.start}."
         return f"{now}; upstream moved it from `{self.module}`."

@@ -70,7 +70,7 @@ class _Version:
 
     @cached_property
     def outside(self) -> bytes:
-        """The lines that are not indented, which may define what all functions see."""
+        """The lines that are not indented, which may define names that all functions use."""
         return b"\n".join(line for line in self.lines if line[:1] not in b" \t")
 
 
@@ -139,7 +139,7 @@ def _values(text: bytes, name: bytes) -> list[str]:
 
 
 def _computes(line: bytes, name: bytes) -> bool:
-    """Return whether a line uses a name as an operand or an index, and does not only pass it on."""
+    """Return whether a line uses a name as an operand or an index, and not only passes it on."""
     sign = rb"[-+*/%%<>=&|\[!^]"
     return re.search(rb"%b[ \t]*\b%b\b|\b%b[ \t]*%b" % (sign, name, name, sign), line) is not None
 
@@ -161,9 +161,11 @@ def _moved_conditions(
             told.add(new)
             shown = [b", ".join(each).decode("utf-8", "replace") for each in (old, new)]
             text = (
-                f"this line is within `{shown[1]}` now" if new else "this line is in no `#if` now"
+                f"this line is now inside `{shown[1]}`"
+                if new
+                else "this line is no longer inside an `#if`"
             )
-            text += f" (it was within `{shown[0]}`)" if old else ""
+            text += f" (it was inside `{shown[0]}`)" if old else ""
             yield patch, AuditFinding("meaning", False, path, number, None, text)
 
 

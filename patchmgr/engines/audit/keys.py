@@ -42,7 +42,7 @@ _NUMBERED = late_pattern(
     rb"([\w.: \t]*\w)[ \t]*=[ \t]*(\d+|0[xX][\da-fA-F]+)[ \t]*(?:\[[^\]]*\][ \t]*)?[,;]?"
     rb"[ \t]*(?:(?://|\#|/\*).*)?"
 )
-_FEWEST = 3  # numbers in a block that are a numbering
+_FEWEST = 3  # the fewest numbers in a block that count as a numbering
 _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
@@ -102,7 +102,7 @@ def check_keys(states: States) -> Iterator[Told]:
         for each in found:
             ours, theirs = sorted(each, key=lambda one: one.line.number not in added)
             symbol, line, where = ours.shown, ours.line.number, theirs.line.number
-            text = f"`{symbol}` is also defined in line {where}: each side adds it to this block."
+            text = f"`{symbol}` is also defined on line {where}: each side adds it to this block."
             if ours.number is not None:
                 text = f"`{symbol}` and `{theirs.shown}` (line {where}) both have the number "
                 text += f"{ours.number}, and each side assigned one of them."
@@ -164,7 +164,7 @@ def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:
 
 
 def _is_taken_twice(each: Sequence[_Given], sides: Sequence[Sequence[_Given]]) -> bool:
-    """Return whether both sides give a number to different names, in a block that numbers them."""
+    """Return whether both sides give a number to different names, in a block of numbered names."""
     of_number = [[one for one in side if one.number is not None] for side in sides]
     names = [{(one.line.around, one.name) for one in side} for side in of_number[1:3]]
     is_of = [{(one.line.around, one.name) in side for side in names} for one in each]

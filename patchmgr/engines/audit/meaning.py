@@ -26,7 +26,8 @@ from patchmgr.model.audit import AuditFinding
 _LONGEST_SHOWN = 60  # most characters shown of an expression
 _MOST_TOLD = 3  # most names that are reported in one function
 _DEEPEST = 2  # most definitions between a statement and the redefined variable
-_MOST_ARGUMENTS = 4  # most in a call that computes a value, as `min` does, and makes no object
+# A call with more is taken to make an object, not to compute a value as `min` does.
+_MOST_ARGUMENTS = 4
 _OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.UnaryOp)
 _NONE: frozenset[int] = frozenset()
 _LINE = "\0"  # placeholder for a line number

@@ -45,8 +45,8 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
     for alias in node.names:
         name, asked = alias.name, module or alias.name
         said = f"from {module} import {name}" if module else f"import {name}"
-        no_module = f"`{said}` finds nothing any more: there is no module `{asked}`."
-        no_name = f"`{said}` finds nothing any more: `{asked}` has no `{name}`."
+        no_module = f"`{said}` no longer works: there is no module `{asked}`."
+        no_name = f"`{said}` no longer works: `{asked}` has no `{name}`."
         symbol = f"{module}.{name}" if module else name
         if not at.then.state.place(at.then.path, asked):
             continue
@@ -63,7 +63,7 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
         elif new.what == "function" and module and not at.is_same(new):
             old = at.then.imported(node, alias)
             if old.what == "value" and is_literal(old.node):
-                text = f"`{name}` was a plain value, and is a function now."
+                text = f"`{name}` was a plain value, and is now a function."
                 yield at.misused(text, name, old, new)
         elif new.what == "absent" and not _is_elsewhere(asked, at):
             yield at.gone(no_module, symbol, at.then.imported(node, alias), new)
@@ -125,7 +125,7 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
         if _by_star(pair.then, node.id) is True and _by_star(pair.now, node.id) is False:
             own.add(node.id)
             old = pair.then.state.named(then, node.id) or UNKNOWN
-            text = f"`{node.id}` is used, but no `import *` brings it any more."
+            text = f"`{node.id}` is used, but no `import *` provides it any more."
             new = Entity("gone", node.id, old.module and pair.now.state.module(old.module.path))
             yield Fault("removed", text, node.id, True, node.lineno, old, new)
 
@@ -171,7 +171,7 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
             was = at.old(node.value)
             if _is_unlisted(was.module, owner.module, node.attr):
                 said = ast.unparse(node)
-                text = f"`{said}` finds nothing any more: `{owner.name}` has no `{node.attr}`."
+                text = f"`{said}` no longer works: `{owner.name}` has no `{node.attr}`."
                 yield at.gone(text, said, replace(was, is_inferred=True), owner)
         return
     if new.what not in ("gone", "function", "value") or (new.what != "gone" and at.is_same(new)):
@@ -180,19 +180,19 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
     if new.what == "gone":
         # A class without new outside bases does not inherit from them what it once defined.
         if is_lost(old, new, at):
-            text = f"`{said}` finds nothing any more: {_where(new)} has no `{node.attr}`."
+            text = f"`{said}` no longer works: {_where(new)} has no `{node.attr}`."
             if new.owner is not None:
                 new = replace(new, owner=base_of(new.owner, old, at) or new.owner)
             yield at.gone(text, said, old, new)
     elif new.what == "function" and not at.use.is_called and _was_plain(old):
-        text = f"`{said}` was a plain value, and is a function now."
+        text = f"`{said}` was a plain value, and is now a function."
         yield at.misused(text, said, old, new)
     elif old.owner is not None and new.owner is not None:
         if at.use.is_called and old.what == "function" and new.is_property:
-            text = f"`{said}` is called, but is a property now."
+            text = f"`{said}` is called, but is now a property."
             yield at.misused(text, said, old, new)
         elif not at.use.is_called and old.is_property and new.what == "function":
-            text = f"`{said}` is read as a property, but is a method now."
+            text = f"`{said}` is read as a property, but is now a method."
             yield at.misused(text, said, old, new)
 
 
@@ -223,12 +223,12 @@ def _set_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
     elif owner.what == "instance" and new.is_property and old.what == "value":
         setters = members_of(new.owner.node if new.owner else None).get(node.attr, ())
         if len(setters) == 1 and not old.is_property:
-            text = f"`{said}` is set, but is a property without a setter now."
+            text = f"`{said}` is set, but is now a property without a setter."
             yield at.misused(text, said, old, new)
     elif owner.what == was.what == "instance" and (
         _is_frozen(owner.node) and not _is_frozen(was.node)
     ):
-        yield at.misused(f"`{said}` is set, but its class is frozen now.", said, was, owner)
+        yield at.misused(f"`{said}` is set, but its class is now frozen.", said, was, owner)
 
 
 def _is_frozen(node: ast.AST | None) -> bool:
@@ -332,7 +332,7 @@ def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
     if new is None or old is None or _abstract(old, at.then.state):
         return
     for name in sorted(more):
-        text = f"`{node.name}` does not define `{name}`, which is abstract in its base now."
+        text = f"`{node.name}` does not define `{name}`, which is now abstract in its base class."
         parent = at.now.state.inherited(new, name)
         yield at.misused(text, f"{node.name}.{name}", old, parent, kind="override")
 
@@ -375,7 +375,7 @@ def override_faults(node: Function | Assigned, at: PairedUse) -> Iterator[Fault]
         is_own = module is not None and _uses_member(module.node, name)
         is_known = new.outside <= at.then.state.outside(then)
         if is_known and not is_own and _is_missed(name, old, new, at):
-            text = f"`{symbol}` overrides nothing any more: no base has `{name}`."
+            text = f"`{symbol}` no longer overrides anything: no base class has `{name}`."
             yield at.misused(text, symbol, old, new, kind="removed")
     elif isinstance(node, Function) and was and (method := _plain_method(new)):
         after = _misfit(node, method)
@@ -438,7 +438,7 @@ def _misfit(node: Function, parent: Function) -> str:
     """Return why a method cannot be called like the method that it overrides, or "" if it can."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
-        return "is a coroutine now" if is_async else "is no longer a coroutine"
+        return "is now a coroutine" if is_async else "is no longer a coroutine"
     own, args = node.args, parent.args
     mine, theirs = (parameters(some)[1:] for some in (own, args))
     named = {a.arg for a in (*(arg for arg, _ in mine), *own.kwonlyargs)}

@@ -121,10 +121,11 @@ def gone_paths(states: States) -> Iterator[Told]:
         if states.merged.blob(path) is None and states.written.blob(path) is not None
     }
     for line in lines_added(states) if gone else ():
-        said = _QUOTED if line.path.endswith(PYTHON) else _PATH  # unquoted in Python: a comment
+        # In Python, an unquoted path is in a comment.
+        said = _QUOTED if line.path.endswith(PYTHON) else _PATH
         for word in (found.decode() for found in said.findall(line.text)):
             for old in sorted(gone.intersection((word, normpath(f"{line.path}/../{word}")))):
                 commit = states.commit_since(old, lambda content: content is None)
-                text = f"`{word}` is named here, but upstream no longer has {old}."
+                text = f"`{word}` is mentioned here, but upstream no longer has {old}."
                 place = line.path, line.number, old
                 yield line.patch, AuditFinding("path-gone", False, *place, text, commit)

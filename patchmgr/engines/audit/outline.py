@@ -90,8 +90,8 @@ class Altered(Struct, frozen=True):
 class Suspects(Struct, frozen=True):
     """The lines (from 1) of a file that may be affected by names whose meaning changed.
 
-    `naming` holds the lines that contain such a name. A syntax node counts if it touches one of
-    them or starts in a line of `whole`. If `naming` is None, every node counts.
+    `naming` holds the lines that contain such a name. A syntax node is affected if it touches one
+    of them or starts in a line of `whole`. If `naming` is None, every node is affected.
     """
 
     lines: Set[int]
@@ -99,7 +99,7 @@ class Suspects(Struct, frozen=True):
     naming: Sequence[int] | None = None
 
     def has(self, node: ast.AST) -> bool:
-        """Return whether a syntax node counts. Only the head of a definition is examined."""
+        """Return whether a node may be affected. Of a definition, only the head is examined."""
         line = getattr(node, "lineno", 0)
         if self.naming is None or line in self.whole:
             return True

@@ -102,7 +102,7 @@ def source_path(states: States, path: str) -> str:
 
 
 def _paths_of(patches: Iterable[AuditedPatch]) -> frozenset[str]:
-    """Return the old and new paths in some patches, and the paths of these files in the result."""
+    """Return the old and new paths in some patches, and the paths of their files in the result."""
     return frozenset(
         path
         for patch in patches
@@ -118,7 +118,7 @@ def waiting_paths(states: States) -> frozenset[str]:
 
 
 def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = False) -> str:
-    """Return the last patch that adds a line of the result.
+    """Return the last patch that adds a given line of the result.
 
     If no patch adds it, the last patch that changes the file is returned. Lines count from 1. If
     `is_removed`, the line is in upstream's file, and the last patch that removes it is returned.

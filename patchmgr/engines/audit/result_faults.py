@@ -56,11 +56,11 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
         if before == "generator" and after in ("list", "value") and verb in ("next", "send"):
             text = f"`{said}` is no longer a generator, but its result is used with `{verb}`."
         elif before != "generator" and after == "generator" and verb in _LIST_VERBS:
-            text = f"`{said}` is a generator now, but its result is used with `{verb}`."
+            text = f"`{said}` is now a generator, but its result is used with `{verb}`."
         elif after == "none" and before in ("list", "value", "tuple"):
             text = f"`{said}` no longer returns anything, but its result is used."
         elif after == "tuple" and verb != "apart" and _was_one(old.node, new.node):
-            text = f"`{said}` returns several values now, but its result is used as one."
+            text = f"`{said}` now returns several values, but its result is used as one."
         else:
             continue
         yield at.misused(text, said, old, new)
@@ -205,7 +205,7 @@ def arity_faults(node: ast.Assign, at: PairedUse) -> Iterator[Fault]:
     if old.what == "function" and _arity(old.node) == count and after not in (None, count):
         said = ast.unparse(value.func)
         shown = "one value" if after == 1 else f"{after} values"
-        text = f"`{said}` returns {shown} now, but its result is unpacked into {count}."
+        text = f"`{said}` now returns {shown}, but its result is unpacked into {count}."
         yield at.misused(text, said, old, new)
 
 
@@ -232,7 +232,7 @@ def type_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault for each class in `isinstance` or `issubclass` that is now a function."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("isinstance", "issubclass") and len(node.args) == 2:
-        yield from no_classes(elements(node.args[1]), at, f"asked about by `{name}`")
+        yield from no_classes(elements(node.args[1]), at, f"passed to `{name}`")
 
 
 def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
@@ -246,7 +246,7 @@ def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[F
         new = at.new(node)
         if new.what == "function" and (old := at.old(node)).what == "class":
             said, is_certain = ast.unparse(node), not old.is_inferred
-            text = f"`{said}` is {how}, and is a function now."
+            text = f"`{said}` is {how}, but is now a function."
             yield at.misused(text, said, old, new, is_certain=is_certain).on_line(node.lineno)
 
 
@@ -279,7 +279,7 @@ def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
         if was and fresh and not is_any:
             said = ast.unparse(call.func)
             first, raised = min(was), min(fresh)
-            text = f"`{said}` raises `{raised}` now, which no handler catches (before: `{first}`)."
+            text = f"`{said}` now raises `{raised}`, which no handler catches (before: `{first}`)."
             if first == raised:
                 text = f"`{said}` raises `{raised}`, which no handler catches any more."
             yield at.misused(text, said, old, new, kind="exception").on_line(call.lineno)

@@ -43,9 +43,9 @@ def syntax(states: States) -> Iterable[Told]:
         if fault is not None:
             # The parser's message is left out: it differs between versions of Python, and the id
             # of the finding depends on the text.
-            text = "both sides parse, and their merge does not"
+            text = "both sides parse, but their merge does not"
             if ours in (None, theirs):  # audit of a series on its own pin, or of two trees
-                text = "this parses before the change, and not after it"
+                text = "this parses before the change, but not after it"
             if ours is theirs is None:
                 text = "the new file does not parse"
             yield name, AuditFinding("syntax", True, path, fault.line, None, text)
@@ -62,7 +62,7 @@ def encoding(states: States) -> Iterable[Told]:
             continue
         base = states.base.read(base_path(states, path))
         if base not in (None, UNKNOWN) and _first_not_utf8(base) is not None:
-            text = "upstream converted the file to UTF-8, and this line is in another encoding"
+            text = "upstream converted the file to UTF-8, but this line is in another encoding"
             yield name, AuditFinding("encoding", True, path, line, None, text)
 
 

@@ -69,7 +69,7 @@ def check_twice(states: States) -> Iterator[Told]:
                 continue
             own = [line for line in lines if not upstream[text[line - 1]]]
             line = (own or lines)[-1]
-            said = f"`{key.name}` is given to `{key.by}` twice, once by each side."
+            said = f"`{key.name}` is passed to `{key.by}` twice, once by each side."
             if not key.by:
                 name = f"{key.scope}.{key.name}".lstrip(".")
                 said = f"`{name}` is set twice, once by each side."

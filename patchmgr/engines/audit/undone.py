@@ -54,7 +54,7 @@ def undone_patches(states: States) -> Iterator[Told]:
                     rest, kept.left = rest - reverted, kept.left - reverted
                     is_all = not kept.left and reverted
                     if is_all and (reverted == lines or any(x[:1] == b"+" for x in reverted)):
-                        undone.append(kept.patch)  # else, the hunk may be a refinement
+                        undone.append(kept.patch)  # otherwise the hunk may be a refinement
                 kept = _Kept(next(numbers), patch.name, _reversed(rest))
                 for line in kept.left:
                     by_line.setdefault(line, []).append(kept)

@@ -71,7 +71,7 @@ class Signature(Struct, frozen=True):
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     """Yield the faults of a call that no longer fits what it calls.
 
-    Checked are the arguments, the defaults of omitted parameters, and `await`.
+    The arguments, the defaults of omitted parameters and `await` are checked.
     """
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
@@ -79,7 +79,7 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
         old = at.old(node.func)
         if old.what in ("class", "function"):
             said = ast.unparse(node.func)
-            yield at.misused(f"`{said}` is called, but is a plain value now.", said, old, new)
+            yield at.misused(f"`{said}` is called, but is now a plain value.", said, old, new)
         return
     has_bases = isinstance(new.node, ast.ClassDef) and new.node.bases
     if new.what not in ("class", "function") or (at.is_same(new) and not has_bases):
@@ -96,16 +96,16 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
         if texts := list(misfit(node, after.arguments, after.is_method, said)):
             yield at.misused(" ".join(texts), said, old, new, is_certain=is_certain)
         elif name := _by_place_only(node, before, after):
-            text = f"`{said}` is called with `{name}`, which it takes by its place only now."
+            text = f"`{said}` is called with `{name}`, which is now positional-only."
             yield at.misused(text, said, old, new, is_certain=is_certain)
         elif swapped := _swapped(node, before, after):
             yield at.misused(f"`{said}` is called {swapped}.", said, old, new)
         else:
             for name, was, now in _other_defaults(node, before, after):
-                text = f"`{said}` omits `{name}`, whose default was `{was}` and is `{now}` now."
+                text = f"`{said}` omits `{name}`, whose default was `{was}` and is now `{now}`."
                 yield at.misused(text, said, old, new, kind="default")
     if after.is_async and not before.is_async and not at.use.is_awaited:
-        text = f"`{said}` is called without `await`, but is a coroutine now."
+        text = f"`{said}` is called without `await`, but is now a coroutine."
         yield at.misused(text, said, old, new)
     elif before.is_async and not after.is_async and at.use.is_awaited:
         text = f"`{said}` is awaited, but is no longer a coroutine."
@@ -246,7 +246,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
         old, said = at.old(called), ast.unparse(called)
         before, after = _decorates(old.node), _decorates(new.node)
         if is_bare and before == {"bare"} and after == {"called"}:
-            text = f"`@{said}` has to be called with arguments now, as in `@{said}(...)`."
+            text = f"`@{said}` must now be called with arguments, as in `@{said}(...)`."
             yield at.misused(text, said, old, new).on_line(decorator.lineno)
         elif is_bare:  # a bare decorator is called with one argument
             given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
@@ -254,7 +254,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
             use = Use(call, at.use.scopes, at.use.is_typing)
             yield from call_faults(call, replace(at, use=use))
         elif before == {"called"} and after == {"bare"}:
-            text = f"`@{said}` is called, but is a plain decorator now."
+            text = f"`@{said}` is called, but is now a plain decorator."
             yield at.misused(text, said, old, new).on_line(decorator.lineno)
 
 

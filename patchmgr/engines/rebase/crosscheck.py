@@ -93,7 +93,7 @@ def check_file(
     fault = new_fault(path, sides[1:], merged)
     if fault is not None:
         where = f"line {fault.line}, " if fault.line else ""
-        return (f"both sides parse, and their merge does not: {where}{fault.what}.",)
+        return (f"both sides parse, but their merge does not: {where}{fault.what}.",)
     texts, text = Texts(*map(decoded, sides)), decoded(merged)
     return (*suspect(texts, text, path), *_outdated(texts, text, growths(texts, text)))
 

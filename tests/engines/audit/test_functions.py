@@ -26,7 +26,7 @@ DECLARED = "  int n = count(c);\n"
         "laid-out-anew": (DECLARED, "  int n =  count(c);\n", "  if (n > 3) stop(c);\n", None),
         "of-another-function": ("int n = 1;\n", "int m = 1;\n", "  if (n > 3) stop(c);\n", None),
         "switched-off": ("  step1(c);\n", "#if 0\n  step1(c);\n", "  fix(c);\n",
-            "this line is within `#if 0` now"),
+            "this line is now inside `#if 0`"),
     },
 )  # fmt: skip
 def test_what_a_new_line_relies_on_is_told(

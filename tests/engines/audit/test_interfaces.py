@@ -113,8 +113,8 @@ BASE = """class Base:
 """
 
 
-NO_LIMIT = "`self.limit` finds nothing any more: `A` has no `limit`. It may be `most` now."
-GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may be `most` now."
+NO_LIMIT = "`self.limit` no longer works: `A` has no `limit`. It may be `most` now."
+GONE = "`self.base.limit` no longer works: `Base` has no `limit`. It may be `most` now."
 
 
 @table(
@@ -126,7 +126,8 @@ GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may 
         ),
         "override-of-nothing": (
             "class A(Base):\n    def stop(self):\n        return 1\n", [("stop", "halt")],
-            "`A.stop` overrides nothing any more: no base has `stop`. It may be `halt` now.",
+            "`A.stop` no longer overrides anything: no base class has `stop`."
+            " It may be `halt` now.",
         ),
         "override-of-another-signature": (
             "class A(Base):\n    def run(self, n):\n        return 1\n", [("n)", "n, way)")],
@@ -134,7 +135,7 @@ GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may 
         ),
         "super": (
             "class A(Base):\n    def go(self):\n        super().stop()\n", [("stop", "halt")],
-            "`super().stop` finds nothing any more: `A` has no `stop`. It may be `halt` now.",
+            "`super().stop` no longer works: `A` has no `stop`. It may be `halt` now.",
         ),
         "annotated": (
             "def go(base: Base):\n    return base.run(1)\n", [("n)", "n, way)")],
@@ -163,7 +164,7 @@ GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may 
         ),
         "async": (
             "async def go():\n    Base().stop()\n", [("    def stop", "    async def stop")],
-            "`Base().stop` is called without `await`, but is a coroutine now.",
+            "`Base().stop` is called without `await`, but is now a coroutine.",
         ),
         "another-value": (
             "class A(Base):\n    def go(self):\n        return self.limit\n",
@@ -232,7 +233,7 @@ def test_a_type_that_only_another_line_of_the_function_names_is_known(head: str)
     base = {"m.py": old.encode(), "a.py": text.encode()}
     ours = {**base, "a.py": f"{text}    return box.size()\n".encode()}
     findings = found([check_interfaces], base, ours, {**base, "m.py": new.encode()})
-    assert [f.text for f in findings] == ["`box.size` is called, but is a property now."]
+    assert [f.text for f in findings] == ["`box.size` is called, but is now a property."]
 
 
 YIELDS = "def f(a):\n    for x in a:\n        yield x\n"
@@ -255,24 +256,24 @@ FUNCTION = "def f():\n    return 1\n"
         "next-of-a-list": ("next(f(1))", YIELDS, LISTS, "no longer a g"),
         "next-of-a-name": ("x = f(1)\ny = next(x)", YIELDS, LISTS, "no longer a g"),
         "a-list-of-a-list": ("list(f(1))", YIELDS, LISTS, None),
-        "len-of-a-generator": ("len(f(1))", LISTS, YIELDS, "`f` is a generator"),
-        "item-of-a-generator": ("f(1)[0]", LISTS, YIELDS, "`f` is a generator now"),
+        "len-of-a-generator": ("len(f(1))", LISTS, YIELDS, "`f` is now a generator"),
+        "item-of-a-generator": ("f(1)[0]", LISTS, YIELDS, "`f` is now a generator"),
         "for-of-a-generator": ("for x in f(1):\n    pass", LISTS, YIELDS, None),
-        "pair": ("x = f(1)\nx[0]", LISTS, PAIR, "returns several values now"),
+        "pair": ("x = f(1)\nx[0]", LISTS, PAIR, "now returns several values"),
         "pair-that-nobody-reads": ("f(1)", LISTS, PAIR, None),
         "still-a-pair": ("x = f(1)[0]", PAIR, PAIR.replace("len(", "sum("), None),
-        "bare": ("@f\ndef g():\n    pass", BARE, FACTORY, "`@f` has to be called"),
-        "plain": ("@f(1)\ndef g():\n    pass", FACTORY, BARE, "plain decorator now"),
+        "bare": ("@f\ndef g():\n    pass", BARE, FACTORY, "`@f` must now be called"),
+        "plain": ("@f(1)\ndef g():\n    pass", FACTORY, BARE, "now a plain decorator"),
         "decorator-that-wraps": ("@f\ndef g():\n    pass", BARE, WRAPPER, None),
         "decorator-of-two": (
             "@f\ndef g():\n    pass", BARE, BARE.replace("(g)", "(g, h)"),
             "`f` is called without `h`",
         ),
-        "isinstance": ("isinstance(1, f)", CLASS, FUNCTION, "`f` is asked about"),
+        "isinstance": ("isinstance(1, f)", CLASS, FUNCTION, "`f` is passed to"),
         "class": ("isinstance(1, f)", CLASS, CLASS.replace("pass", "a = 1"), None),
         "default": (
             "f()", "def f(a=True):\n    pass\n", "def f(a=False):\n    pass\n",
-            "omits `a`, whose default was `True` and is `False` now.",
+            "omits `a`, whose default was `True` and is now `False`.",
         ),
         "not-left-out": ("f(a=1)", "def f(a=1):\n    pass\n", "def f(a=2):\n    pass\n", None),
         "default-none": ("f()", "def f(a=1):\n    pass\n", "def f(a=None):\n    pass\n", None),
@@ -316,13 +317,13 @@ NO_STOP = "class Base:\n    end = '.a'\n\n    def run(self):\n        return sel
 @table(
     ("text", "old", "new", "words"),
     {
-        "was-called": (OURS, ROOT + CALLS, NO_STOP, "`A.stop` overrides nothing"),
+        "was-called": (OURS, ROOT + CALLS, NO_STOP, "`A.stop` no longer overrides"),
         "nobody-called-it": (OURS, ROOT, NO_STOP, None),
         "calls-its-own": (
             f"{OURS}\n    def go(self):\n        return self.stop()\n", ROOT + CALLS, NO_STOP, None,
         ),
         "attribute": (
-            OURS, ROOT + CALLS, (ROOT + CALLS).replace("end", "suffix"), "`A.end` overrides",
+            OURS, ROOT + CALLS, (ROOT + CALLS).replace("end", "suffix"), "`A.end` no longer",
         ),
         "value": (OURS, ROOT + CALLS, (ROOT + CALLS).replace(".a", ".c"), None),
     },
@@ -367,7 +368,7 @@ NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        retu
         "set-of-its-own": (
             "from m import C\n\nc = C()\nc.own = 5\n", LEN, LEN.replace("limit", "most"), None,
         ),
-        "narrowed": (NARROW, LEN, LEN.replace("limit", "most"), "`c.limit` finds"),
+        "narrowed": (NARROW, LEN, LEN.replace("limit", "most"), "`c.limit` no longer works"),
         "namedtuple": (
             "from m import P\n\n\ndef g(p: P):\n    return p.x\n", PAIRS,
             PAIRS.replace("x y", "u y"),
@@ -401,7 +402,7 @@ NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        retu
         ),
         "by-place-only": (
             "from m import f\n\nf(g=1)\n", BARE, BARE.replace("(g)", "(g, /)"),
-            "by its place only",
+            "now positional-only",
         ),
     },
 )  # fmt: skip

@@ -104,7 +104,7 @@ def test_the_patch_is_a_conflict_and_its_reason_names_file_and_line() -> None:
     outcome = with_findings(judged, run_checks(states, CHECKS), patches, {})[0].outcome
     assert outcome.verdict is Verdict.CONFLICT
     assert outcome.reason is not None
-    assert "a.py:10: both sides parse, and their merge does not" in outcome.reason
+    assert "a.py:10: both sides parse, but their merge does not" in outcome.reason
 
 
 @table(

@@ -95,7 +95,7 @@ RENAMED = b"def assist():\n    return 1\n"
             {"a.py": module(), "b.py": b"b = 1\n"},
             {"a.py": module(), "b.py": None},
             {"a.py": module(top="import b\n"), "b.py": b"b = 1\n"},
-            ["a.py: `import b` finds nothing any more"],
+            ["a.py: `import b` no longer works"],
         ),
     },
 )
@@ -127,7 +127,7 @@ LARGE = b"data = 'large'\n"
         "not-at-hand": (Partial(), []),
         "at-hand": (
             MemoryBlobs(),
-            ["a.py: `from large import thing` finds nothing any more: `large` has no `thing`."],
+            ["a.py: `from large import thing` no longer works: `large` has no `thing`."],
         ),
     },
 )
@@ -161,7 +161,7 @@ def test_two_conditions_in_words_that_are_all_old_are_a_finding(is_same: bool) -
     upstream = upstream if is_same else upstream.replace(b"    if size:", b"    if count:", 1)
     _, states = audited({"a.py": TAKE}, {"a.py": ours}, {"a.py": upstream})
     found = check_merged(states, suspect_all=at_once)(())
-    said = "a.py: What is under the second `if size` is never reached."
+    said = "a.py: The code under the second `if size` is never reached."
     assert [f.sentence() for _, f in found] == ([said] if is_same else [])
     assert not any(finding.is_certain for _, finding in found)
 
@@ -183,7 +183,7 @@ def test_a_warning_names_the_patch_that_it_is_about() -> None:
     _, states = audited(*files, later=[second])
     [(patch, finding)] = check_merged(states, suspect_all=at_once)(())
     assert patch == "p"
-    assert "though the patch replaced all that was there of it" in finding.text
+    assert "although the patch replaced every copy of it" in finding.text
 
 
 def test_a_file_that_upstream_moved_is_looked_at_as_well() -> None:
