@@ -192,14 +192,14 @@ def _shown(problem: Problem) -> str:
         ),
         "name gone": (
             [{"pkg/b.py": b"class C: pass\n"}],
-            ["p0 use.py: `from pkg.b import g` finds nothing any more"],
+            ["p0 use.py: `from pkg.b import g` no longer works"],
         ),
         "module gone": (
             [{"pkg/b.py": None}],
             [
-                "p0 use.py: `from pkg import b` finds nothing any more",
-                "p0 use.py: `import pkg.b` finds nothing any more",
-                "p0 use.py: `from pkg.b import g` finds nothing any more",
+                "p0 use.py: `from pkg import b` no longer works",
+                "p0 use.py: `import pkg.b` no longer works",
+                "p0 use.py: `from pkg.b import g` no longer works",
             ],
         ),
         "importer gone": ([{"pkg/b.py": b"class C: pass\n", "use.py": None}], []),
@@ -207,7 +207,7 @@ def _shown(problem: Problem) -> str:
         "may have all": ([{"pkg/b.py": b"from pkg.a import *\n"}], []),
         "back again": (
             [{"pkg/b.py": b"class C: pass\n"}, {"pkg/b.py": b"class C: pass\ng = 1\n"}],
-            ["p0 use.py: `from pkg.b import g` finds nothing any more"],
+            ["p0 use.py: `from pkg.b import g` no longer works"],
         ),
         "upstream's own does not compile": ([{"broken.py": b"((\n"}], []),
     },

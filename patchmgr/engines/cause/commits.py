@@ -426,7 +426,7 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
 
 
 def _claims(file: FileHistory, number: int) -> Claims:
-    """Return the test that upstream's versions pass from the commit that explains a hunk on.
+    """Return the test that upstream's versions pass, starting with the commit that explains a hunk.
 
     For an absorbed hunk, a version passes if it has the hunk. For any other hunk, a version passes
     if the hunk no longer applies to it.

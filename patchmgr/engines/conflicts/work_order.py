@@ -30,7 +30,7 @@ from patchmgr.model.work_order import (
 _CAPS = (8000, 4000, 2000, 1000, 500, 250, 120, 60)  # characters of a text, until the order fits
 _SIDES = ("regions.base.text", "regions.ours.text", "regions.theirs.text")
 _WEIGHT = 8  # the sides of a conflict may be this many times as long as other texts
-_LETTERS_AN_ITEM = 50  # a list keeps one item for this many characters that a text may have
+_LETTERS_AN_ITEM = 50  # a list keeps one item for every 50 characters that a text may have
 _WORD = re.compile(r"\w+")
 _PROSE = ("diff", "message", "reason", "subject", "why")
 _FILE = re.compile(r"(?m)^(?=diff --git )")
@@ -213,7 +213,7 @@ class _Cut:
     def _value(self, value: object, name: str, path: str) -> object:
         cap = self.cap * (_WEIGHT if name in _SIDES else 1)
         if isinstance(value, str) and len(value) > cap and not name.endswith("path"):
-            self.cut[f"{name}: {cap} of {len(value)} characters at most"] = None
+            self.cut[f"{name}: at most {cap} of {len(value)} characters"] = None
             is_code = name.rpartition(".")[2] not in _PROSE
             return first_statements(value, path if is_code else "", cap)
         if isinstance(value, tuple) and len(value) > (most := max(2, self.cap // _LETTERS_AN_ITEM)):

@@ -152,7 +152,7 @@ def _carry_file(work: Work, step: FileStep) -> FileResult:
 
 
 def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> FileResult:
-    """Carry one of the two changes of a patch that deletes a file and creates it anew.
+    """Carry one of the two changes of a patch that deletes a file and then creates it again.
 
     The result of the creation contains both changes.
     """

@@ -41,7 +41,7 @@ _ANSWERS: dict[How, Answer] = {
     How.FORMAT: FORMATTED,
     How.STRUCTURAL: STRUCTURAL,
 }
-_POINTER = b"version https://git-lfs.github.com/spec/"  # begins a file that stands for a larger one
+_POINTER = b"version https://git-lfs.github.com/spec/"  # the first line of a Git LFS pointer file
 
 
 class Solved(Struct, frozen=True):
@@ -112,7 +112,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def formatted(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge a conflict as text after bringing base and the patch's side to upstream's format."""
+    """Merge a conflict as text after converting base and the patch's side to upstream's format."""
     if mergers.formatter is None or not may_be_formatting(left.marked):
         return left
     content = merge_formatted(

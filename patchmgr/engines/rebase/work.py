@@ -139,7 +139,7 @@ class Work(Struct, frozen=True):
     """A patch that is being applied to upstream's new files.
 
     `leaving` holds the paths that the patch deletes or moves away. `replaced` maps the path of each
-    file that the patch deletes and creates anew to both changes. `taken` holds the paths of other
+    file that the patch deletes and creates again to both changes. `taken` holds the paths of other
     files to which hunks of the patch were moved.
     """
 

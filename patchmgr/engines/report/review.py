@@ -217,7 +217,7 @@ RUNS_BY_BEING_THERE = frozenset(
     {"sitecustomize.py", "usercustomize.py", "conftest.py", "setup.py", ".gitmodules", ".envrc"}
     | {".pre-commit-config.yaml", "noxfile.py", "tox.ini"}
 )
-"""Files that some tool runs, or obeys, merely because they exist."""
+"""Files that a tool runs or reads just because they exist."""
 _WORKFLOWS = re.compile(r"(?:^|/)\.github/workflows/|(?:^|/)\.buildkite/|(?:^|/)\.circleci/")
 _PIN = re.compile(
     r"GIT_TAG\s+\S+|GIT_REPOSITORY\s+\S+|URL_HASH\s+\S+|FetchContent_Declare\("

@@ -60,7 +60,7 @@ def split_lines(content: bytes) -> list[bytes]:
     return BytesIO(content).readlines()
 
 
-_kept_lines = lru_cache(16)(split_lines)  # for readers: nobody may change these lists
+_kept_lines = lru_cache(16)(split_lines)  # cached, so callers must not change these lists
 
 
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:

@@ -39,7 +39,7 @@ def differing(old: bytes, new: bytes) -> tuple[bytes, bytes]:
 
 
 def _equal(is_equal: Callable[[int, int], bool], most: int) -> int:
-    """Return how much is equal of `most`, by halves; `is_equal` compares a range."""
+    """Return the length of the equal part, at most `most`; `is_equal` compares a range."""
     least = 0
     while least < most:
         middle = (least + most + 1) // 2

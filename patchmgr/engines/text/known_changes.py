@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.text.separate_changes import Area
     from patchmgr.model.patch import Hunk
 
-text_of = lru_cache(8)(Text)  # those of one file, and a few more
+text_of = lru_cache(8)(Text)  # the texts of one file, and a few more
 
 
 @lru_cache(64)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Area = tuple[int, int, int, int]  # from and to, in the base and in one side
 
-NEAR = 200  # lines around changes that touch, with which they are merged
+NEAR = 200  # lines around touching changes that are merged together with them
 _BINARY_LOOK = 8000  # bytes at the start of a file in which git looks for a NUL
 
 
@@ -178,7 +178,7 @@ def merge_around(
 
     Returns the merged text before that part, the part in base, in ours and in theirs, and the
     merged text after it. If no changes touch, the first text is the whole merge, and the part is
-    None. Returns None if the changes are not certain, be it in the texts or in the part alone. If
+    None. Returns None if the changes are not certain, either in the texts or in the part alone. If
     they are certain, git merges the part alone in the same way as within the texts.
     """
     if our_changes is None or their_changes is None:
