@@ -219,8 +219,8 @@ class Workspace:
         """Return the recorded conflict whose id is `name`, or None if there is none.
 
         If `source` is given, only the conflicts pulled from it are searched; otherwise, only the
-        workspace's own. An older patchmgr left conflicts open without an id (""); these are not
-        recorded. Raises PatchmgrError "bad-conflict" if the conflict's folder is malformed.
+        workspace's own. Older versions of patchmgr left conflicts open without an id (""); these
+        are not recorded. Raises PatchmgrError "bad-conflict" if the conflict's folder is malformed.
         """
         if not name:
             return None

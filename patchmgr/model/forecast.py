@@ -11,7 +11,7 @@ from patchmgr.model.upstream import UpstreamState
 
 
 class PullEffect(str, Enum):
-    """The effect of a pull request on a series; of several, the first one listed counts.
+    """The effect of a pull request on a series; if several apply, the first one listed counts.
 
     `UNKNOWN` means that the pull request changes files of the series, but no longer merges into
     upstream.

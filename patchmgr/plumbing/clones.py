@@ -212,7 +212,8 @@ def find_clone(folder: Path) -> Clone | None:
     try:
         paths = _ask_paths(folder, *_DIRECTORIES, "--show-toplevel", _FORM)[:3]
     except PatchmgrError as fault:
-        if fault.kind not in ("usage", "git"):  # git did not answer, because of a full disk, say
+        # Git did not answer, for example because of a full disk.
+        if fault.kind not in ("usage", "git"):
             raise
         return None
     git_dir, private, top = map(Path, paths)

@@ -200,7 +200,7 @@ def _fetch_once(
         chunks = response.raw.stream(_CHUNK, decode_content=False)
         _write(part, chunks, archive, (start, total), progress)
     if total is not None and _size(part) < total:
-        raise unreachable(what, "the connection broke")
+        raise unreachable(what, "the connection was lost")
 
 
 def _write(

@@ -336,9 +336,9 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 
 
 def write_commit_graph(scratch: Scratch, merges: Sequence[str]) -> None:
-    """Let git find the merge bases of many merges without reading the history for each of them.
+    """Write a commit-graph, so that git finds the merge bases of many merges faster.
 
-    Without a commit-graph this took 0.5 s for each of namecoin-core's 800 merges; with it 0.03 s.
+    Without a commit-graph this took 0.5 s for each of namecoin-core's 800 merges; with it, 0.03 s.
     """
     if len(merges) < MANY_MERGES:
         return

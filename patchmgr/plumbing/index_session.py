@@ -302,7 +302,7 @@ def answer(
     """Request a URL, and yield the response, of any status, as a stream.
 
     Error messages call the request `what`. Raises PatchmgrError "unreachable-upstream" if the
-    server does not respond or the connection breaks.
+    server does not respond or the connection is lost.
     """
     target = with_login(url, settings)
     parts = urlsplit(target)
@@ -336,8 +336,8 @@ _REASONS: Mapping[type[Exception], str] = {
     exceptions.ProxyError: "the proxy does not answer",
     exceptions.Timeout: "the server is too slow",
     exceptions.ConnectionError: "the server does not answer",
-    exceptions.ChunkedEncodingError: "the connection broke",
-    HTTPError: "the connection broke",
+    exceptions.ChunkedEncodingError: "the connection was lost",
+    HTTPError: "the connection was lost",
 }
 _FAILURES: tuple[type[Exception], ...] = (*_REASONS, OSError, ValueError)
 

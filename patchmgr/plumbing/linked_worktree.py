@@ -111,7 +111,7 @@ class LinkedWorktree:
         for left in (self._index, self._index.with_suffix(".lock")):  # left by a killed git
             left.unlink(missing_ok=True)
         if (self.clone.private / "index").exists():
-            # With its time: git compares the content of files that are as new as the index.
+            # Keep its time, because git compares the content of files that are as new as the index.
             shutil.copy2(self.clone.private / "index", self._index)
         self._ask("add", "--update", ".", index=True)
         stand = self.stand()

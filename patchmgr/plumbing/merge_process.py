@@ -24,7 +24,7 @@ from patchmgr.plumbing.background import Ahead
 
 T = TypeVar("T")
 _Asked = tuple["tuple[str | bytes, ...]", "type[T]", str, "tuple[object, ...]"]
-"""What a question is cached under, the type of its answer, the path, and the question."""
+"""A request to the process: its cache key, the type of its answer, the path, and the question."""
 
 PATIENCE = 600.0  # seconds for one file; files within the limits need less than a tenth of that
 MOST_MEMORY = 2 << 30  # bytes
@@ -139,8 +139,8 @@ class StructureApart:
     def _answer(self, path: str, question: tuple[object, ...]) -> tuple[object] | None:
         if self._process is not None and self._sent not in (None, question):
             try:
-                self._received(self._process)  # nobody needs it
-            except (OSError, EOFError, pickle.UnpicklingError):  # nor that it failed
+                self._received(self._process)  # the answer is no longer needed
+            except (OSError, EOFError, pickle.UnpicklingError):  # a failure does not matter, either
                 self.close()
         process = self._process or self._start()
         try:
@@ -149,7 +149,7 @@ class StructureApart:
             answer = self._received(process)
         except TimeoutError as fault:
             self.close()
-            said = f"does not answer within {self._patience:.0f} seconds"
+            said = f"did not finish within {self._patience:.0f} seconds"
             raise _broken(path, said) from fault
         except (OSError, EOFError, pickle.UnpicklingError) as fault:
             with suppress(subprocess.TimeoutExpired):

@@ -101,7 +101,7 @@ class ObjectReader(Closing):
             yield process, words if is_there else None
 
     def _ask(self, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Write questions to a git process; with an old git, each verb has a process of its own."""
+        """Write requests to a git process; with an old git, each verb has its own process."""
         option, word = ("--batch-command", f"{verb} ")
         if self._is_split:
             option, word = ("--batch" if verb == "contents" else "--batch-check", "")

@@ -20,8 +20,8 @@ from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 
 MOST_HELD = 1 << 24  # bytes
-_RECENT = 16  # blobs that were read or added last: those of one file, and a few more
-_LARGE = 1 << 20  # bytes; larger blobs are read anew
+_RECENT = 16  # blobs kept because they were read or added last: those of one file, and a few more
+_LARGE = 1 << 20  # bytes; larger blobs are read again
 
 
 class MadeBlobs(Closing):
@@ -82,7 +82,7 @@ class MadeBlobs(Closing):
 FEW, MOST = 16, 500  # blobs; reading FEW takes less time than starting a process
 _MOST_BYTES = 128 << 20  # the size of the file at which reading ahead ends
 _HEAD = 64  # the most bytes in the line before a blob
-_SOON = 3  # blobs: waiting for one of the next takes no longer than another process would
+_SOON = 3  # waiting for one of the next 3 blobs is faster than starting another process
 _PAUSE = 0.0002  # seconds
 
 
@@ -220,7 +220,7 @@ class Scratch(Closing):
         return self.reader.blob(blob) if content is None else content
 
     def name(self, content: bytes) -> str:
-        """Return the blob id of content, which need not be computed if it was read just now."""
+        """Return the blob id of content, without computing it if the content was read recently."""
         names = (name for name, one in tuple(self._recent) if one is content)
         return next(names, None) or blob_id(content)
 
@@ -266,7 +266,7 @@ class Scratch(Closing):
                 f"{folder}/{name[2:]}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o444
             )
             with os.fdopen(descriptor, "wb") as file:
-                # Not made smaller: git reads it at once, and then it is deleted.
+                # Not compressed, because git reads it at once, and then it is deleted.
                 file.write(zlib.compress(f"{kind} {len(content)}\0".encode() + content, 0))
             self._written.add(name)
         return name

@@ -292,7 +292,7 @@ class Target:
             raise PatchmgrError(
                 self.fault,
                 f"{back[0]} in {self.root} was put back after a command was interrupted there, "
-                f"and {moved[0]} was not",
+                f"but {moved[0]} was not",
                 f"put the other {len(moved)} files back as well, then run the command again",
             )
         return bool(back)
