@@ -126,7 +126,7 @@ class PatchFootprint(Struct, frozen=True):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the changed files, sorted, without repetitions."""
+        """Return the languages of the changed files, sorted, without duplicates."""
         return tuple(sorted({f.language for f in self.files}))
 
 

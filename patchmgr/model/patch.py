@@ -150,6 +150,6 @@ class Patch(Struct, frozen=True):
         return any(name.lower() in CONDITIONS for name in self.fields)
 
     def paths(self) -> tuple[str, ...]:
-        """Return every path that the patch names, old and new, without repetitions."""
+        """Return every path that the patch names, old and new, without duplicates."""
         named = [p for f in self.files for p in (f.old_path, f.new_path) if p is not None]
         return tuple(dict.fromkeys(named))

@@ -21,7 +21,7 @@ _NUMBER = 4  # bytes; all numbers must fit into a pipe
 
 
 class Ahead(Closing, Generic[T]):
-    """A function that runs in a thread of its own.
+    """A function that runs in its own thread.
 
     `result` and the end of the `with` block wait for the function. The function should mostly wait
     for git, because Python code runs in only one thread at a time. It must share no data with the

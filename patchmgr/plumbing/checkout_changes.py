@@ -56,7 +56,7 @@ def plan_shift(
     *,
     head: str,
 ) -> Exchange:
-    """Plan the change that gives every file in `moves` its wanted content.
+    """Plan the change after which every file in `moves` has its wanted content.
 
     `record` is the new record, without its files.
 

@@ -40,7 +40,7 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream, nearest
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
     """Return (tag, commit) of each final release after `start` and up to `end`, in version order.
 
-    Versions are compared, not commits, because a release is often tagged on a branch of its own. A
+    Versions are compared, not commits, because a release is often tagged on a separate branch. A
     commit without a release tag counts as the highest version among its ancestors.
     """
     tags = {name: commit for name, commit in references(store, TAGS).items() if tag_version(name)}

@@ -65,7 +65,7 @@ class IndexSettings(Struct, frozen=True):
         return "IndexSettings()"
 
     def index_urls(self) -> tuple[str, ...]:
-        """Return the URLs of all indexes without repetitions, the main index first."""
+        """Return the URLs of all indexes without duplicates, the main index first."""
         urls = (self.index_url, *self.extra_index_urls)
         return tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
 

@@ -105,7 +105,7 @@ class ObjectReader(Closing):
         option, word = ("--batch-command", f"{verb} ")
         if self._is_split:
             option, word = ("--batch" if verb == "contents" else "--batch-check", "")
-        if self._asker != os.getpid():  # a fork has processes of its own
+        if self._asker != os.getpid():  # a forked process starts its own git processes
             self._asker, self._processes = os.getpid(), {}
         if option not in self._processes:
             self._processes[option] = git_process.spawn(["cat-file", option], git_dir=self.git_dir)

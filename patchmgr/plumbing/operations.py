@@ -188,7 +188,7 @@ class OperationLog:
         """Log a change that is about to be made, and save what it replaces.
 
         A change without files, targets or refs is not logged. A person's edits that are already in
-        a checkout get an entry of their own.
+        a checkout get a separate entry.
         """
         files = tuple(self._turned_files(change))
         targets = tuple(self._turned_target(step) for step in change.steps)

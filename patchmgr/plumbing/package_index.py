@@ -146,7 +146,7 @@ def _remote_page(
 
 
 def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
-    """Return a parsed page; every error of the parsers means that the page is malformed."""
+    """Parse a page; an error in the parser means that the page is malformed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

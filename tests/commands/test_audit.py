@@ -26,7 +26,7 @@ BEFORE: Mapping[str, str | None] = {
     [
         pytest.param(TOOLS.replace("load", "read"), "no longer works", id="renamed"),
         pytest.param(NEEDY, "is called without `device`", id="asks for more"),
-        pytest.param("def load(:\n", "parses before the change, and not after", id="broken"),
+        pytest.param("def load(:\n", "parses before the change, but not after", id="broken"),
         pytest.param({"new.py": "print 1\n"}, "the new file does not parse", id="new"),
         pytest.param(TOOLS.replace("strict=True", "strict=True, *, way=0"), None, id="optional"),
         pytest.param(TOOLS.replace("return path", "return str(path)"), None, id="within"),

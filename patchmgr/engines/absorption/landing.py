@@ -1,4 +1,4 @@
-"""Find which patches and hunks upstream has, which commit brought them, and what became of them.
+"""Find which patches and hunks upstream has, which commit introduced them, and what became of them.
 
 A patch landed with the first commit after which upstream has most of its lines in their places.
 Later commits may have changed, removed or reverted it.
@@ -65,7 +65,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
-    """Return the lines that commit `landed` brought, by hunk, with their fate after `number`."""
+    """Return the lines that commit `landed` introduced, by hunk, with their fate after `number`."""
     found = dict[HunkId, Sequence[Line]]()
     for hunk in series.hunks[patch]:
         pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
@@ -119,7 +119,7 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 
 
 def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """For each patch that landed with a merge, name the merged commit that brought most of it."""
+    """For each patch that landed with a merge, name the merged commit that added most of it."""
     steps, named, landed = series.way.steps, dict(found), defaultdict[int, list[int]](list)
     for patch, one in found.items():
         landed[steps.index(one.step)].append(patch)
@@ -255,10 +255,9 @@ def _along(
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
-    """Return the number of the first landing that was not reverted, and None.
+    """Return the first landing that was not reverted, by number, and None.
 
-    If all were reverted, the result is the last landing and the number of the commit that reverted
-    it.
+    If all were reverted, return the last landing and the commit that reverted it, both by number.
     """
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = (1 - MOST_OPEN) * max(found.values())
@@ -314,7 +313,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 
 def _since(series: Series, patch: int) -> int | None:
-    """Return the number of the first commit with all that the target has of a patch, or None."""
+    """Return the first commit, by number, with all that the target has of a patch, or None."""
     touching, end = sorted(series.touching(patch)), series.way.end
     # A file that upstream did not change shows nothing: base and target have the same of each hunk.
     ends = {

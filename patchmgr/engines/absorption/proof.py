@@ -71,7 +71,7 @@ class Text:
 
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:
-        """The mark that ends the comment or long string that a line begins in, by line number."""
+        """For each line inside a comment or long string, by number, the mark that ends it."""
         found, ending = dict[int, bytes](), b""
         for number, line in enumerate(self.lines):
             if ending:
@@ -205,7 +205,7 @@ def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return why a hunk is needed if upstream has only one of its lines, with a changed number."""
+    """Return why a hunk is needed if upstream has only one line of it, with a changed number."""
     own = [run for run, _ in drop.runs]
     carried = (hunk for n, hunk in enumerate(drop.file.hunks) if n not in drop.dropped)
     beside = (run for hunk in carried for run in runs_of(hunk, 0))

@@ -87,7 +87,7 @@ Brought = tuple[int, str]
 
 
 class Wanted(Struct, frozen=True, dict=True):
-    """The words that a hunk adds, in order, to search for upstream, and the weight of each word."""
+    """The words that a hunk adds, in order, each with its weight in the search."""
 
     words: tuple[str, ...]
     weights: dict[str, float]

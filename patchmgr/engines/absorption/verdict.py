@@ -22,7 +22,7 @@ class Event(str, Enum):
 
 
 class Absorption(Struct, frozen=True):
-    """Which hunks of a patch upstream has, and the upstream commit that brought them."""
+    """Which hunks of a patch upstream has, and the upstream commit that introduced them."""
 
     hunks: frozenset[int]
     step: Step
@@ -33,7 +33,7 @@ class Absorption(Struct, frozen=True):
     wordings: tuple[Wording, ...] = ()  # the parts that landed in a different form
     undoes: Mapping[int, frozenset[str]] = field(default_factory=dict)
     now_in: str | None = None
-    inner: Step | None = None  # the commit that brought the hunks, if `step` is its merge
+    inner: Step | None = None  # the commit that introduced the hunks, if `step` is its merge
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
         """Return this value without the hunks that remove lines added by the given patches."""

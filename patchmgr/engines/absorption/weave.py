@@ -167,7 +167,7 @@ class Weave:
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
-        """The lines of the file after the whole series and in the base, with their indices."""
+        """The lines, with their indices, of the file after the whole series and of the base."""
         states = map(self.alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
@@ -312,7 +312,7 @@ def _fates(
         node, number, patch, fate = change.node, change.number, change.by[0], Fate.REPLACED
         past = sum(state is None or by <= state for by, _ in node.events)
         is_last, is_there = number + 1 == past, change.at in pairs
-        # A change that undoes another patch's change leaves no trace of its own.
+        # A change that undoes another patch's change leaves no trace.
         if number >= past:
             fate = Fate.OPEN
         elif number == 0 and (is_there and change.adds if state is None else is_last):

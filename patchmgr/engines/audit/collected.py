@@ -161,7 +161,7 @@ def _asked(test: Function, around: ast.ClassDef | None) -> Iterator[str]:
     marked = [ast.unparse(d) for d in test.decorator_list]
     marked += [ast.unparse(d) for d in around.decorator_list] if around is not None else []
     if any("patch" in d for d in marked):
-        return  # mock passes arguments of its own
+        return  # mock passes its own arguments
     needed = [arg for arg, default in parameters(test.args) if default is None]
     for arg in needed[around is not None :]:
         if not any(f"'{arg.arg}" in d or f"{arg.arg}'" in d or f" {arg.arg}," in d for d in marked):

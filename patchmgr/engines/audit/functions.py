@@ -147,7 +147,7 @@ def _computes(line: bytes, name: bytes) -> bool:
 def _moved_conditions(
     states: States, path: str, ours: _Version, merged: _Version
 ) -> Iterator[Told]:
-    """Find lines of the series that are within another `#if` now, or no longer within one."""
+    """Find lines of the series that are now inside another `#if`, or no longer inside any."""
     before, after = _conditions(ours.raw), _conditions(merged.raw)
     places = {line: number for number, line in enumerate(ours.raw)}
     was, now = Counter(ours.raw), Counter(merged.raw)

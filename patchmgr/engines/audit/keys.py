@@ -37,7 +37,7 @@ _READ_BY = {
     "Shell": late_pattern(_SHELL),
     "Protobuf": None,
     "Python": None,
-}  # None: only numbers are read; Python's keys have a check of their own
+}  # None: only numbers are read; Python's keys are checked separately
 _NUMBERED = late_pattern(
     rb"([\w.: \t]*\w)[ \t]*=[ \t]*(\d+|0[xX][\da-fA-F]+)[ \t]*(?:\[[^\]]*\][ \t]*)?[,;]?"
     rb"[ \t]*(?:(?://|\#|/\*).*)?"
@@ -164,7 +164,7 @@ def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:
 
 
 def _is_taken_twice(each: Sequence[_Given], sides: Sequence[Sequence[_Given]]) -> bool:
-    """Return whether both sides give a number to different names, in a block of numbered names."""
+    """Return whether both sides assign a number to different names, in a numbered block."""
     of_number = [[one for one in side if one.number is not None] for side in sides]
     names = [{(one.line.around, one.name) for one in side} for side in of_number[1:3]]
     is_of = [{(one.line.around, one.name) in side for side in names} for one in each]
@@ -174,7 +174,7 @@ def _is_taken_twice(each: Sequence[_Given], sides: Sequence[Sequence[_Given]]) -
 
 
 def _is_numbering(numbers: Sequence[int]) -> bool:
-    """Return whether no number is given twice, and the numbers are dense or are powers of two."""
+    """Return whether no number is assigned twice, and they are dense or are powers of two."""
     if len(numbers) < _FEWEST or len({*numbers}) < len(numbers):
         return False
     is_dense = max(numbers) - min(numbers) < 2 * len(numbers)

@@ -55,7 +55,7 @@ def _gone_folder(path: str, states: States) -> str:
 
 
 def numbers_taken(states: States) -> Iterator[Told]:
-    """Find new files of the series with a number that a new file of upstream has, too.
+    """Find new files of the series whose number a new file of upstream has, too.
 
     Only folders in which each number occurs once are checked, such as those of database migrations.
     """

@@ -1,8 +1,8 @@
 """Find names that one side of a merge removed while the other side adds uses of them.
 
-Python and C++ have checks of their own. Code in any other language is only split into words here,
-so all findings are warnings. A word that several lines of a file had, and that one side removed
-from all of them, counts as a name as well, even in YAML, INI files and templates.
+Python and C++ have their own checks. Code in any other language is only split into words here, so
+all findings are warnings. A word that several lines of a file had, and that one side removed from
+all of them, counts as a name as well, even in YAML, INI files and templates.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ def arity_faults(node: ast.Assign, at: PairedUse) -> Iterator[Fault]:
     if old.what == "function" and _arity(old.node) == count and after not in (None, count):
         said = ast.unparse(value.func)
         shown = "one value" if after == 1 else f"{after} values"
-        text = f"`{said}` now returns {shown}, but its result is unpacked into {count}."
+        text = f"`{said}` now returns {shown}, but its result is unpacked into a tuple of {count}."
         yield at.misused(text, said, old, new)
 
 

@@ -1,6 +1,6 @@
 """Run all checks of Python names on the lines that a merge may have broken.
 
-The checks of calls and decorators are in this module, the others in modules of their own.
+The checks of calls and decorators are in this module, the others in separate modules.
 """
 
 from __future__ import annotations

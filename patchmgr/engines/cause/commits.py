@@ -317,7 +317,7 @@ def _explained_conflict(
 ) -> tuple[FileConflict, list[Likely]]:
     """Add to a conflict the commits that wrote upstream's lines, and past lines similar to a hunk.
 
-    Returns the conflict and the upstream commits that brought the past lines. Past lines are
+    Returns the conflict and the upstream commits that introduced the past lines. Past lines are
     searched for only if `asks` is true, which it is not for a patch that upstream reverted.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
@@ -355,7 +355,7 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
 
 
 def _likely(file: FileHistory) -> Iterator[Likely]:
-    """Yield, for each hunk that upstream seems to have, the commit that brought similar text."""
+    """Yield, for each hunk that upstream seems to have, the commit that introduced similar text."""
     for one in _proposals(file.result, is_landed=False):
         step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:

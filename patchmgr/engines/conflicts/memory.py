@@ -253,7 +253,7 @@ def _meets_another(number: int, spans: Sequence[Span | None]) -> bool:
 def _only_place(
     blocks: Iterable[list[bytes]], texts: Sequence[bytes], resolved: bytes
 ) -> Span | None:
-    """Return where the first block that `texts` and `resolved` each have once is in `resolved`.
+    """Return where `resolved` has the first block that occurs once in it and once in `texts`.
 
     Blocks without letters and digits are skipped. Returns None if there is no such block.
     """

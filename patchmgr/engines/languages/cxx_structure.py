@@ -461,7 +461,7 @@ def _angles_end(items: Sequence[Item], start: int) -> int | None:
 
 
 def _first_line(statement: Head) -> int:
-    """Return the line where a declaration starts, after macro calls on lines of their own."""
+    """Return the line where a declaration starts, after macro calls on separate lines."""
     first, items = statement.line, statement.items
     while len(items) > 2 and _is_macro(items[0].text) and items[1].text == "()":
         if items[2].line == items[1].line:

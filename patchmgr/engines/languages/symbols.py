@@ -1,7 +1,7 @@
 """Find the name of the function or class around a line of source code.
 
 This module reads Python, and languages with braces, each of which is described by a `Braces`. C++
-has a module of its own.
+has its own module.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Braces(Struct, frozen=True):
 class _Open(Struct, frozen=True):
     """An open block: its first line and full name.
 
-    `is_named` says whether the block has a name of its own, and `is_within` whether it is inside
+    `is_named` says whether the block itself has a name, and `is_within` whether it is inside
     brackets.
     """
 

@@ -180,7 +180,7 @@ def evidence_of(account: Account) -> Iterator[Evidence]:
         added = _distinctive(line for hunk in hunks for line in hunk.only(b"+"))
         removed = _distinctive(line for hunk in hunks for line in hunk.only(b"-"))
         # Upstream need not have a line that a later patch of the series replaced, or a line of
-        # the base that the patch only brings back.
+        # the base that the patch only restores.
         lacks = {
             line for line in added - removed if written[line] > before[line] and not here[line]
         }

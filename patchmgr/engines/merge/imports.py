@@ -82,7 +82,7 @@ def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> boo
 
 
 def _left(base: _Imports, side: _Imports) -> set[str]:
-    """Return the modules and packages from which a side no longer imports, but other modules do."""
+    """Return the modules and packages that a side replaced as the source of imported names."""
     names = {name for _, name in side}
     moved = {place for module, name in base - side if name in names for place in _places(module)}
     return moved - {place for module, _ in side for place in _places(module)}

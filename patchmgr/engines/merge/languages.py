@@ -122,7 +122,7 @@ class Token(Struct, frozen=True):
 def lex(text: str, language: Language) -> Iterator[Token]:
     """Split a text into tokens. Joined, the tokens and the white space before them give the text.
 
-    A line feed outside brackets is a token of its own, `eol`. The last token is empty.
+    A line feed outside brackets is a separate token, `eol`. The last token is empty.
     """
     pattern, at, lead, depth = _PATTERNS[language], 0, "", 0
     while at < len(text):

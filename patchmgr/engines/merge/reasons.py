@@ -236,7 +236,7 @@ def _is_left_behind(conflict: Conflict, _: Made) -> bool:
 
 
 def _has_one_number(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides give the next number, or bit, of a list to different things.
+    """Return whether both sides assign the next number, or bit, of a list to different things.
 
     Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
     `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5).
@@ -521,7 +521,7 @@ def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
 
 
 def _heads(lines: Iterable[str]) -> dict[str, str]:
-    """Map the text before a line's first bracket to the line, if no other line begins so."""
+    """Map the text before a line's first bracket to the line, if no other line begins with it."""
     said = [said_of(line) for line in lines if "(" in line]
     heads = [line.partition("(")[0] for line in said]
     count = Counter(heads)

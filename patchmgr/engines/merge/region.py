@@ -200,7 +200,7 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 
 
 def _starts(text: str, lines: int, language: Language) -> int:
-    """Return the line where the statement or bracket begins that is open after `lines` lines."""
+    """Return the line where the statement or bracket that is open after `lines` lines begins."""
     at, opened = 0, list[int]()
     for token in lex(text, language):
         start = at + token.lead.count("\n")

@@ -198,8 +198,8 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 def with_import(base: str, source: ImportedName, home: str, content: bytes, *, name: str) -> bytes:
     """Add an import that the file `base` has to the file `home`, and return the new content.
 
-    The name is added to an import from the same module, or the import gets a line of its own in
-    sorted order. Raises Unsure if the import cannot be added with certainty.
+    The name is added to an import from the same module, or the import gets its own line in sorted
+    order. Raises Unsure if the import cannot be added with certainty.
     """
     if source.statement.startswith("from .") and _folder(base) != _folder(home):
         raise Unsure(f"the patch uses {name}, which a relative import binds")
@@ -261,10 +261,10 @@ def _joined(content: bytes, source: ImportedName) -> bytes | None:
         if isinstance(node, ast.ImportFrom) and module_of(node) == source.module
     ]
     if len(of_module) != 1 or " as " in source.statement:
-        return None  # import sorters give `name as other` a statement of its own
+        return None  # import sorters put `name as other` into a separate statement
     (node,) = of_module
     if any(alias.asname == alias.name for alias in node.names):
-        return None  # `name as name` re-exports the name, in a statement of its own
+        return None  # `name as name` re-exports the name, in a separate statement
     lines = list(lines_of(text))
     place = slice(node.lineno - 1, node.end_lineno)
     line = "".join(lines[place])

@@ -74,7 +74,7 @@ class Sides(Struct, frozen=True):
 class Merged(Struct, frozen=True):
     """The merged file (None if deleted), and the verdicts on its hunks or on the whole change.
 
-    If there are hunks, a change of mode has no verdict of its own in `answers`. `reliability` holds
+    If there are hunks, a change of mode has no separate verdict in `answers`. `reliability` holds
     the measured reliability of a structural merge for each region.
     """
 

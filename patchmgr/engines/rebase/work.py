@@ -84,7 +84,7 @@ class FileResult(Struct, frozen=True):
 
     `home` is the path of the file after the rebase. `changes` is empty if the file is in conflict.
     `answers` has one verdict for each hunk, or one for a change without hunks. A change of mode or
-    path has a verdict of its own, the last one, if the verdicts on the hunks do not imply it.
+    path has its own verdict, the last one, if the verdicts on the hunks do not imply it.
     `is_untouched` says whether the diff stays exactly as written. `proposals` concern hunks that
     upstream seems to have in a different form. `reliability` holds the measured reliability of a
     structural merge for each region. `places` maps the number of a hunk to the position to which

@@ -61,7 +61,7 @@ def dropped_of(syncs: Sequence[SyncDocument]) -> Iterator[Dropped]:
 
 
 def reliabilities(found: Iterable[EvidenceDocument | Likely]) -> tuple[Reliability, ...]:
-    """Return the measured reliability of each kind of evidence or proposal, without repetition.
+    """Return the measured reliability of each kind of evidence or proposal, without duplicates.
 
     Facts that an older version of patchmgr saved have no reliability.
     """

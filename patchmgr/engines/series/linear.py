@@ -39,7 +39,7 @@ class Line:
     """A linear series of patches on upstream, made from a fork's commits one by one.
 
     The parameter `want` is the fork's tree after a commit. Conflicts are resolved as in that tree,
-    and what still differs from it becomes a patch of its own.
+    and what still differs from it becomes a separate patch.
 
     If a text merge of a file gives what a merge of the fork has, the patches of the file keep their
     base (`_bases`) until the fork changes that file again. A file that 50 patches change is then

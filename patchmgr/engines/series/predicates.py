@@ -193,5 +193,5 @@ def _quoted(regex: str) -> str:
 
 
 def _unknown(problem: str) -> PatchmgrError:
-    hint = "say in the predicate what applies to that state, with `and`, `or` and `not`"
+    hint = "handle that state in the predicate, with `and`, `or` and `not`"
     return PatchmgrError("unknown-state", problem, hint)

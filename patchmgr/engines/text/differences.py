@@ -73,7 +73,7 @@ class Alignment(Struct, frozen=True):
     """The numbers (from 0) of the equal lines of two texts, in order.
 
     In each text, -1 comes before these numbers, and the number of lines after them. The fields
-    `old` and `new` may be exchanged.
+    `old` and `new` may be swapped.
     """
 
     old: Sequence[int]

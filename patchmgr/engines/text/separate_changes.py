@@ -100,8 +100,8 @@ def _certain(
 ) -> list[Area]:
     """Return those runs between the anchors of two texts that are certain, in order.
 
-    The lines between two certain runs are an area of their own, in which a run need only be longer
-    than the others of that area.
+    The lines between two certain runs form a separate area, in which a run need only be longer than
+    the others of that area.
     """
     found: list[Area] = []
     areas = [((0, len(lines), 0, len(others)), runs)] if runs else []
