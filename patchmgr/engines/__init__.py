@@ -1,1 +1,1 @@
-"""Algorithms that neither run git, read files nor print. Protocols give them their input."""
+"""Algorithms that neither run git, read files nor print. They get their input through protocols."""

@@ -182,10 +182,10 @@ def order_of_finding(carried: RepeatedRebase, patch: str, name: str) -> WorkOrde
     kind = ConflictKind.CONDITION if is_condition else ConflictKind.FINDING
     made = _Order(carried, outcome, (finding.path, finding.path))
     order = made.order(name, kind, finding.sentence(), tuple(made.symbols_of(finding)))
-    hint = "a person corrects the patch or its Ensures field, or skips the patch"
+    hint = "a person must correct the patch or its Ensures field, or skip the patch"
     if finding.can_be_accepted:
         accept = f"patchmgr conflicts accept {name} --because TEXT"
-        hint = f"a person corrects the patch, skips it, or accepts the finding: {accept}"
+        hint = f"a person must correct the patch, skip it, or accept the finding: {accept}"
     return replace(
         order,
         causes=made.causes_of(finding),

@@ -41,7 +41,7 @@ def test_nobody_accepts_that_a_patch_is_not_what_its_header_says(scene: Scene) -
     assert order["requirements"] == [
         {
             "check": "person",
-            "text": "a person corrects the patch or its Ensures field, or skips the patch",
+            "text": "a person must correct the patch or its Ensures field, or skip the patch",
         },
         {"check": "condition", "text": 'Ensures: path old and pattern "^x$" in a'},
     ]

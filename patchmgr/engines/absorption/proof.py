@@ -230,7 +230,7 @@ def coincidence(drop: Drop) -> Needed | None:
 
 
 def _counted(run: Run) -> Mapping[bytes, bytes]:
-    """Map added lines to the removed lines that differ from them in nothing but numbers."""
+    """Map added lines to the removed lines that differ from them only in numbers."""
     old = {_NUMBER.sub(b"0", bare(line)): line for line in run.removed}
     pairs = ((line, old.get(_NUMBER.sub(b"0", bare(line)))) for line in run.added)
     return {line: before for line, before in pairs if before and bare(before) != bare(line)}

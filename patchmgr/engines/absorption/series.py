@@ -243,9 +243,10 @@ class Series:
         return count_of(line for hunk in self.hunks[patch] for line in self.lines(hunk, number))
 
     def _lines_of(self, hunk: HunkId, number: int) -> Sequence[Line]:
-        """Return whether a hunk adds each of its distinctive lines, and its fate after a commit.
+        """Return, for each distinctive line of a hunk, whether it is added, and its later fate.
 
-        A change without lines counts as one line, and so does a mode or path that upstream lacks.
+        The fate is that after commit `number`. A change without lines counts as one line, and so
+        does a mode or path that upstream lacks.
         """
         path, lines = self.path(hunk), list[Line]()
         if hunk in self.wholes:

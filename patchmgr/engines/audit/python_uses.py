@@ -65,7 +65,7 @@ class Fault(Struct, frozen=True):
     """A use of a Python name that no longer fits what the name refers to.
 
     `old` is what the name referred to before the merge, and `new` what it refers to now. If the
-    name is gone, its new name is found by means of `symbol`.
+    name is gone, `symbol` is used to find its new name.
     """
 
     kind: str

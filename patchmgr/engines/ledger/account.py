@@ -184,7 +184,7 @@ class Account:
         """Yield a fault for each file whose blob id in the result is not the one in the patches."""
         for path, end in (self._ends() or {}).items():
             if not self._is_named(path, end):
-                text = "the result does not have this file as the patches leave it"
+                text = "this file in the result differs from the one that the patches make"
                 yield self.parts[-1].patch.name, fault(path, 0, text)
 
     def is_unreadable(self) -> bool:

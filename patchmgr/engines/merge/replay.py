@@ -158,7 +158,7 @@ class Replay:
         return merged
 
     def _note_doubled(self, kind: str, merged: Nodes, ours: Nodes, theirs: Nodes) -> None:
-        """Ask a person if a node occurs more often in the result than on either side."""
+        """Leave the result to a person if a node occurs more often in it than on either side."""
         if kind not in ("list", "block"):
             return
         counts = [Counter(p.said for p in side if p.said) for side in (merged, ours, theirs)]
