@@ -51,10 +51,11 @@ class FileImports(Struct, frozen=True):
 
 
 def _is_invented(module: str, name: str, base: _Imports, sides: _Imports) -> bool:
-    """Return whether no side imports a name from a module, which does not replace the name's own.
+    """Return whether an import is on no side, and no side moved names to its module.
 
-    Upstream replaces `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and
-    the patch adds `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3).
+    Only a name moved from the old module of `name` counts. Upstream replaces `is_tpu` from
+    `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch adds `is_hpu` to the old
+    import (HabanaAI/vllm-fork f3283497a3).
     """
     origins = {origin for origin, other in sides if other == name} - {module}
     moved = {other for new, other in sides if new == module}

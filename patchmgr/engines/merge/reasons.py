@@ -389,10 +389,10 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
 
 @lru_cache(maxsize=64)
 def _stammered(text: str, language: Language) -> set[str]:
-    """Return the words that occur twice in a row in a statement, as in `unsigned unsigned i`.
+    """Return the words or phrases that occur twice in a row in a statement: `unsigned unsigned i`.
 
-    Both sides add the argument `, NULL`, or `&& !children.get(path)`, but at different places of a
-    run of equal signs (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb).
+    Both sides add the argument `, NULL`, or `&& !children.get(path)`, but at different places in a
+    run of equal tokens (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb).
     """
     lines = [text] if language.layout == "signs" else text.split("\n")
     found = set[str]()
