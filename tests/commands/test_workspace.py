@@ -152,7 +152,7 @@ def test_urls_that_are_taken_as_they_are(stage: Stage, url: str) -> None:
         (["--git=-oProxyCommand=x"], "is not a URL"),
         (["--git=--upload-pack=touch ran"], "is not a URL"),
         (["--git", "https://h/x\n[core]"], "is not a URL"),
-        (["--git", "/nonexistent"], "there is no git repository"),
+        (["--git", "/dev/null/no-repository"], "there is no git repository"),
         ([], "needs --git"),
         (["--git", "https://h/x", "--track", "package"], "needs --package"),
         (["--package", "x", "--track", "git"], "needs --git"),
