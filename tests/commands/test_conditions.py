@@ -76,11 +76,11 @@ def test_what_upstream_ensures_is_skipped_and_a_broken_promise_is_a_conflict(sce
     assert verdicts(answer) == ["skipped", "conflict"]
     where = f"up upstream/main ({onto[:12]})"
     assert reasons(answer) == [
-        f'upstream {where} ensures it: line 11 of a in {where} matches "^(one|eins)$"',
-        f"does not ensure what it says: there is no b in {where} with the patch",
+        f'{where} already satisfies Ensures: line 11 of a in {where} matches "^(one|eins)$"',
+        f"does not satisfy Ensures: there is no b in {where} with the patch",
     ]
     failed = scene.call("branch", "s", code=1)
-    assert "Patch fork-change-2.patch does not ensure what it says" in failed.err
+    assert "Patch fork-change-2.patch does not satisfy Ensures" in failed.err
 
 
 def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scene) -> None:
@@ -89,7 +89,7 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
     scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
     with same_files(scene.root):
         shown = scene.call("rebase", "s", "--onto", "upstream/main", code=3)
-        assert "does not ensure what it says: there is no b" in shown.out
+        assert "does not satisfy Ensures: there is no b" in shown.out
     assert verdicts(scene.rebase("--continue", code=3))[0] == "conflict"
     patch = scene.root / "series/s/fork-change-1.patch"
     patch.write_text(patch.read_text().replace("path b", "path a and no path b"))
@@ -309,7 +309,7 @@ def bring(scene: Scene, *fields: str, code: int = 0) -> Any:
         ("Ensures: path x path", "Patch more.patch Ensures column 8: "),
         ("Needed-When: path x of down", "Patch more.patch names an unknown upstream: down"),
         ("Needed-When: release >1", "Patch more.patch: up "),
-        ("Ensures: path b", "Patch more.patch does not ensure what it says: there is no b in up "),
+        ("Ensures: path b", "Patch more.patch does not satisfy Ensures: there is no b in up "),
     ],
 )
 def test_import_refuses_conditions_that_make_no_sense(

@@ -37,7 +37,7 @@ def test_a_conflict_of_each_class_has_a_work_order(scene: Scene, name: str) -> N
 def test_nobody_accepts_that_a_patch_is_not_what_its_header_says(scene: Scene) -> None:
     found = leave(scene, "not ensured")
     order = order_of(scene, found)
-    assert order["reason"].startswith("does not ensure what it says: there is no old in up ")
+    assert order["reason"].startswith("does not satisfy Ensures: there is no old in up ")
     assert order["requirements"] == [
         {
             "check": "person",

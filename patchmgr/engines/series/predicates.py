@@ -78,7 +78,7 @@ def refusal(conditions: Conditions, own: State, states: StateFinder) -> str | No
     if conditions.ensures is not None:
         found = evaluate(conditions.ensures, own, states)
         if found.holds:
-            return f"upstream {own.label} ensures it: {found.why}"
+            return f"{own.label} already satisfies Ensures: {found.why}"
     return None
 
 
@@ -87,7 +87,7 @@ def broken_promise(conditions: Conditions, own: State, states: StateFinder) -> s
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with the patch"), states)
-    return None if found.holds else f"does not ensure what it says: {found.why}"
+    return None if found.holds else f"does not satisfy Ensures: {found.why}"
 
 
 def failure(conditions: Conditions, own: State, states: StateFinder) -> str | None:

@@ -212,7 +212,9 @@ def test_a_guard_comes_first_and_its_conditions_are_not_looked_at() -> None:
 def test_what_upstream_ensures_is_left_out() -> None:
     done = carry({"f": BASE}, {"f": OTHER}, two(ensures='pattern "^[BX]$" in f'))
     assert done.verdicts == ["skipped", "unchanged"]
-    assert done.reasons[0] == 'upstream up v2 ensures it: line 2 of f in up v2 matches "^[BX]$"'
+    assert (
+        done.reasons[0] == 'up v2 already satisfies Ensures: line 2 of f in up v2 matches "^[BX]$"'
+    )
     assert done.files["f"] == text("a X c d e f g h i j K l")
 
 
@@ -227,9 +229,7 @@ def test_a_kept_promise_changes_nothing() -> None:
 def test_a_broken_promise_is_a_conflict_and_later_patches_go_on(onto: bytes) -> None:
     done = carry({"f": BASE}, {"f": onto}, two(ensures="path d/new"))
     assert done.verdicts == ["conflict", "unchanged"]
-    assert (
-        done.reasons[0] == "does not ensure what it says: there is no d/new in up v2 with the patch"
-    )
+    assert done.reasons[0] == "does not satisfy Ensures: there is no d/new in up v2 with the patch"
     assert done.files["f"] == BOTH
 
 
@@ -304,7 +304,7 @@ def test_a_promise_is_checked_on_a_tree() -> None:
     views = views_of(blobs, {"f": BASE}, {"f": BASE})
     patch = two(ensures='pattern "B" in f')[0]
     check_promise(patch, MemoryTree(blobs, {"f": FIRST}), views)
-    with pytest.raises(PatchmgrError, match=r"^Patch p1 does not ensure what it says: no line"):
+    with pytest.raises(PatchmgrError, match=r"^Patch p1 does not satisfy Ensures: no line"):
         check_promise(patch, MemoryTree(blobs, {"f": BASE}), views)
 
 

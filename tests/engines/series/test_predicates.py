@@ -207,10 +207,10 @@ def conditions(needed_when: str | None = None, ensures: str | None = None) -> Co
         (conditions("path d"), None),
         (conditions("path x"), "not needed: there is no x in up v1"),
         (conditions(None, "path x"), None),
-        (conditions(None, "path d"), "upstream up v1 ensures it: there is d in up v1"),
+        (conditions(None, "path d"), "up v1 already satisfies Ensures: there is d in up v1"),
         (conditions("path d", "path x"), None),
         (conditions("path x", "path d"), "not needed: there is no x in up v1"),
-        (conditions("path d", "path d"), "upstream up v1 ensures it: there is d in up v1"),
+        (conditions("path d", "path d"), "up v1 already satisfies Ensures: there is d in up v1"),
     ],
 )
 def test_a_patch_is_carried_unless_its_header_says_no(
@@ -226,7 +226,7 @@ def test_a_patch_is_carried_unless_its_header_says_no(
         (conditions(None, "path d"), None),
         (
             conditions(None, "path x"),
-            "does not ensure what it says: there is no x in up v1 with the patch",
+            "does not satisfy Ensures: there is no x in up v1 with the patch",
         ),
     ],
 )
