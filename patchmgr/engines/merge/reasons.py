@@ -543,9 +543,9 @@ def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
 def _is_cut_otherwise(conflict: Conflict, made: Made) -> bool:
     """Return whether the sides open and close different numbers of blocks.
 
-    Blocks then correspond to others: upstream laid out a function anew, git's region ended two
-    braces earlier in base, and the call that the patch adds to the innermost `if` was put into the
-    one around it (FRRouting/frr 95702ce22b).
+    Blocks may then be paired wrongly. Upstream restructured a function, and git's region in base
+    lacked the last two braces, so a call that the patch adds to the innermost `if` was put into the
+    `if` around it (FRRouting/frr 95702ce22b).
     """
     language = conflict.around.language
     if language.opens or not made.rule.startswith("replay"):
