@@ -255,7 +255,7 @@ class CxxUse(Struct, frozen=True):
             is_lost = bool(after) and after[-1] not in {token.text for token in self.code.tokens}
         if not is_lost or (after and after[-1].encode() in _opened(self.now.text(self.provider))):
             return None
-        return Broken(f"`{use.name}` is `{'::'.join((*after, use.name))}` now", old[0])
+        return Broken(f"`{use.name}` is now `{'::'.join((*after, use.name))}`", old[0])
 
     def _type(self, old: Declared, new: Declared) -> Found:
         """Check a variable or function whose type changed, or that is no longer a constant."""
@@ -272,8 +272,8 @@ class CxxUse(Struct, frozen=True):
                 return None
             if is_number(was.type) and is_number(now.type):
                 return None
-            does = "returns" if was.kind == "function" else "is of type"
-            text = f"`{name}`, which is used here, {does} `{now.type}` now (it was `{was.type}`)"
+            does = "now returns" if was.kind == "function" else "is now of type"
+            text = f"`{name}`, which is used here, {does} `{now.type}` (it was `{was.type}`)"
         return Broken(text)
 
     def _others(self, mine: Declaration) -> tuple[Declared, Declared]:

@@ -1,6 +1,6 @@
 """Find lines that no longer fit the function around them, in C, C++, CUDA, Go and Rust.
 
-Such a line may use a variable that is gone or has another value, or it may now be within another
+Such a line may use a variable that is gone or has another value, or it may now be inside another
 `#if`. The texts are only split into words, so all findings are warnings.
 """
 
@@ -124,7 +124,7 @@ def _variables(
                 old, value, own = (_values(text, name) for text in (was, now, mine))
                 if len(old) == len(value) == 1 and value != old == own:
                     told.add((head, name))
-                    text = f"`{shown}`, which this line reads, is `{value[0]}` now"
+                    text = f"`{shown}`, which this line reads, is now `{value[0]}`"
                     yield number, "meaning", shown, f"{text} (it was `{old[0]}`)"
 
 

@@ -386,7 +386,7 @@ def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple
         was, now = changed[0]
         if set(_WORD.findall(was)) & set(_WORD.findall(now)):
             shown = _shown(was, now)
-            text = f"the condition or loop around this line is {shown[1]} now (it was {shown[0]})"
+            text = f"the condition or loop around this line is now {shown[1]} (it was {shown[0]})"
             yield now, text, site.first
 
 
@@ -402,7 +402,7 @@ def _negated_guards(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[s
         )
         if old != new and _is_negation(old, new):
             shown = _shown(old, new)
-            text = f"the condition around this line is {shown[1]} now (it was {shown[0]})"
+            text = f"the condition around this line is now {shown[1]} (it was {shown[0]})"
             yield now, text, site.first
 
 
@@ -428,7 +428,7 @@ def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, i
                 not depth and name in site.computed
             ):
                 link = "" if name == source else f" depends on `{name}`, which"
-                text = f"`{source}`, which this line reads,{link} is {change.now} now"
+                text = f"`{source}`, which this line reads,{link} is now {change.now}"
                 yield name, f"{text} (it was {change.was})", change.line
         steps = deeper
 
@@ -447,4 +447,4 @@ def _used_with(sides: _Sides, site: Site, added: Collection[int]) -> Iterator[tu
             change = sides.redefined(before.reads.get(name, _NONE), reached)
             if change is not None and change.is_operation and change.reads & site.reads.keys():
                 text = f"`{mine[0]}`, which this line sets, is used with `{name}`"
-                yield name, f"{text}, which is {change.now} now (it was {change.was})", change.line
+                yield name, f"{text}, which is now {change.now} (it was {change.was})", change.line

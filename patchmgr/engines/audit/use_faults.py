@@ -379,7 +379,7 @@ def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bo
         commit = since_signed(states, fault.new)
     text = fault.text if is_ours else f"{fault.text} The series changed that."
     if proposal:
-        text += f" It may be `{proposal}` now."
+        text += f" Its new name may be `{proposal}`."
     where = (path, fault.line, fault.symbol)
     return AuditFinding(fault.kind, fault.is_certain, *where, text, commit, proposal)
 

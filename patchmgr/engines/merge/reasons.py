@@ -281,7 +281,7 @@ def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
     """Return whether one side adds a use of a name in a form that the other side replaced.
 
     Upstream of mpv gives `mp_input_queue_cmd` another argument in each call, and the patch adds a
-    call with the old ones (9e990e9031db); or `ai[i]` is `ctx->ai[i]` now (e6faec5fb781).
+    call with the old ones (9e990e9031db); or `ai[i]` is now `ctx->ai[i]` (e6faec5fb781).
     """
     old, *sides = (_forms("".join(side)) for side in conflict.region.sides)
     added = [side - old for side in sides]

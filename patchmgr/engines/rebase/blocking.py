@@ -1,8 +1,8 @@
 """Find the later patches that a conflict blocks, and the upstream commits that caused the conflict.
 
 Until a person resolves a conflict, nobody knows which lines the file will have there. The rebase
-goes on with upstream's lines, and keeps a second version of the file, with the patch's lines. If a
-later patch makes the same changes to both versions, the conflict does not block the later patch.
+continues with upstream's lines, and keeps a second version of the file, with the patch's lines. If
+a later patch makes the same changes to both versions, the conflict does not block the later patch.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Left(Struct, frozen=True):
 def leave(
     patch: str, result: FileResult, files: Overlay, blobs: Blobs
 ) -> tuple[Left, Entry | None]:
-    """Return a conflict to be resolved later, and the file with which the rebase goes on.
+    """Return a conflict to be resolved later, and the file with which the rebase continues.
 
     The file has upstream's lines in the conflict regions. If the conflict covers the whole file,
     None is returned instead of the file.

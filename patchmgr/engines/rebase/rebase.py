@@ -120,7 +120,7 @@ def rebase_series(
 
     The merge base of each patch is the old upstream state with the patches before this one. The
     returned files are those that differ from the new upstream state, with None for a deleted file.
-    After a conflict, the rebase goes on with upstream's lines. Later changes that touch these
+    After a conflict, the rebase continues with upstream's lines. Later changes that touch these
     lines, or lines of the conflicts in `left`, are blocked. All other changes are applied.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)

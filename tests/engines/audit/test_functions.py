@@ -21,7 +21,7 @@ DECLARED = "  int n = count(c);\n"
         "a-field": (DECLARED, "  int items = count(c);\n", "  c->n = 2;\n", None),
         "a-call": (DECLARED, "  int items = count(c);\n", "  n(c);  // n\n", None),
         "another-value": (DECLARED, "  int n = count(c) / 4;\n", "  if (n > 3) stop(c);\n",
-            "`n`, which this line reads, is `count(c) / 4` now (it was `count(c)`)"),
+            "`n`, which this line reads, is now `count(c) / 4` (it was `count(c)`)"),
         "passed-on": (DECLARED, "  int n = count(c) / 4;\n", "  show(n);\n", None),
         "laid-out-anew": (DECLARED, "  int n =  count(c);\n", "  if (n > 3) stop(c);\n", None),
         "of-another-function": ("int n = 1;\n", "int m = 1;\n", "  if (n > 3) stop(c);\n", None),

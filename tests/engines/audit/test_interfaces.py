@@ -113,8 +113,8 @@ BASE = """class Base:
 """
 
 
-NO_LIMIT = "`self.limit` no longer works: `A` has no `limit`. It may be `most` now."
-GONE = "`self.base.limit` no longer works: `Base` has no `limit`. It may be `most` now."
+NO_LIMIT = "`self.limit` no longer works: `A` has no `limit`. Its new name may be `most`."
+GONE = "`self.base.limit` no longer works: `Base` has no `limit`. Its new name may be `most`."
 
 
 @table(
@@ -127,7 +127,7 @@ GONE = "`self.base.limit` no longer works: `Base` has no `limit`. It may be `mos
         "override-of-nothing": (
             "class A(Base):\n    def stop(self):\n        return 1\n", [("stop", "halt")],
             "`A.stop` no longer overrides anything: no base class has `stop`."
-            " It may be `halt` now.",
+            " Its new name may be `halt`.",
         ),
         "override-of-another-signature": (
             "class A(Base):\n    def run(self, n):\n        return 1\n", [("n)", "n, way)")],
@@ -135,7 +135,7 @@ GONE = "`self.base.limit` no longer works: `Base` has no `limit`. It may be `mos
         ),
         "super": (
             "class A(Base):\n    def go(self):\n        super().stop()\n", [("stop", "halt")],
-            "`super().stop` no longer works: `A` has no `stop`. It may be `halt` now.",
+            "`super().stop` no longer works: `A` has no `stop`. Its new name may be `halt`.",
         ),
         "annotated": (
             "def go(base: Base):\n    return base.run(1)\n", [("n)", "n, way)")],

@@ -49,7 +49,7 @@ CASES = {
         ("max(count - size, 0)", "max(count - 2 * size, 0)"),
         "depends on `start`",
     ),
-    "default": ("check(limit > index)", ("limit=8", "limit=16"), "`16` now (it was `8`)"),
+    "default": ("check(limit > index)", ("limit=8", "limit=16"), "now `16` (it was `8`)"),
     "condition": ("check(index)", ("place > 2", "place > 3"), "`place > 3`"),
     "loop": ("check(index)", ("end, block)", "end, 2 * block)"), "`range(start, end, 2 * block)`"),
 }
@@ -68,7 +68,7 @@ def test_what_was_redefined_is_told(line: str, change: tuple[str, str], said: st
 def test_a_byte_order_mark_hides_no_function() -> None:
     ours, theirs = patched("check(limit > index)"), BASE.replace("limit=8", "limit=16")
     (finding,) = told_of(*(f"\ufeff{text}" for text in (BASE, ours, theirs)))
-    assert "`16` now (it was `8`)" in finding.text
+    assert "now `16` (it was `8`)" in finding.text
 
 
 QUIET = {
