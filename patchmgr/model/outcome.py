@@ -65,7 +65,7 @@ class ConflictKind(str, Enum):
 
 
 class Reliability(Struct, frozen=True):
-    """How often a rule was right: `right` of the `of` cases whose correct result is known.
+    """How often a rule was right: `right` times in `of` cases whose correct result is known.
 
     Both numbers are None if the rule was not measured.
     """

@@ -47,9 +47,9 @@ class SeriesSettings(Struct, frozen=True):
     files must compile for; if it is empty, the versions that upstream supports are used. `left_out`
     lists the built-in gates that are not run. Patches of groups in `off` are skipped unless the
     group is selected. Structural merges that are less than `confidence` percent reliable are not
-    used; None allows all. `trusted` lists the sources whose pulled resolutions are used like one's
-    own. `build_env` maps the names of further environment variables for a build to their values,
-    which may contain placeholders such as `{version}`.
+    used; None allows all. `trusted` lists the sources whose pulled resolutions are used like the
+    workspace's own. `build_env` maps the names of further environment variables for a build to
+    their values, which may contain placeholders such as `{version}`.
     """
 
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

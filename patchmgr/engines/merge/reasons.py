@@ -409,8 +409,8 @@ def _stammered(text: str, language: Language) -> set[str]:
 def _mixed(text: str, language: Language) -> set[str]:
     """Return the pairs of a logical operator and another operator whose precedence matters there.
 
-    Upstream makes `file.isImage()` be `file != null && file.isImage()`, and the patch makes it
-    `file.isImage() || file.isVideo()` (nextcloud/android 62c918f59a). Or a comparison follows a
+    Upstream changes `file.isImage()` to `file != null && file.isImage()`, and the patch changes it
+    to `file.isImage() || file.isVideo()` (nextcloud/android 62c918f59a). Or a comparison follows a
     group: `(quant and quant in known) is not None` (ROCm/vllm e8766c6ddb).
     """
     found = set[str]()

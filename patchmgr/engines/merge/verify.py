@@ -284,7 +284,7 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 
 
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
-    """Return whether two resolutions of one Python conflict differ only in layout.
+    """Return whether two resolutions of the same Python conflict differ only in layout.
 
     Indentation counts, because `return x` indented less is different code. Returns true if one of
     the two does not parse.

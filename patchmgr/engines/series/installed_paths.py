@@ -164,7 +164,7 @@ class InstalledPaths:
         return None if place not in self._known or self._is_anothers(path, place) else place
 
     def _named(self, path: str) -> str | None:
-        """Return `path` if it is installed, or else the only installed path that is its end.
+        """Return `path` if it is installed, or else the only installed path that `path` ends with.
 
         Returns None if there is no such path, or if another file of the repository fits it, too.
         """
