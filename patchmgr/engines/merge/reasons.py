@@ -377,14 +377,17 @@ def _is_emptied(conflict: Conflict, made: Made) -> bool:
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
     """Return whether a word that both sides keep is lost, or a word occurs too often.
 
-    Both can happen if one side moves words, and the other side removes the text around them. Python
+    Both can happen if one side moves words, and the other side removes the text around them. The
+    lines that both sides add occur once (FRRouting/frr 326452238a had a whole struct twice). Python
     is not checked, because its imports are merged as sets, and its names are checked elsewhere.
     """
     known, merged = conflict.subject, Counter(words_of(said_of(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
     kept = base - (base - sides[0]) - (base - sides[1])
-    more = merged - (base + (sides[0] - base) + (sides[1] - base))
-    return bool(kept - merged) or any(map(str.isidentifier, more))
+    both = Counter(words_of(said_of("".join((*conflict.region.head, *conflict.region.tail)))))
+    once = (both - base) & sides[0] & sides[1]
+    more = merged - (base + (sides[0] - base) + (sides[1] - base) - once)
+    return bool(kept - merged) or any(map(_WORD.match, more))
 
 
 @lru_cache(maxsize=64)
