@@ -130,7 +130,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
 
 
 def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
-    """Return whether ours and theirs have the region's lines; text may only look like markers."""
+    """Return whether ours and theirs contain the region's lines, so that its markers are real."""
     if not isinstance(piece, Region):
         return True
     pairs = zip((piece.ours, piece.theirs), (ours, theirs), strict=True)
