@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from patchmgr.engines.absorption.proposal import Comparison, Likeness, find_likeness
+from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.series.placement import split_lines
 from tests.engines.series import hunks_between
 from tests.tables import table
@@ -125,6 +126,17 @@ def test_the_same_in_another_function_only_is_not(form: Form) -> None:
         1,
     )
     assert likeness(form, base, theirs, ours, is_clean=True) is None
+
+
+@FORMS
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "conflict"])
+def test_symbols_are_not_read_for_words_that_upstream_lacks(
+    form: Form, is_clean: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, theirs = lines_of(form), lines_of(form, first=MINE[form])
+    ours = lines_of(form, first=OTHER[form], second=OTHER[form])
+    monkeypatch.delattr(SymbolIndex, "at")
+    assert likeness(form, base, theirs, ours, is_clean=is_clean) is None
 
 
 @FORMS
