@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 
+from patchmgr.engines.absorption.proposal import Comparison, find_likeness
+from patchmgr.engines.audit.outline import altered
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed
+from patchmgr.engines.merge.languages import language_of
+from patchmgr.engines.merge.statements import read
+from patchmgr.engines.rebase.crosscheck import outdated_uses
 from patchmgr.engines.series.placement import leads_to
+from patchmgr.engines.structure.guards_lines import growths
+from patchmgr.engines.structure.sides import Texts
 from patchmgr.formats.patch_files import parse_patch
 from tests.engines.ledger.test_balance import Files
 from tests.tables import table
@@ -39,8 +47,36 @@ def _balance(old: str, new: str, raw: bytes) -> object:
     return balance([Claimed("p", raw)], *states, cited=lambda commit, path: ())
 
 
+def _upstream(old: str) -> str:
+    """Return the file with three lines changed between two hunks."""
+    return re.sub(r"^line (?=\d*[028]$)", "theirs ", old, flags=re.MULTILINE)
+
+
+def _likeness(old: str, new: str, raw: bytes) -> object:
+    hunks = parse_patch(raw, name="p").files[0].hunks
+    comparison = Comparison("f", old.encode(), _upstream(old).encode())
+    return [find_likeness(comparison, hunk, hunk.old_start - 1, is_clean=True) for hunk in hunks]
+
+
+def _uses(old: str, new: str, raw: bytes) -> object:
+    base, fork = (re.sub(r" (\d+)", r"_\1(\1)", text) for text in (old, new))
+    texts = Texts(base, base.replace("(", "(1, "), fork)
+    return not outdated_uses(texts, fork, growths(texts, fork))
+
+
+def _meaning(old: str, new: str, raw: bytes) -> object:
+    base, theirs = (re.sub(r"(.+) (\d+)", r"name_\2 = '\1'", text) for text in (old, new))
+    return altered([(base, theirs)]).suspects_in(base, {*range(1, base.count("\n"), 10)})
+
+
+def _brackets(old: str, new: str, raw: bytes) -> object:
+    depth = old.count("\n") // 10
+    return read("a = " + "(1, " * depth + ")" * depth + "\n", language_of("f.py"))
+
+
 STEPS: Mapping[str, Callable[[str, str, bytes], object]] = {
-    "read": _parse, "place": _lead, "ledger": _balance,
+    "read": _parse, "place": _lead, "ledger": _balance, "likeness": _likeness, "uses": _uses,
+    "meaning": _meaning, "brackets": _brackets,
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 from patchmgr.engines.structure.python_tree import Definition, first_line
 
 _WORD = re.compile(r"[^\W\d]\w*")
+_MANY = 100  # words: each of fewer ones is looked for, in less time than it takes to read all
 BEGINS = re.compile(r"\n(?=[^\s#)\]}])(?!(?:else|elif|except|finally)\b)")
 _QUOTES = ('"""', "'''")
 _LITERAL = re.compile(
@@ -69,11 +70,15 @@ class Altered(Struct, frozen=True):
             {name for name in some if not name.startswith("__")}
             for some in (self.names, self.types)
         )
-        names, types = ({name for name in some if name in text} for some in (names, types))
+        names, types = (
+            some & words(text) if len(some) > _MANY else {name for name in some if name in text}
+            for some in (names, types)
+        )
         lines, whole, naming, numbers = set[int](), set[int](), set[int](), sorted(within)
-        for first, block in blocks(text) if names or types else ():
+        either = names | types
+        for first, block in blocks(text) if either else ():
             end = first + block.count("\n")
-            if not is_among(numbers, first, end) or not any(map(block.__contains__, names | types)):
+            if not is_among(numbers, first, end) or not _may_have(block, either):
                 continue
             head, parts = parts_of(block)
             if _has_word(block, types) or _has_word(head, names):
@@ -167,8 +172,12 @@ def words(text: str) -> set[str]:
     return set(_WORD.findall(text))
 
 
+def _may_have(text: str, some: Set[str]) -> bool:
+    return len(some) > _MANY or any(map(text.__contains__, some))
+
+
 def _has_word(text: str, some: Set[str]) -> bool:
-    return any(map(text.__contains__, some)) and not some.isdisjoint(_WORD.findall(text))
+    return _may_have(text, some) and not some.isdisjoint(_WORD.findall(text))
 
 
 @lru_cache(maxsize=128)  # most files have the same text on both sides

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from keyword import iskeyword
 
 from msgspec.structs import replace
@@ -14,20 +14,24 @@ Held = Callable[[Sequence[Node], Sequence[Node]], Node]
 """A function that makes a node of what is in brackets, given also the nodes before them."""
 
 
-def grouped(tokens: Sequence[Token], held: Held) -> list[Node]:
-    """Return the tokens as nodes, with the content of each pair of brackets as one node."""
-    nodes, at = list[Node](), 0
-    ends: dict[int, int] | None = None
-    while at < len(tokens):
+def grouped(
+    tokens: Sequence[Token], held: Held, within: tuple[int, int] | None = None,
+    ends: Mapping[int, int] | None = None,
+) -> list[Node]:  # fmt: skip
+    """Return the tokens as nodes, with the content of each pair of brackets as one node.
+
+    `within` is the range of tokens to return, and `ends` is what `_ends` returns for all tokens.
+    """
+    at, last = within or (0, len(tokens))
+    nodes, ends = list[Node](), _ends(tokens) if ends is None else ends
+    while at < last:
         token = tokens[at]
         nodes.append(leaf(token.kind, token.text, lead=token.lead))
+        end = ends.get(at)
         at += 1
-        if token.kind == "sign" and token.text in CLOSERS:
-            ends = _ends(tokens) if ends is None else ends
-            end = ends.get(at - 1)
-            if end is not None:
-                nodes.append(held(nodes, grouped(tokens[at:end], held)))
-                at = end
+        if end is not None:
+            nodes.append(held(nodes, grouped(tokens, held, (at, end), ends)))
+            at = end
     return nodes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import accumulate, takewhile
 from operator import eq
@@ -36,6 +37,7 @@ from patchmgr.engines.rebase.ladder import (
 from patchmgr.engines.rebase.work import FileResult, NewSide, Tools, Work
 from patchmgr.engines.series.fold import FileStep, left_path
 from patchmgr.engines.series.placement import places_of, split_lines, take_in
+from patchmgr.engines.text.known_changes import text_of
 from patchmgr.engines.text.line_endings import conversion, with_line_ending
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import FilePatch, Hunk
@@ -370,10 +372,13 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
     texts = sides.texts(blobs) if sides.ours != sides.base else None
     if texts is None:
         return merged
+    wanted = {line for hunk in sides.hunks for line in hunk.old()}
+    counts = Counter(filter(wanted.__contains__, text_of(texts[1]).lines))
     places = zip(merged.answers, sides.hunks, sides.positions, strict=False)
     for number, (answer, hunk, position) in enumerate(places):
         is_carried = answer in (CARRIED_TEXT, DRIFTED_TEXT)
-        if is_carried and _is_guess(sides.path, *texts[:2], hunk, position):
+        is_repeated = all(counts[line] > 1 for line in hunk.old())
+        if is_carried and is_repeated and _is_guess(sides.path, *texts[:2], hunk, position):
             reason = "upstream has the changed lines in several places, but not in the old one"
             answers = (*merged.answers[:number], CONFLICT, *merged.answers[number + 1 :])
             return Collided(reason, None, answers)

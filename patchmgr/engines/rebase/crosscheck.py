@@ -18,6 +18,7 @@ from functools import cache
 from itertools import islice
 from keyword import kwlist
 
+from patchmgr.engines.audit.outline import words
 from patchmgr.engines.audit.places import patch_of_texts, versions
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.audit.syntax import new_fault
@@ -145,7 +146,8 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
     ):
         lost = {use for line, count in gone.items() if count < 0 for use in _uses(line)}
         lines = [line for line, count in new.items() if count > 0]
-        likely = (line for line in lines if any(name in line for name, _ in lost))
+        first = {name.partition(".")[0] for name, _ in lost}
+        likely = (line for line in lines if not first.isdisjoint(words(line)))
         fresh = [(use, line) for line in likely for use in _uses(line)]
         again = lost.intersection(use for use, _ in fresh)
         outdated = {u for u in again if _is_outdated(u, texts.base, other, merged, count)}

@@ -120,7 +120,7 @@ def _certain(
             continue
         found += kept
         for inner in _between(kept, area):
-            inside = [run for run in runs if inner[0] <= run[0] and run[1] <= inner[1]]
+            inside = runs[bisect_left(runs, inner[:1]) : bisect_left(runs, inner[1:2])]
             if inside:
                 areas.append((inner, inside))
     return sorted(found)
