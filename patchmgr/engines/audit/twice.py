@@ -93,12 +93,12 @@ def defined_twice(states: States) -> Iterator[Told]:
             continue
         after = _definitions(texts[3], path)
         twice = {key: lines for key, lines in after.items() if len(lines) > 1}
-        if not twice:
-            continue
-        before, *each = (_definitions(text, path) for text in texts[:3])
-        added = added_lines(states, path)
+        before = _definitions(texts[0], path) if twice else {}
+        twice = {key: lines for key, lines in twice.items() if key not in before}
+        each = [_definitions(text, path) for text in texts[1:3] if twice]
+        added = added_lines(states, path) if twice else {}
         for key, lines in twice.items():
-            if key not in before and all(len(e[key]) == 1 for e in each):
+            if all(len(e[key]) == 1 for e in each):
                 line = next((n for n in lines if n in added), lines[-1])
                 said = f"`{key[0]}` is defined twice, once by each side."
                 finding = AuditFinding("defined-twice", False, path, line, key[0], said)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from patchmgr.engines.audit import twice
+from patchmgr.engines.audit.cxx_includes import read_outside
 from patchmgr.engines.audit.twice import check_twice, defined_twice
+from patchmgr.engines.languages.cxx_declarations import Declaration
 from tests.engines.audit.audited import found
 from tests.tables import table
 
@@ -114,3 +119,19 @@ def test_a_name_that_both_sides_give_in_one_scope_is_told(
     sides = (head + pad + tail, head + first + pad + tail, head + pad + last + tail)
     texts = ({"a.c": text.encode()} for text in sides)
     assert [finding.symbol for finding in found([defined_twice], *texts)] == said
+
+
+def test_the_sides_are_not_read_for_what_the_base_defines_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = "#if A\n" + COPY + "#else\n" + COPY + "#endif\n" + PADS
+    sides = (base, COPY.replace("copy", "mine") + base, base + "int other(int mine, int n);\n")
+    asked: list[bytes | None] = []
+
+    def read(content: bytes | None) -> tuple[Declaration, ...]:
+        asked.append(content)
+        return read_outside(content)
+
+    monkeypatch.setattr(twice, "read_outside", read)
+    assert not found([defined_twice], *({"a.c": text.encode()} for text in sides))
+    assert len(asked) == 2  # the result and the base
