@@ -59,7 +59,9 @@ class ObjectReader(Closing):
             return None
         assert process.stdout
         content = process.stdout.read(int(words[2]))
-        process.stdout.read(1)
+        if process.stdout.read(1) != b"\n":  # git prints a large file while it reads it
+            self.close()
+            raise _unreadable(name)
         return Found(words[0].decode(), words[1].decode(), content)
 
     def kinds(self, ids: Iterable[str]) -> dict[str, str]:
@@ -91,8 +93,7 @@ class ObjectReader(Closing):
             if not head:
                 self.close()
                 if number or self._is_split or git_process.git_version() >= _BATCH_COMMAND:
-                    message = f"git cannot read object {name}"
-                    raise PatchmgrError("missing-object", message, "patchmgr doctor")
+                    raise _unreadable(name)
                 self._is_split = True
                 yield from self._answers(verb, names)
                 return
@@ -151,6 +152,10 @@ class ObjectReader(Closing):
                 raise PatchmgrError("missing-object", f"tree {tree} is not in the store")
             known = self._trees[tree] = dict(_tree_entries(found.content))
         return known
+
+
+def _unreadable(name: str) -> PatchmgrError:
+    return PatchmgrError("missing-object", f"git cannot read object {name}", "patchmgr doctor")
 
 
 def object_named(git_dir: Path, name: str) -> str | None:

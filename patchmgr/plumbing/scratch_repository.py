@@ -134,7 +134,7 @@ class ReadAhead(Closing):
         size = int(words[2]) + 1 if len(words) == 3 else 0  # 0: the object is missing
         if not is_there or os.fstat(self._file.fileno()).st_size < start + size:
             return False
-        if size:
+        if 0 < size < 1 << 30:  # one call of pread returns at most 2 GiB
             self._places[words[0].decode()] = start, size - 1
         self._at, self._done = start + size, self._done + 1
         return True
