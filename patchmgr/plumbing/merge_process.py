@@ -27,6 +27,7 @@ _Asked = tuple["tuple[str | bytes, ...]", "type[T]", str, "tuple[object, ...]"]
 """A request to the process: its cache key, the type of its answer, the path, and the question."""
 
 PATIENCE = 600.0  # seconds for one file; files within the limits need less than a tenth of that
+_UNNEEDED = 1.0  # seconds for an answer that is no longer needed; a new process starts in less
 MOST_MEMORY = 2 << 30  # bytes
 NO_MEMORY = 3  # an exit code
 _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
@@ -139,14 +140,14 @@ class StructureApart:
     def _answer(self, path: str, question: tuple[object, ...]) -> tuple[object] | None:
         if self._process is not None and self._sent not in (None, question):
             try:
-                self._received(self._process)  # the answer is no longer needed
+                self._received(self._process, _UNNEEDED)
             except (OSError, EOFError, pickle.UnpicklingError):  # a failure does not matter, either
                 self.close()
         process = self._process or self._start()
         try:
             if self._sent is None:
                 self._send(question)
-            answer = self._received(process)
+            answer = self._received(process, self._patience)
         except TimeoutError as fault:
             self.close()
             said = f"did not finish within {self._patience:.0f} seconds"
@@ -167,9 +168,9 @@ class StructureApart:
         pickle.dump(question, process.stdin)
         process.stdin.flush()
 
-    def _received(self, process: subprocess.Popen[bytes]) -> object:
+    def _received(self, process: subprocess.Popen[bytes], patience: float) -> object:
         assert process.stdout is not None
-        if not select.select([process.stdout], [], [], self._patience)[0]:
+        if not select.select([process.stdout], [], [], patience)[0]:
             raise TimeoutError
         answer = pickle.load(process.stdout)
         self._has_answered, self._sent = True, None

@@ -109,11 +109,13 @@ def test_a_merge_that_has_begun_is_the_same_and_one_that_nobody_needs_is_dropped
 
 
 @pytest.mark.parametrize(
-    "program", ["import os; os._exit(3)", "import os; os.kill(os.getpid(), 9)"]
+    "program",
+    ["import os; os._exit(3)", "import os; os.kill(os.getpid(), 9)", "import time; time.sleep(99)"],
 )
-def test_a_merge_that_failed_and_that_nobody_needs_fails_no_other(
+def test_a_merge_that_nobody_needs_holds_up_no_other(
     apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
+    monkeypatch.setattr(merge_process, "_UNNEEDED", 0.1)
     with monkeypatch.context() as patched:
         patched.setattr(merge_process, "_PROGRAM", program)
         apart.ahead(TEXTS, "a.py", TORN)
