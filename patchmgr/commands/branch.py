@@ -186,7 +186,8 @@ def branch(
         if tag is not None:
             write_tag(place.git_dir, made)
         if remote is not None and pushes:
-            push_refs(place.git_dir, remote, pushes)
+            bring = upstream.try_fetch_objects if clone is None else None
+            push_refs(place.git_dir, remote, pushes, bring=bring)
         place.move(moves)
     digest = series_digest(session, loaded.record, session.selected)
     remember_published(

@@ -213,8 +213,15 @@ class _Publisher(Struct, frozen=True):
             name = self.proposal.plan.series[0]
             yield self.repository.push(remote, f"{SYNC}{name}", commit)
         for name, head in self.proposal.heads.items() if self.fork is not None else ():
-            place, fork = self.run.scratch.git_dir, str(self.fork)
-            yield self.repository.push(fork, f"patchmgr/{name}", head, git_dir=place)
+            session, place = self.run.session, self.run.scratch.git_dir
+            upstream = session.upstream_of(session.workspace.series_record(name))
+            yield self.repository.push(
+                str(self.fork),
+                f"patchmgr/{name}",
+                head,
+                git_dir=place,
+                bring=upstream.try_fetch_objects,
+            )
 
     def _push_badge(self, remote: str) -> PushedBranch:
         """Push the badge: a commit with the state of the series and the time."""

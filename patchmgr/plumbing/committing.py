@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.forks import PERSON
+from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import RefMove
 
@@ -51,16 +52,51 @@ def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
     _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "fetch from")
 
 
-def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
+def push_refs(
+    git_dir: Path,
+    remote: str,
+    moves: Sequence[RefMove],
+    *,
+    bring: Callable[[set[str]], None] | None = None,
+) -> None:
     """Update all refs on a remote, or none.
 
-    Raises PatchmgrError "push" if a ref on the remote no longer has its old id.
+    `bring` fetches upstream's file contents, which a remote that is behind upstream needs and a
+    store lacks. Raises PatchmgrError "push" if a ref on the remote no longer has its old id.
     """
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
     atomic = ["--atomic"] if len(moves) > 1 else []
     arguments = ["push", "--quiet", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
-    _ask(git_dir, remote, [*arguments, "--no-signed", *atomic, *leases, "--", remote, *specs])
+    arguments += ["--no-signed", *atomic, *leases, "--", remote, *specs]
+    try:
+        _ask(git_dir, remote, arguments)
+    except PatchmgrError as fault:
+        lacked = _lacked(git_dir, remote, moves) if bring and _LACKS in fault.message else set()
+        if not bring or not lacked:
+            raise
+        bring(lacked)
+        _ask(git_dir, remote, arguments)
+
+
+_LACKS = "unable to read"
+
+
+def _lacked(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> set[str]:
+    """Return the objects to push that the repository lacks.
+
+    Returns an empty set if the repository knows no commit of the remote: then these are upstream's
+    contents at all times.
+    """
+    printed = git_process.text(_ask(git_dir, remote, ["ls-remote", "--", remote]))
+    with ObjectReader(git_dir) as reader:
+        known = reader.kinds({line.partition("\t")[0] for line in printed.splitlines()})
+    if not known:
+        return set()
+    ends = "".join([*(f"{move.new}\n" for move in moves), *(f"^{name}\n" for name in known)])
+    asked = ["rev-list", "--objects", "--missing=print", "--stdin"]
+    listed = git_process.output(asked, git_dir=git_dir, data=ends.encode())
+    return {line[1:] for line in git_process.text(listed).splitlines() if line.startswith("?")}
 
 
 def _ask(
@@ -84,7 +120,7 @@ def _ask(
         raise PatchmgrError(
             "push",
             f"cannot {what} {shown(remote)}: {fault.message}",
-            *((lacks,) if "unable to read" in fault.message else ()),
+            *((lacks,) if _LACKS in fault.message else ()),
             "no ref was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",
         ) from fault
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -65,13 +65,20 @@ class PatchRepository(Struct, frozen=True):
         return commit
 
     def push(
-        self, remote: str, branch: str, commit: str, *, git_dir: Path | None = None
+        self,
+        remote: str,
+        branch: str,
+        commit: str,
+        *,
+        git_dir: Path | None = None,
+        bring: Callable[[set[str]], None] | None = None,
     ) -> PushedBranch:
         """Push a commit to a branch, unless somebody else has moved the branch.
 
         If somebody has, the result's `standing` is `HELD`. The remote records the last pushed
         commit in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch.
-        `git_dir` is the repository that contains the commit, by default this one.
+        `git_dir` is the repository that contains the commit, by default this one, and `bring`
+        fetches what it lacks.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
@@ -84,7 +91,7 @@ class PatchRepository(Struct, frozen=True):
             return found
         moves = [RefMove(name, commit, found.there), RefMove(last, commit, there.get(last))]
         try:
-            push_refs(git_dir, remote, moves)
+            push_refs(git_dir, remote, moves, bring=bring)
         except PatchmgrError:
             now = remote_refs(git_dir, remote, (name,)).get(name)
             if now in (None, found.there):

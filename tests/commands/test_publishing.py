@@ -439,4 +439,7 @@ def test_a_store_that_lacks_contents_names_what_to_push_from(stage: Stage) -> No
     push = ("branch", "t", "--push", empty.as_uri())
     refused = stage.run(*push, code=1).err
     assert "a clone that has all contents: patchmgr branch SERIES --repo CLONE" in refused
+    stage.upstream.git("push", "--quiet", str(empty), f"{bases[0]}:refs/heads/main")
+    stage.run(*push)  # what came after that is fetched
+    stage.upstream.git("push", "--quiet", str(empty), ":refs/heads/main", ":patchmgr/t")
     stage.run(*push, "--repo", stage.upstream.root)

@@ -249,10 +249,10 @@ def test_a_push_in_the_very_moment_stays_and_is_told(
     scene.upstream.commit({"d": "x\n"})
     push, main = committing.push_refs, refs(remote)["refs/heads/main"]
 
-    def late(*words: Any) -> None:
+    def late(*words: Any, **options: Any) -> None:
         if words[2][0].name == BRANCH:
             remote.git("update-ref", BRANCH, main)
-        push(*words)
+        push(*words, **options)
 
     monkeypatch.setattr(patch_repository, "push_refs", late)
     found = sync(scene)
