@@ -397,9 +397,11 @@ class GitUpstream(OpenUpstream):
             raise PatchmgrError(
                 "git", message, "patchmgr doctor --repair", "patchmgr upstream fetch"
             )
+        owned = re.search("dubious ownership in repository at '(.*)'", why)
         return PatchmgrError(
             "unreachable-upstream",
             f"upstream {self._name} does not answer: {why}",
+            *([f"git config --global --add safe.directory {owned[1]}"] if owned else []),
             f"check the URL with: git ls-remote {self.url}",
             "or borrow objects from a clone of it: "
             f"patchmgr upstream add {self._name} --git {self.url} --reference CLONE",

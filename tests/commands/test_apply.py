@@ -714,14 +714,18 @@ def test_a_repository_of_somebody_else_is_refused_unless_trusted(
     if os.getuid() != 0:
         pytest.skip("only root can give a repository away")
     checkout = stage.clone()
+    stage.run("upstream", "add", "theirs", "--git", checkout.root)
     for place in (checkout.root, *checkout.root.rglob("*")):
         os.chown(place, 12345, 12345, follow_symlinks=False)
     answer = apply(stage, checkout, code=2)
     assert "belongs to another user" in one_line(answer)
     assert "safe.directory" in answer.err
+    said = stage.run("upstream", "fetch", "theirs", code=1).err
+    assert f"hint: git config --global --add safe.directory {checkout.root}/.git\n" in said
     config = stage.folder / "gitconfig"
     config.write_text("[safe]\n\tdirectory = *\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    stage.run("upstream", "fetch", "theirs")
     apply(stage, checkout, "--commit")
 
 
