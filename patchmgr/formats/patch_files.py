@@ -74,6 +74,7 @@ __all__ = ["apply_binary", "apply_delta", "parse_listed", "parse_patch"]
 MAX_PATCH = 256 * 1024 * 1024
 
 _CONTEXT_DIFF = re.compile(rb"\*\*\* \d+(,\d+)? \*\*\*\*$")
+_SUBMODULE = re.compile(rb"Submodule .+ [0-9a-f]{7,}\.\.\.?[0-9a-f]{7,}")
 _COMBINED = (b"diff --cc ", b"diff --combined ")
 _SIGNATURES = (b"-- \n", b"--\n")
 _NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
@@ -144,6 +145,9 @@ def _check_header(reader: PatchReader) -> None:
             raise reader.fault(
                 "the content of the binary file is missing", "use git diff --binary", at=at
             )
+        if at == 0 and _SUBMODULE.match(line):  # below that, a message may have such a line
+            hint = "use git diff --submodule=short"
+            raise reader.fault("the commits of the submodule are missing", hint, at=at)
 
 
 def _is_binary_notice(line: bytes) -> bool:

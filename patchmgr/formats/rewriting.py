@@ -45,6 +45,7 @@ _ABOVE = (TITLE, b"index ", *_KIND, *NOISE)
 _CHANGE = re.compile(
     rb"[+\\]|-(?!-\s|-+\s*$)|@@|GIT binary patch|Binary files |diff --c"
     rb"|File .+ is an? .+ while file |Symbolic links .+ differ"  # what GNU diff cannot express
+    rb"|Submodule .+ [0-9a-f]+\.\.\.?[0-9a-f]+"  # git diff --submodule=log
 )
 _LISTED = 9  # the most names or lines in a note
 _LOST_LINES = 3  # the most blank lines of context that `patch` adds at the end of a file

@@ -128,6 +128,7 @@ REFUSED = {
     "a file that becomes a link": (
         X + "File a/z is a regular file while file b/z is a symbolic link\n", "belongs to no hunk"
     ),
+    "a submodule's log": (X + "Submodule a 1234567..89abcde:\n  > x\n", "belongs to no hunk"),
     "both names exist": (f"--- a/x\n+++ b/y\n{HUNK}", "x and y both exist"),
     "an unsafe name": (f"--- a/w\n+++ b/../x\n{HUNK}", "has a .. component"),
     "a new file with a slash too many": (
