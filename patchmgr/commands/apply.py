@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.overlays import start_check
+from patchmgr.formats.shown import typed
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded_conflict import Recalled
@@ -119,7 +120,7 @@ def apply_to_checkout(session: Session, name: str, target: Path, *, commits: boo
         if present is not None and present.series != name:
             raise UsageError(
                 f"the series {present.series} is applied in {root}",
-                f"remove it with: patchmgr unapply {present.series} --to {root}",
+                f"remove it with: patchmgr unapply {present.series} --to {typed(root)}",
             )
         if present is not None and _is_up_to_date(found, present, request):
             paths = tuple(file.path for file in present.files)
@@ -156,7 +157,7 @@ def _refuse_changes(found: _Target) -> None:
         raise PatchmgrError(
             "dirty-checkout",
             f"{root} has changes that are not committed: {changed[0]}{more}",
-            f"commit or stash them: git -C {root} stash",
+            f"commit or stash them: git -C {typed(root)} stash",
         )
 
 
@@ -178,7 +179,8 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
         onto, head = present.onto[:12], str(present.head)[:12]
         raise UsageError(
             f"{clone.root} has commits on top of those of {present.series}",
-            f"keep only your own commits with: git -C {clone.root} rebase --onto {onto} {head}",
+            "keep only your own commits with:"
+            f" git -C {typed(clone.root)} rebase --onto {onto} {head}",
         )
     unfinished = clone.unfinished()
     if unfinished is not None and (moves_head or found.onto != found.head):

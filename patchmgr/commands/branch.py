@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from patchmgr.commands.series import series_graph
 from patchmgr.engines.series.picking import SUFFIX, pick
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.ids import ZERO_ID, object_id
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.plumbing.clones import Clone, open_clone
@@ -148,7 +148,7 @@ def branch(
     if clone is not None and names[0] in clone.checked_out():
         raise UsageError(
             f"{short} is checked out in {clone.root}",
-            f"choose another name with --name, or: patchmgr apply {name} --to {clone.root}",
+            f"choose another name with --name, or: patchmgr apply {name} --to {typed(clone.root)}",
         )
     options = CarryOptions(session.selected, left_out={name: left_out})
     with series_at_pin(session, name, options) as at_pin:

@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from patchmgr import __version__
 from patchmgr.commands.conflicts import list_conflicts
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import typed
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.namespaces import forget, gone
@@ -224,5 +225,5 @@ def _private(session: Session) -> Iterator[Diagnosis]:
             with suppress(PatchmgrError):
                 if Checkout(open_clone(target)).is_interrupted:
                     text = "a change was interrupted there; the next command completes or drops it"
-                    hint = f"run that command again, or: patchmgr pop --to {target}"
+                    hint = f"run that command again, or: patchmgr pop --to {typed(target)}"
                     yield Diagnosis("workspace", str(target), Health.NOTE, text, (hint,))

@@ -22,7 +22,7 @@ from patchmgr.formats.mailbox import slug
 from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.rewriting import with_places
 from patchmgr.formats.series_files import with_ended_lines, write_series
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.ids import EMPTY_BLOB
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs
@@ -131,7 +131,10 @@ def import_patches(session: Session, sources: Sources, *, series: str) -> Import
         found, fork = sources.read(session, record, notes.append)
         if not any(isinstance(item, SourcePatch) for item in found):
             clones = [path for path in sources.paths if (path / ".git").exists()]
-            hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
+            hints = [
+                f"for commits of {path}: patchmgr import --git {typed(path)} A..B"
+                for path in clones
+            ]
             raise UsageError("the named sources have no patches", *notes, *hints)
         loaded = load_series(session, series)
         present = loaded.series_file

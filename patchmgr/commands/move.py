@@ -9,7 +9,7 @@ from msgspec import Struct
 from patchmgr.engines.series.picking import beside, pick
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_files import reordered, with_ended_lines, without, write_series
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.series import SeriesFile
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revised, chain_of, restacked, revise
@@ -106,7 +106,7 @@ def _check_not_pushed(session: Session, name: str, source: str, above: str) -> N
         pushed = {patch.name for patch in record.pushed or ()}
         if (record.series == source and name in pushed) or (record.series == above and pushed):
             message = f"{shown(name)} cannot be moved while {record.series} is pushed in {root}"
-            hint = f"patchmgr pop --all --to {root} --series {record.series}"
+            hint = f"patchmgr pop --all --to {typed(root)} --series {record.series}"
             raise PatchmgrError("pushed", message, hint)
 
 

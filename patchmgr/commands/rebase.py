@@ -16,6 +16,7 @@ from patchmgr.formats.lock_files import write_lock
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
+from patchmgr.formats.shown import typed
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.recorded_conflict import Recalled, Recorded
@@ -306,7 +307,8 @@ def abort_rebase(session: Session) -> None:
             root = tree.clone.root
             tree.release()
             session.say(
-                f"{root} is kept, because it has edits. To remove it: git worktree remove -f {root}"
+                f"{root} is kept, because it has edits."
+                f" To remove it: git worktree remove -f {typed(root)}"
             )
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.json_text import parse_json
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
 from patchmgr.plumbing.applied import FileState, content_of, read_record, state_of
 from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replacement, serves
@@ -234,7 +234,7 @@ class _Targets:
         checkout = Checkout(open_clone(Path(root)))
         if not serves(checkout, self._session.workspace.root):
             message = f"this workspace has never applied patches to {root}"
-            raise PatchmgrError("unsafe-path", message, f"patchmgr push --to {root}")
+            raise PatchmgrError("unsafe-path", message, f"patchmgr push --to {typed(root)}")
         self._held.enter_context(settled(self._session, checkout))
         self._records[root] = record_digest(checkout.record())
         return checkout

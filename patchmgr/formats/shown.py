@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+
 LIMIT = 200
 
 
@@ -24,3 +27,8 @@ def shown(text: str | bytes) -> str:
         else:
             made.append(char.encode("unicode_escape").decode("ascii"))
     return "".join(made) + ("..." if len(plain) > LIMIT else "")
+
+
+def typed(path: str | os.PathLike[str]) -> str:
+    """Return a path or URL as it must be typed in a shell, such as in quotes if it has a space."""
+    return shlex.quote(os.fspath(path))

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.formats.shown import typed
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
@@ -183,7 +184,7 @@ class Clone(Struct, frozen=True, dict=True):
             raise PatchmgrError(
                 "missing-object",
                 f"{self.root} does not contain commit {base}, which the series is based on",
-                f"fetch it first: git -C {self.root} fetch URL {base}",
+                f"fetch it first: git -C {typed(self.root)} fetch URL {base}",
             )
         return code == 0
 
@@ -292,7 +293,7 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
         if "not a git repository" in fault.message:
             raise UsageError(f"{folder} is not a git repository") from fault
         if "dubious ownership" in fault.message:
-            hint = f"git config --global --add safe.directory {folder}"
+            hint = f"git config --global --add safe.directory {typed(folder)}"
             raise UsageError(f"{folder} belongs to another user", hint) from fault
         raise
     lines = git_process.text(printed).removesuffix("\n").split("\n")

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
+from patchmgr.formats.shown import typed
 from patchmgr.formats.wheel_records import digests, normalised_name, parse_record
 
 _ASK = """\
@@ -208,7 +209,7 @@ def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> Non
 
 
 def _editable(package: str, place: str) -> PatchmgrError:
-    where = place.strip() or "ITS CHECKOUT"
+    where = typed(place.strip()) if place.strip() else "CHECKOUT"
     return PatchmgrError(
         "environment",
         f"{package} is an editable install, whose files are in a checkout",

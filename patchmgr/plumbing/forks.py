@@ -12,7 +12,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.mboxes import split_mbox
 from patchmgr.formats.patch_files import is_in_diff
 from patchmgr.formats.patch_package import PLACES, Stack, read_stack
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import FILE_MODES, Changes, Entry
 from patchmgr.plumbing import git_process
@@ -269,7 +269,7 @@ def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
         code, printed = git_process.run(["cat-file", "blob", what], git_dir=git_dir, good=(0, 128))
         if code == 0:
             return git_dir, read_stack(printed)
-    hint = f"list the branches with a stack: stg -C {repository} branch --list"
+    hint = f"list the branches with a stack: stg -C {typed(repository)} branch --list"
     raise UsageError(f"branch {name} in {repository} has no StGit stack", hint)
 
 
@@ -290,7 +290,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
     """Return the id of the commit with this name; raise PatchmgrError "unknown-ref" if unknown."""
     commit = object_named(git_dir, f"{name}^{{commit}}")
     if commit is None:
-        hint = f"list the branches: git -C {repository} branch --all"
+        hint = f"list the branches: git -C {typed(repository)} branch --all"
         raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", hint)
     return commit
 

@@ -15,6 +15,7 @@ from packaging.version import InvalidVersion, Version
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
+from patchmgr.formats.shown import typed
 from patchmgr.model.forecast import PullHead
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
@@ -401,10 +402,10 @@ class GitUpstream(OpenUpstream):
         return PatchmgrError(
             "unreachable-upstream",
             f"upstream {self._name} does not answer: {why}",
-            *([f"git config --global --add safe.directory {owned[1]}"] if owned else []),
-            f"check the URL with: git ls-remote {self.url}",
+            *([f"git config --global --add safe.directory {typed(owned[1])}"] if owned else []),
+            f"check the URL with: git ls-remote {typed(self.url)}",
             "or borrow objects from a clone of it: "
-            f"patchmgr upstream add {self._name} --git {self.url} --reference CLONE",
+            f"patchmgr upstream add {self._name} --git {typed(self.url)} --reference CLONE",
             "or check the store for missing objects: patchmgr doctor",
         )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
+from patchmgr.formats.shown import typed
 from patchmgr.formats.wheel_records import is_known_digest, normalised_name, record_digest
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, found_state
@@ -198,6 +199,6 @@ def edited(target: Installation, path: str) -> PatchmgrError:
         "edited-package",
         f"{path} in {target.root} is neither the file that {name} {target.distribution.version} "
         "contains nor the one that a series made of it",
-        f"make a patch of the edit: patchmgr import --site {target.root} --series S",
+        f"make a patch of the edit: patchmgr import --site {typed(target.root)} --series S",
         f"or {mending} and repeat the command",
     )

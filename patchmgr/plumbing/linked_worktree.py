@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
+from patchmgr.formats.shown import typed
 from patchmgr.model.ids import EMPTY_TREE
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.model.snapshot import Changes, Entry
@@ -99,7 +100,7 @@ class LinkedWorktree:
         if doing is not None:
             raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")
         if self.clone.branch() != (stand.branch and f"refs/heads/{stand.branch}"):
-            hint = f"git -C {root} switch {stand.branch}"
+            hint = f"git -C {typed(root)} switch {stand.branch}"
             raise PatchmgrError(
                 "dirty-checkout", f"{root} is no longer on branch {stand.branch}", hint
             )

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from patchmgr.engines.series.linear import Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.ids import EMPTY_TREE, is_full_id
 from patchmgr.model.snapshot import GITLINK, Changes, Entry
 from patchmgr.model.upstream import SeriesRecord
@@ -170,7 +170,8 @@ class _Request(Struct, frozen=True):
     def command(self, base: str, form: str, series: str | None = None) -> str:
         name = series or self.record.name
         how = f" --{form}" if form else ""
-        return f"patchmgr import --git {self.repository} {base}..{self.last} --series {name}{how}"
+        clone = typed(self.repository)
+        return f"patchmgr import --git {clone} {base}..{self.last} --series {name}{how}"
 
     def on(self, base: str, form: str) -> tuple[str, ...]:
         """Return two commands: one makes a series on another base, the other imports into it."""
@@ -417,7 +418,8 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
             "missing-object",
             f"{request.repository} lacks the content of {counted(len(missing), 'file')} that"
             f" patches need; the first is {shown(path)} in {_name(graph, commit)}",
-            f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
+            "fetch the missing files:"
+            f" git -C {typed(request.repository)} fetch --refetch --no-filter",
             "or import fewer commits, with --first-parent or --squash",
         )
 
@@ -548,7 +550,7 @@ def _check_syncs(
         return
     commit, best = list(syncs.items())[-1]
     commits = f"{request.first}..{request.last}"
-    mail = f"git -C {request.repository} format-patch --stdout {commits} > own.mbox"
+    mail = f"git -C {typed(request.repository)} format-patch --stdout {commits} > own.mbox"
     raise PatchmgrError(
         "base",
         f"{_name(graph, commit)} is not a merge, but it contains upstream content:"

@@ -14,6 +14,7 @@ from patchmgr import services
 from patchmgr.engines.series.installed_paths import InstalledPaths
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_settings import PathMap, parse_path_map
+from patchmgr.formats.shown import typed
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.checkout import FileStanding
@@ -62,7 +63,10 @@ class Location(Struct, frozen=True):
 
     def words(self) -> str:
         """Return the command-line option that names the location."""
-        return f"--python {self.python}" if self.python is not None else f"--site {self.site}"
+        if self.python is not None:
+            return f"--python {typed(self.python)}"
+        assert self.site is not None
+        return f"--site {typed(self.site)}"
 
 
 class InstalledState(Struct, frozen=True):

@@ -17,7 +17,7 @@ from patchmgr.engines.series.needs import missing_on
 from patchmgr.engines.series.picking import pick
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK, Entry
@@ -191,11 +191,11 @@ def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> Patchmgr
     place = f"{shown(path)} in {root} differs from"
     if record.on is not None:
         message = f"{place} the series {record.on}, which {record.name} is based on"
-        branch = f"patchmgr branch {record.on} --repo {root}"
+        branch = f"patchmgr branch {record.on} --repo {typed(root)}"
         hint = f"check out the series below: {branch}, then git checkout patchmgr/{record.on}"
         return PatchmgrError("other-commit", message, hint)
     hints = (
-        f"check out the pin: git -C {root} checkout {record.pin.commit}",
+        f"check out the pin: git -C {typed(root)} checkout {record.pin.commit}",
         "or rebase the series onto another state: patchmgr rebase --onto REF",
     )
     return PatchmgrError("other-commit", f"{place} the pin {shown(record.pin.ref)}", *hints)
@@ -280,7 +280,7 @@ def _refuse_other(root: Path, applied: Record) -> None:
     raise PatchmgrError(
         "other-series",
         f"the series {applied.series} is applied in {root}",
-        f"remove that series with: patchmgr unapply {applied.series} --to {root}",
+        f"remove that series with: patchmgr unapply {applied.series} --to {typed(root)}",
     )
 
 
@@ -347,7 +347,7 @@ def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, .
 def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
     root = opened.need_checkout().root
     hints = (
-        f"remove all pushed patches: patchmgr unapply {opened.name} --to {root}",
+        f"remove all pushed patches: patchmgr unapply {opened.name} --to {typed(root)}",
         "then push them again: patchmgr push -a, or patchmgr goto PATCH",
     )
     return PatchmgrError("changed-patch", message, *hints)
@@ -361,7 +361,7 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
     """
     if applied.head is not None:
         message = f"the series {opened.name} is applied in {checkout.root} as commits"
-        hint = f"patchmgr unapply {opened.name} --to {checkout.root}, then patchmgr push -a"
+        hint = f"patchmgr unapply {opened.name} --to {typed(checkout.root)}, then patchmgr push -a"
         raise PatchmgrError("other-series", message, hint)
     names = [name for name in opened.file.names() if name not in opened.hidden]
     pushed = tuple(PushedPatch(name, diff_digest(opened.patches[name])) for name in names)

@@ -22,7 +22,7 @@ from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_files import with_appended
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, Changes, Entry
@@ -407,7 +407,7 @@ def take_back(
 
 def stashed_text(root: Path) -> str:
     """Return a message that says that edits were saved with `git stash`."""
-    return f"The edits in {root} are in git's stash; to see them: git -C {root} stash list"
+    return f"The edits in {root} are in git's stash; to see them: git -C {typed(root)} stash list"
 
 
 def _resolved(
@@ -451,7 +451,7 @@ def _resolved(
         raise PatchmgrError(
             "unresolved",
             f"still in conflict in {root}: {names}",
-            f"edit each file, then mark it as resolved: git -C {root} add FILE (or rm FILE)",
+            f"edit each file, then mark it as resolved: git -C {typed(root)} add FILE (or rm FILE)",
             "then run: patchmgr rebase --continue",
         )
     return files, meant, elsewhere

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.formats.shown import LIMIT, shown
+from patchmgr.formats.shown import LIMIT, shown, typed
 from tests.tables import table
 
 
@@ -30,3 +30,17 @@ def test_untrusted_text_becomes_one_printable_line(text: str | bytes, expected: 
 @given(st.text() | st.binary())
 def test_anything_can_be_shown(text: str | bytes) -> None:
     assert shown(text).isprintable()
+
+
+@table(
+    ("path", "expected"),
+    {
+        "plain": ("/work/a-b.c", "/work/a-b.c"),
+        "URL": ("file:///work/a", "file:///work/a"),
+        "space": ("/my work", "'/my work'"),
+        "quote": ("it's", "'it'\"'\"'s'"),
+        "tilde": ("~a", "'~a'"),
+    },
+)
+def test_a_path_is_printed_as_it_must_be_typed(path: str, expected: str) -> None:
+    assert typed(path) == expected

@@ -13,6 +13,7 @@ from patchmgr.engines.rebase.ladder import CONFLICT, DECIDED, SOLVED, Collided, 
 from patchmgr.engines.rebase.work import FileResult, Work
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import typed
 from patchmgr.model.decision import Ruling
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import ConflictKind, FileConflict
@@ -57,7 +58,7 @@ def collision(
             raise PatchmgrError(
                 "bad-resolution",
                 f"{path} cannot be created: upstream has {obstacle}, which is in the way",
-                f"delete the file, then run: patchmgr rebase --continue --accept {path}",
+                f"delete the file, then run: patchmgr rebase --continue --accept {typed(path)}",
                 "to leave out the patch: patchmgr rebase --skip",
             )
     conflict = FileConflict(
