@@ -12,6 +12,7 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import typer
@@ -192,8 +193,9 @@ def _close() -> None:
 
 def _fail(error: PatchmgrError) -> int:
     if Given.wants_json:
-        show(render.machine.error_document(error))
-        return error.exit_code
+        with suppress(OSError):  # stdout may be what failed
+            show(render.machine.error_document(error))
+            return error.exit_code
     say(f"patchmgr: {error.message}")
     page = (f"{Given.line} --help",) if error.kind == "usage" else ()
     say(*(f"  hint: {hint}" for hint in error.hints or page))
@@ -212,6 +214,8 @@ def _usage_or_fault(fault: Exception) -> int:
         kind = "no-space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "system"
         where = f"{fault.filename}: " if fault.filename else ""
         return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
+    if isinstance(fault, FileNotFoundError) and fault.filename is None:  # only getcwd names no file
+        return _fail(UsageError("the current folder no longer exists", "go to another one: cd /"))
     versions = f"patchmgr {__version__}, Python {platform.python_version()}, {platform.platform()}"
     say("patchmgr: this is a bug in patchmgr. Please report it with the text below.")
     say(versions)

@@ -6,6 +6,8 @@ PATCHMGR_LONG=1 asks every command; otherwise a few are asked.
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,3 +175,23 @@ def test_the_traps_work(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     _clones(monkeypatch, place, traps)
     place.checkout.git("commit", "--quiet", "--allow-empty", "-m", "x", good=(0, 1, 128))
     assert traps.told.exists()
+
+
+def test_a_folder_that_was_deleted_is_said_to_be_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    answer = invoke("status")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("patchmgr: the current folder no longer exists\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is needed")
+def test_a_document_that_cannot_be_written_is_an_error_on_stderr(stage: Stage) -> None:
+    line = [sys.executable, "-m", "patchmgr", "-C", str(stage.root), "status", "--json"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"patchmgr: No space left on device\n")
