@@ -74,9 +74,21 @@ def synced(path: Path) -> None:
     """Wait until a file, or the entries of a folder, are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        sync_folder(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_folder(descriptor: int) -> None:
+    """Wait until the entries of an open folder are on disk, if its file system can do that.
+
+    Some network and FUSE file systems cannot, and report EINVAL.
+    """
+    try:
+        os.fsync(descriptor)
+    except OSError as fault:
+        if fault.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
 
 
 def all_synced(paths: Sequence[Path]) -> None:

@@ -15,6 +15,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import parents_of
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing import git_process
+from patchmgr.plumbing.durable import sync_folder
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -140,7 +141,7 @@ class WorkTree:
                 suppress(FileNotFoundError, PatchmgrError),
                 self._parent(f"{folder}/x".lstrip("/")) as (parent, _),
             ):
-                os.fsync(parent)
+                sync_folder(parent)
 
     def delete(self, path: str) -> None:
         """Delete a file if it exists, and the parent folders that become empty."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.durable import held, held_briefly
+from patchmgr.plumbing.durable import held, held_briefly, synced
+from patchmgr.plumbing.work_tree import WorkTree
 
 
 @pytest.fixture
@@ -77,3 +79,18 @@ def test_a_folder_that_another_process_removed_is_told(
 ) -> None:
     monkeypatch.setattr(Path, "mkdir", lambda *_, **__: None)
     assert refusal(folder.parent.parent / parent / "private") == kind
+
+
+@pytest.mark.parametrize("sync", [synced, lambda folder: WorkTree(folder).sync(["x"])])
+def test_a_file_system_that_cannot_sync_folders_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sync: Callable[[Path], None]
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(said, os.strerror(said))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    said = errno.EINVAL
+    sync(tmp_path)
+    said = errno.EIO
+    with pytest.raises(OSError, match="Input/output error"):
+        sync(tmp_path)
