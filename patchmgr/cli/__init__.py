@@ -150,7 +150,8 @@ def _open_closed_streams() -> None:
 # Errors that the operating system may report at any time; they are not bugs in patchmgr.
 _OF_THE_SYSTEM = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
-    errno.ENFILE, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOMEM,
+    errno.ENFILE, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOMEM, errno.ESTALE, errno.ETIMEDOUT,
+    errno.ENOTCONN,
 )  # fmt: skip
 
 

@@ -209,6 +209,8 @@ def _take(descriptor: int, what: str) -> None:
             f"another patchmgr (process {owner}) is running in {what}",
             "wait until it ends, then run the command again",
         ) from fault
+    except OSError as fault:  # a file system without locks, such as some NFS mounts
+        raise unwritable(what, fault) from fault
     if os.fstat(descriptor).st_nlink == 0:  # another process removed it just before
         raise _was_busy(what)
     with suppress(OSError):  # the process id is only for error messages

@@ -29,6 +29,16 @@ def refusal(folder: Path, hold: Callable[..., Any] = held) -> str:
     return caught.value.kind
 
 
+def test_a_file_system_without_locks_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    assert refusal(folder) == "unwritable"
+
+
 def test_one_holds_a_folder_and_leaves_nothing(folder: Path) -> None:
     with held(folder, what="here"):
         assert (folder / "lock").read_text() == str(os.getpid())
