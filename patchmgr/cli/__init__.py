@@ -215,6 +215,8 @@ def _usage_or_fault(fault: Exception) -> int:
         kind = "no-space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "system"
         where = f"{fault.filename}: " if fault.filename else ""
         return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
+    if isinstance(fault, MemoryError):
+        return _fail(PatchmgrError("system", "there is not enough memory"))
     if isinstance(fault, FileNotFoundError) and fault.filename is None:  # only getcwd names no file
         return _fail(UsageError("the current folder no longer exists", "go to another one: cd /"))
     versions = f"patchmgr {__version__}, Python {platform.python_version()}, {platform.platform()}"

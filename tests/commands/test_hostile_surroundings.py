@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from patchmgr.workspace import Workspace
 from tests.commands.conftest import Answer, invoke
 from tests.commands.every import ROWS, Place, Row, make_place
 from tests.commands.scenes import Stage
@@ -175,6 +176,15 @@ def test_the_traps_work(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     _clones(monkeypatch, place, traps)
     place.checkout.git("commit", "--quiet", "--allow-empty", "-m", "x", good=(0, 1, 128))
     assert traps.told.exists()
+
+
+def test_too_little_memory_is_no_bug(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Workspace, "lock", fail)
+    answer = stage.run("status", code=1)
+    assert answer.err == "patchmgr: there is not enough memory\n"
 
 
 def test_a_folder_that_was_deleted_is_said_to_be_gone(
