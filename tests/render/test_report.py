@@ -50,7 +50,8 @@ def patch(name: str, subject: str, *files: FilePatch) -> Patch:
 
 def small() -> Footprint:
     """Return the footprint of a series that has one of each."""
-    take = hunk(2, 2, b"     def take(self):\n", b"-        return 1\n", b"+        return 0\n")
+    lines = (b"     def take(self):\n", b"-        return 1\n", b"+        return 0\n", b" \n")
+    take = hunk(2, 2, *lines)
     again = hunk(3, 3, b"-        return 0\n", b"+        return self.first()\n")
     first = hunk(
         6,
@@ -125,7 +126,7 @@ def told(found: Footprint) -> Footprint:
 
 def one() -> Footprint:
     """Return the footprint of one patch on one file."""
-    lines = (b"     def take(self):\n", b"-        return 1\n", b"+        return 0\n")
+    lines = (b"     def take(self):\n", b"-        return 1\n", b"+        return 0\n", b" \n")
     edit = FilePatch("pool.py", "pool.py", hunks=(hunk(2, 2, *lines),))
     change = FileChange("pool.py", None, REGULAR, REGULAR, CORE, CORE.replace(b"1", b"0"))
     given = patch("pool.patch", "pool: take none", edit)

@@ -93,10 +93,13 @@ def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
 
 def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | str:
     old = list(hunk.old())
+    end = expected + len(old)
+    # Git and `patch` take a hunk that ends without context to be for the end of the file.
+    is_for_end = hunk.lines[0][:1] == b" " != hunk.lines[-1][:1]
     if (
-        expected >= start
-        and lines[expected : expected + len(old)] == old
-        and expected <= len(lines)
+        start <= expected <= len(lines)
+        and lines[expected:end] == old
+        and (end == len(lines) or not is_for_end)
     ):
         return expected
     if not old:
@@ -104,7 +107,9 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
     found = [at for at in _matches(lines, old, start) if _is_anchored(lines, hunk, at)]
     if len(found) == 1:
         return found[0]
-    return "its lines were not found" if not found else f"{_TWICE}{len(found)} times"
+    if found:
+        return f"{_TWICE}{len(found)} times"
+    return "its lines were not found" + " at the end of the file" * is_for_end
 
 
 def nearest_places(content: bytes, hunks: Sequence[Hunk]) -> tuple[int, ...] | None:

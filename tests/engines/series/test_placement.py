@@ -74,7 +74,7 @@ def test_lines_end_at_line_feeds_only(content: bytes, lines: list[bytes] | None)
         "newline-added": (b"a\nb", [at(2, b"-b", b"+b\n")], b"a\nb\n", (1,)),
         "newline-removed": (b"a\nb\n", [at(2, b"-b\n", b"+b")], b"a\nb", (1,)),
         "no-newline-kept": (b"a\nb", [at(1, b"-a\n", b"+A\n", b" b")], b"A\nb", (0,)),
-        "crlf": (b"a\r\nb\r\n", [at(1, b" a\r\n", b"+n\r\n")], b"a\r\nn\r\nb\r\n", (0,)),
+        "crlf": (b"a\r\nb\r\n", [at(2, b" b\r\n", b"+n\r\n")], b"a\r\nb\r\nn\r\n", (1,)),
         "crlf-to-lf": (b"a\r\nb\n", [at(1, b"-a\r\n", b"+a\n")], b"a\nb\n", (0,)),
         "at-start": (text("n a b"), [at(1, b"+m\n", b" n\n", b" a\n")], text("m n a b"), (0,)),
         "at-end": (text("x a b"), [at(1, b" a\n", b" b\n", b"+m\n")], text("x a b m"), (1,)),
@@ -111,6 +111,12 @@ def test_hunks_apply(
         "line-0-is-no-place": (text(" a b "), [at(0, b" a\n", b"-b\n")], 0, None),
         "not-at-start": (text("n a b"), [at(1, b"+m\n", b" a\n", b" b\n")], 0, "not found"),
         "not-at-end": (text("a b c"), [at(9, b" a\n", b" b\n", b"+m\n")], 0, "not found"),
+        "not-at-end-at-its-line": (
+            text("a b c"),
+            [at(1, b" a\n", b" b\n", b"+m\n")],
+            0,
+            "not found at the end of the file",
+        ),
         "counting-ends": (
             text(" ".join(["x", "y"] * 150)),
             [at(2, b"-x\n")],
