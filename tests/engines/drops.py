@@ -266,6 +266,26 @@ ORDERS = [
     ),
 ]  # fmt: skip
 
+ORDERS += [
+    _told(
+        f"on-one-line-{id}", path, PY if path == "a.py" else CXX,
+        *(line.replace("alpha", x) for x in (
+            "alpha", "alpha, beta", "alpha, gamma, beta", "alpha, beta, gamma"
+        )),
+    )
+    for id, path, line in (
+        ("tuple", "a.py", "    size = (alpha)\n"),
+        ("list", "a.py", "    size = [alpha]\n"),
+        ("call-of-what-a-call-gives", "a.py", "    size = table(1)(alpha)\n"),
+        ("behind-another-call", "a.py", "    size = plan(table(1), alpha)\n"),
+        ("without-brackets", "a.py", "    one, two = alpha\n"),
+        ("template", "a.cpp", "  int size = plan<int>(alpha);\n"),
+        ("array", "a.cpp", "  int size[] = {alpha};\n"),
+        ("row", "a.cpp", "  {alpha},\n"),
+        ("initializer", "a.cpp", "  Point size{alpha};\n"),
+    )
+]  # fmt: skip
+
 WHITE_SPACE = [
     _told(
         "into-the-loop", "a.py", LOOP, "",

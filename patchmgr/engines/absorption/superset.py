@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from patchmgr.engines.conflicts.ids import conflict_regions
+from patchmgr.engines.languages.words import is_import
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.formats.late_patterns import late_pattern
@@ -13,6 +14,7 @@ from patchmgr.model.patch import Hunk
 
 PIECE = late_pattern(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)
 """Matches strings, numbers, names and other signs, but no white space."""
+_SET = b"= {"  # stands for a bracket whose members have no order
 
 
 def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
@@ -30,29 +32,41 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
 
 
 def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether theirs only adds members between the brackets of base, and ours has them."""
-    (brackets, old), (others, more), (wanted, new) = map(_members, (base, ours, theirs))
-    pairs = (b"(", b")"), (b"[", b"]"), (b"{", b"}")
-    is_open = any(brackets.count(start) != brackets.count(end) for start, end in pairs)
-    if not base.strip() or is_open or not brackets == others == wanted:
+    """Return whether theirs only adds members between the brackets of base, and ours has them.
+
+    Ours may have others between them in sets and in a line of imports, elsewhere only behind them.
+    """
+    groups = [_members(side) for side in (base, theirs, ours)]
+    around = {tuple(bracket for bracket, _ in side) for side in groups}
+    if not base.strip() or not groups[0] or len(around) > 1:
         return False
-    for number, (less, some, all_of_them) in enumerate(zip(old, new, more, strict=True)):
-        before = old[number - 1][-1:] if number and brackets[number - 1] == b"(" else []
-        if before and re.search(rb"\w\Z", before[0]) and not before[0].endswith(b"import"):
-            if some[: len(less)] != less or all_of_them[: len(some)] != some:
-                return False  # the position of an argument matters
-        elif not (is_among(less, some) and is_among(some, all_of_them)):
-            return False
-    return True
+    is_line = is_import(base) and base.count(b"\n") <= 1
+    return all(
+        is_among(less, some)
+        and (some == more[: len(some)] or ((is_line or bracket == _SET) and is_among(some, more)))
+        for (bracket, less), (_, some), (_, more) in zip(*groups, strict=True)
+    )
 
 
-def _members(text: bytes) -> tuple[list[bytes], list[list[bytes]]]:
-    """Return the brackets of a text, and the members between each bracket and the next one."""
-    pieces = PIECE.findall(text)
-    signs = {b",": b"\0"} | dict.fromkeys((b"(", b")", b"[", b"]", b"{", b"}"), b"\1")
-    groups = b" ".join(signs.get(piece, piece) for piece in pieces).split(b"\1")
-    members = [[x.strip() for x in group.split(b"\0") if x.strip()] for group in groups]
-    return [piece for piece in pieces if signs.get(piece) == b"\1"], members
+def _members(text: bytes) -> list[tuple[bytes, list[list[bytes]]]]:
+    """Return the members between each bracket and the next, and the bracket that is around them."""
+    around, found = [b""], [(b"", [list[bytes]()])]
+    for piece in PIECE.findall(text):
+        words = found[-1][1][-1]
+        if piece == b",":
+            found[-1][1].append([])
+        elif piece not in b"([{)]}":
+            words.append(piece)
+        else:
+            if piece in b"([{":  # a name is before the sign in `x = {`, but not in `x[] = {`
+                around.append(_SET if piece == b"{" and words[1:][-1:] == [b"="] else piece)
+            elif len(around) > 1:
+                around.pop()
+            else:  # `a) + f(b` is in brackets that are not seen
+                return []
+            found.append((around[-1], [[]]))
+    is_closed = len(around) == 1
+    return [(bracket, [*filter(None, some)]) for bracket, some in found if is_closed]
 
 
 def is_among(less: Sequence[object], more: Sequence[object]) -> bool:

@@ -43,6 +43,12 @@ def row(*names: str, brackets: str = "{}") -> str:
         "one-line-last": (row(), row("BETA"), row("GAMMA", "BETA")),
         "one-line-made-many": (row(), row("BETA"), members("BETA", "GAMMA")),
         "many-made-one-line": (members(), members("BETA"), row("BETA", "GAMMA")),
+        "argument-before": ("    f(ALPHA)\n", "    f(x, ALPHA)\n", "    f(x, ALPHA, GAMMA)\n"),
+        "import": (
+            "    from a import x\n",
+            "    from a import x, z\n",
+            "    from a import x, y, z\n",
+        ),
         "argument": ("    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, BETA, GAMMA)\n"),
         "without-brackets": ("    import a\n", "    import a, b\n", "    import a, b, c\n"),
         "nested": (
@@ -69,6 +75,11 @@ def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> 
         "place": ("    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, GAMMA, BETA)\n"),
         "wrapped": ("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = g(ALPHA)\n"),
         "unbalanced": ("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = f(ALPHA\n"),
+        "between-brackets-of-other-lines": (
+            "    ALPHA) + f(x\n",
+            "    ALPHA, BETA) + f(x\n",
+            "    ALPHA, BETA, GAMMA) + f(x\n",
+        ),
         "we-replace": ("    x, y\n", "    x, z\n", "    x, y, z, u\n"),
         "a-list-begins-above": ("    x) {\n", "    x, y) {\n", "    z, x, y) {\n"),
         "lines-in-other-order": (
