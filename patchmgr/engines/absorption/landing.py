@@ -25,6 +25,8 @@ from patchmgr.engines.absorption.thresholds import (
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.absorption.weave import CARRIED, Fate, HunkId, Line
 from patchmgr.engines.cause.pulls import pull_number
+from patchmgr.engines.languages.file_types import language
+from patchmgr.engines.languages.words import all_words
 from patchmgr.engines.series.follow_ups import is_same, names_of
 from patchmgr.engines.series.placement import PatchedFile, split_lines
 from patchmgr.engines.text.distinctive import bare, is_telling
@@ -361,7 +363,36 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
         return Fate.TAKEN not in new or Fate.FOUND in new
     whole = series.count_patch(hunk[0], landed)
     is_small = whole.open <= MOST_OPEN * whole.total
-    return before != after and is_small and series.is_own(hunk[0], landed)
+    is_superseded = before != after and is_small and series.is_own(hunk[0], landed)
+    return is_superseded and not _says_more(series, hunk, landed)
+
+
+def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
+    """Return whether a hunk of which nothing landed says more than the hunks that landed."""
+    counts = {one: series.count(one, landed) for one in series.hunks[hunk[0]]}
+    if counts[hunk].found:
+        return False
+    others = (_new_words(series, one) for one, c in counts.items() if c.found or c.taken)
+    own = _new_words(series, hunk)
+    return own is None or not own <= set[str]().union(*filter(None, others))
+
+
+def _new_words(series: Series, hunk: HunkId) -> set[str] | None:
+    """Return the words that only the added code of a hunk has (None: a change without such words).
+
+    Comments and long strings have no words: the review of S-fi-2777 left out some of docstrings.
+    """
+    step, number = series.steps[hunk]
+    base, theirs = series.text(step.base), series.text(step.theirs)
+    if base is None or theirs is None or not step.change.hunks:
+        return None
+    file = PatchedFile(series.path(hunk), base, theirs, step.change.hunks, step.positions)
+    drop, spoken = Drop(file, b"", number, ()), language(file.path)
+    added = [line for _, lines in drop.runs for line in lines]
+    code = [drop.mine.lines[line] for line in added if line not in drop.mine.quoted]
+    words = {*all_words(code, spoken)}
+    new = words.difference(all_words([*drop.hunk.old()], spoken))
+    return new if new or (added and not words) else None
 
 
 def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:

@@ -375,9 +375,10 @@ def _proposals(result: FileResult, *, is_landed: bool) -> list[Proposal]:
 
 def _wordings(file: FileHistory) -> Iterator[Wording]:
     """Yield upstream's text and the patch's text of each hunk absorbed in a different form."""
-    result = file.result
-    for one in _proposals(result, is_landed=True):
-        lines = split_lines(file.upstream.text_of(result.changes.get(result.home)) or b"")
+    result, landed = file.result, _proposals(file.result, is_landed=True)
+    ours = file.upstream.text_of(result.changes.get(result.home)) if landed else None
+    lines = split_lines(ours or b"")
+    for one in landed:
         upstream = b"".join(lines[one.likeness.start : one.likeness.end])
         yield Wording(result.home, upstream, result.step.change.hunks[one.hunk].added_text())
 

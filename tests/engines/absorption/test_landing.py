@@ -343,10 +343,10 @@ WORDINGS = {
             swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it")),
             with_lines(BASE, RELEASE, after="stay_05"),
         ),
-        "landed c0 history",
+        "landed c0 exact hunks 0",
     ),
     "a-later-wording-without-a-small-hunk": (
-        one(base_with(MANY_05, ("stay_25", "stay_25 guard_it")), base_with(OTHER_05)),
+        one(base_with(MANY_05, ("stay_25", "stay_25 ours_1st+ours_2nd")), base_with(OTHER_05)),
         "landed c0 history",
     ),
     "a-line-that-stands-elsewhere-in-later-words": (
@@ -802,12 +802,12 @@ def test_what_never_came_is_not_absorbed_and_what_is_there_is(plot: Plot) -> Non
 
 
 def test_a_later_wording_comes_with_both_texts() -> None:
-    told = one(base_with(MANY_05, ("stay_25", "stay_25 guard_it")), base_with(OTHER_05))
+    told = one(base_with(MANY_05, ("stay_25", "stay_25 ours_1st+ours_2nd")), base_with(OTHER_05))
     wording, without = told.absorbed()[0].wordings
     assert wording.path == "a"
     assert wording.upstream.split() == [b"theirs_1st", b"theirs_2nd"]
     assert wording.patch.split() == [b"ours_1st", b"ours_2nd"]
-    assert (without.upstream, without.patch.split()) == (b"", [b"guard_it"])
+    assert (without.upstream, without.patch.split()) == (b"", [b"ours_1st+ours_2nd"])
 
 
 def test_a_landing_as_it_is_has_no_other_wording() -> None:

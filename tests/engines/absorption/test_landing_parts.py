@@ -268,11 +268,32 @@ def test_nothing_of_a_reverted_patch_is_there() -> None:
 
 
 def test_a_hunk_that_upstream_does_without_is_told_by_what_it_adds() -> None:
-    ours = swap(inserted(*PIECES, "ours_1st", "ours_2nd"), ("stay_25", "stay_25 guard_it"))
+    ours = swap(
+        inserted(*PIECES, "ours_1st", "ours_2nd"), ("stay_25", "stay_25 ours_1st(ours_2nd)")
+    )
     told = tale(a(ours), *on_a(inserted(*PIECES, "theirs_1st", "theirs_2nd")))
     assert told.verdicts() == ["landed c0 history"]
     without = told.absorbed()[0].wordings[-1]
-    assert (without.path, without.upstream, without.patch) == ("a", b"", b"guard_it\n")
+    assert (without.path, without.upstream, without.patch) == ("a", b"", b"ours_1st(ours_2nd)\n")
+
+
+@table(
+    ("line", "is_whole"),
+    {
+        "names-of-what-landed": ("piece_00(ours_1st)", True),
+        "a-name-of-its-own": ("piece_00(guard_it)", False),
+        "a-number-of-its-own": ("piece_00(8)", False),
+        "a-deletion": ("", False),
+        "a-comment": ("#for_whoever_reads_it", True),
+    },
+)
+def test_a_hunk_that_a_landing_leaves_out_goes_if_it_names_nothing_else(
+    line: str, is_whole: bool
+) -> None:
+    ours = swap(inserted(*PIECES, "ours_1st"), ("stay_25", f"stay_25 {line}" if line else ""))
+    landed = inserted(*PIECES, "theirs_1st")
+    told = Tale({"a.py": BASE}, [{"a.py": ours}], [("Work", {"a.py": landed})])
+    assert told.absorbed()[0].is_whole is is_whole
 
 
 def test_white_space_in_a_file_that_the_landing_left_alone_did_not_land() -> None:
