@@ -138,7 +138,7 @@ RULES = (
         "a hunk is needed again if its old text is back at the target",
         landing,
         "restored",
-        lambda lines: set(),
+        lambda series, patch, landed: set(),
     ),
     NEWS,
     _proof("deletion", "a deletion is in if nothing that replaced the lines is left"),

@@ -97,15 +97,28 @@ def event_of(lines: Lines) -> Event:
     return Event.EVOLVED if Fate.FOUND in put_in else Event.GONE
 
 
-def restored(lines: Lines) -> set[HunkId]:
-    """Return the hunks of a landed patch that upstream has since undone."""
-    back = {
-        hunk
-        for hunk, some in lines.items()
-        if all(fate is Fate.OPEN for _, fate in some) and not all(puts_in for puts_in, _ in some)
-    }
-    is_most = sum(len(lines[hunk]) for hunk in back) >= MOST * sum(map(len, lines.values()))
-    return back if is_most else set()
+def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
+    """Return those hunks of a landed patch that upstream has since undone.
+
+    That is so if most of the patch is as it was before, or if a commit that undid a hunk says that
+    it reverts. Other lines that a patch put in may have been cleaned up.
+    """
+    lines = at_step(series, patch, landed, series.way.end)
+    undone = {hunk for hunk, some in lines.items() if _is_undone(some)}
+    back = {hunk for hunk in undone if not all(puts_in for puts_in, _ in lines[hunk])}
+    if sum(len(lines[hunk]) for hunk in back) < MOST * sum(map(len, lines.values())):
+        back = set()
+    says = undone > back and series.size(patch)
+    for number in _undoing(series, [patch], landed) if says else ():
+        step = series.way.steps[number]
+        if step.reverts or _REVERT.search(step.subject):
+            before, after = (at_step(series, patch, landed, n) for n in (number - 1, number))
+            back |= {h for h in undone if _is_undone(after[h]) and not _is_undone(before[h])}
+    return back
+
+
+def _is_undone(lines: Sequence[Line]) -> bool:
+    return bool(lines) and all(fate is Fate.OPEN for _, fate in lines)
 
 
 Landings = Mapping[int, Sequence[int]]
@@ -292,7 +305,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
         hunk
         for hunk in lines
         if _is_there(series, hunk, end) or (is_landed and _is_in(series, hunk, landed))
-    } - restored(lines)
+    } - restored(series, patch, landed)
     hunks -= _refuted(series, hunks, landed) if hunks else set()
     if not hunks or not (is_landed or len(hunks) == len(lines) or series.size(patch)):
         return None

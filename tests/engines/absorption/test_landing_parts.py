@@ -132,12 +132,30 @@ def test_the_same_layout_is_not_the_same_member() -> None:
     assert told.verdicts() == ["-"]
 
 
+ADDED = swap(FOUR, ("stay_20", "stay_20 ours_late"))
+LAST = ("stay_28", "stay_28 ours_last ours_end")
+ADDED_MORE = swap(ADDED, LAST)
+
+
 @table(
     ("told", "verdicts"),
     {
         "a-third-of-a-squash-reverted": (
             tale(a(FIRST, BOTH, THIRD), *on_a(THIRD), ("Revert one", {"a": BOTH})),
             ["landed c0 exact", "landed c0 exact", "reverted c0 by c1"],
+        ),
+        "a-hunk-reverted-by-a-commit-that-says-so": (
+            tale(a(ADDED), *on_a(ADDED), ("Revert the late part", {"a": FOUR})),
+            ["evolved c0 by c1 history hunks 0"],
+        ),
+        "a-hunk-cleaned-up": (tale(a(ADDED), *on_a(ADDED, FOUR)), ["evolved c0 by c1 history"]),
+        "a-hunk-gone-before-another-one-is-reverted": (
+            tale(
+                a(ADDED_MORE),
+                *on_a(ADDED_MORE, swap(FOUR, LAST)),
+                ("Revert the last part", {"a": FOUR}),
+            ),
+            ["evolved c0 by c2 history hunks 0,1"],
         ),
         "lines-that-say-nothing-are-not-reverted-alone": (
             tale(
