@@ -341,7 +341,7 @@ def test_h_something_else_at_our_place(scene: Scene, form: Form) -> None:
     assert [conflict["proposal"] for conflict in patch["conflicts"]] == ([] if is_free else [None])
 
 
-def test_what_is_there_word_for_word_in_a_later_wording_is_absorbed(scene: Scene) -> None:
+def test_what_is_there_word_for_word_among_more_words_is_asked(scene: Scene) -> None:
     fork(scene, {"f.py": source(l4=MINE)}, on={"f.py": source(), "b": "b\n"})
     scene.upstream.commit({"b": "c\n"}, "upstream: before (#6)")
     later = (
@@ -351,15 +351,10 @@ def test_what_is_there_word_for_word_in_a_later_wording_is_absorbed(scene: Scene
     more = "".join(f"    plant.stir('pot{n}', {n})\n" for n in range(9))
     scene.upstream.commit({"f.py": source(l4=later, l11=more)}, "upstream: much more (#7)")
     scene.upstream.commit({"b": "d\n"}, "upstream: after (#8)")
-    patch = onto(scene)
-    assert patch["verdict"] == "absorbed"
-    assert [(one["pull"], one["how"]) for one in patch["evidence"]] == [(7, "history")]
-    (wording,) = patch["superseded"]
-    assert wording["patch"] == MINE
-    assert "plant.is_loud" in wording["upstream"]
-    shown = scene.call("rebase", "--onto", "upstream/main", "--dry-run")
-    told = "superseded: landed in a different form (both texts: --show-conflicts)"
-    assert told in shown.out
+    patch = onto(scene, code=3)
+    assert patch["verdict"] == "conflict"
+    assert [one["pull"] for one in patch["likely"]] == [7]
+    assert [conflict["proposal"] for conflict in patch["conflicts"]] == ["absorbed"]
 
 
 def test_imports_that_upstream_writes_in_another_way_are_there(scene: Scene) -> None:

@@ -508,10 +508,46 @@ BLOCKS = [
     ),
 ]  # fmt: skip
 
+_BUDGET = "page_budget.remaining < requested_pages"
+_STRICT = f"    if {_BUDGET} and eviction.is_strict:\n        raise BudgetError(page_budget)\n"
+_RELEASED = """\
+    for page in page_budget.pages(eviction):
+        page.release(tenant_quota, requested_pages)
+"""
+MORE_WORDS = [
+    _told(
+        "weaker-condition", "a.py", PY, "", _STRICT,
+        _STRICT.replace("and eviction", "and tenant_quota.is_known and eviction"), _STRICT,
+    ),
+    _told(
+        "other-condition", "a.py", PY, "", _STRICT,
+        _STRICT.replace("and eviction", "and tenant_quota.is_known or eviction"), _STRICT,
+    ),
+    _told(
+        "argument-before", "a.py", PY, "",
+        "    allocate_pages(requested_pages, eviction_policy, page_budget, tenant_quota)\n",
+        "    allocate_pages(requested_pages, owner, eviction_policy, page_budget, tenant_quota)\n",
+        "    allocate_pages(requested_pages, eviction_policy, page_budget, tenant_quota)\n",
+    ),
+    _told(
+        "condition-around", "a.py", PY, "", _RELEASED,
+        _RELEASED.replace("        page.", "        if page.is_dirty:\n            page."),
+        _RELEASED,
+    ),
+    _told(
+        "cxx-weaker-condition", "a.cpp", CXX, "",
+        f"  if ({_BUDGET} && eviction.strict) {{\n    throw BudgetError(page_budget);\n  }}\n",
+        f"  if ({_BUDGET} && tenant_quota.known && eviction.strict) {{\n"
+        "    throw BudgetError(page_budget);\n  }\n",
+        f"  if ({_BUDGET} && eviction.strict) {{\n    throw BudgetError(page_budget);\n  }}\n",
+    ),
+]  # fmt: skip
+
 STORIES = {
     "deletion": DELETIONS,
     "order": ORDERS,
     "white-space": WHITE_SPACE,
     "coincidence": COINCIDENCES,
     "block": BLOCKS,
+    "more-words": MORE_WORDS,
 }

@@ -21,7 +21,6 @@ from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.languages.file_types import OTHER, language
 from patchmgr.engines.languages.words import indentation, is_import
 from patchmgr.engines.rebase.ladder import (
-    ABSORBED_REWORDED,
     CARRIED_TEXT,
     CONFLICT,
     DECIDED,
@@ -338,7 +337,7 @@ def checked(
     absorbed = {n for n, (verdict, _) in enumerate(answers) if verdict is Verdict.ABSORBED}
     for number, hunk in enumerate(sides.hunks):
         answer, drop = answers[number], Drop(file, ours, number, absorbed)
-        is_dropped = number in absorbed and answer not in (DECIDED, ABSORBED_REWORDED)
+        is_dropped = number in absorbed and answer != DECIDED
         found = why_needed(drop) if is_dropped else None
         if answer == CONFLICT and not hunk.added():
             found = rewritten_deletion(drop)

@@ -6,18 +6,15 @@ A word that was rare in the file weighs more than a frequent one.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import chain, product
+from itertools import chain
 from math import fsum, log2
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from patchmgr.engines.absorption.superset import is_among
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_TELLING,
     LIKE_IN_CLEAN,
@@ -32,16 +29,10 @@ from patchmgr.engines.languages.words import (
     KEYWORDS,
     OPERATORS,
     SIGN,
-    all_words,
-    code_of,
-    indentation,
-    is_code,
     is_import,
-    parts_of,
     words_of,
 )
 from patchmgr.engines.rebase.ladder import (
-    ABSORBED_REWORDED,
     CONFLICT,
     Answer,
     Collided,
@@ -58,19 +49,10 @@ from patchmgr.engines.text.differences import (
     matched_lines,
     runs_of,
 )
-from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
-
-_GUARD = late_pattern(
-    r"^(?:\} *)?(?:else +)?(?:el)?if\b((?:(?!:\s*\n|[;{]).){0,999}?)[:)]\s*\{?\s*"
-    r"((?:continue|break|return|goto)\b[^;}\n]*|(?:raise|throw)\s+[\w.:]+)",
-    re.M | re.S,
-)
-_CONSTANT = late_pattern(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\b\d[\w.]*\b|\b[A-Z][A-Z0-9_]+\b")
-_NEGATION = late_pattern(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
 class Likeness(Struct, frozen=True):
@@ -79,7 +61,6 @@ class Likeness(Struct, frozen=True):
     confidence: float
     start: int
     end: int
-    is_whole: bool = False
 
 
 Brought = tuple[int, str]
@@ -97,10 +78,6 @@ class Wanted(Struct, frozen=True, dict=True):
     def telling(self) -> float:
         """The total weight of the words that the hunk adds."""
         return fsum(self.weights[word] for word in self.words)
-
-    def are_all_in(self, there: Sequence[Brought]) -> bool:
-        """Return whether upstream has all words, in any order."""
-        return not Counter(self.words) - Counter(word for _, word in there)
 
     def may_be_in(self, lines: bytes, least: float) -> bool:
         """Return whether enough of the hunk's words occur in some lines, in whatever order."""
@@ -120,10 +97,6 @@ class Wanted(Struct, frozen=True, dict=True):
 
 def _raw(word: str) -> bytes:
     return word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
-
-
-_Guard = tuple[tuple[int, str], Set[str], Set[str]]
-"""An `if` whose body only jumps away: indentation and jump; the names and constants it tests."""
 
 
 class Comparison:
@@ -230,22 +203,6 @@ class Comparison:
         at = self._symbols[1].at
         return {b: {at(n + 1) for n in range(b.new_start, b.new_end)} for b in self.blocks}
 
-    def called(self, there: Sequence[Brought]) -> list[Brought]:
-        """Return the words of new upstream functions whose names are among the given words."""
-        base, ours = self._symbols
-        said = {word for _, word in there}
-        new = {s for s in ours.names - base.names if re.split(r"\.|::", s)[-1] in said}
-        return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
-
-    def guards(self, lines: Sequence[bytes]) -> Iterator[_Guard]:
-        """Yield each `if` in the given lines whose body only returns, raises or leaves a loop."""
-        code = "\n".join(code_of(line, self.language) for line in lines)
-        for found in _GUARD.finditer(code):
-            level = indentation(lines[code.count("\n", 0, found.start())])
-            words = words_of(found[1].encode("utf-8", "surrogateescape"), self.language)
-            names = set(filter(str.isidentifier, words)) - KEYWORDS
-            yield (level, found[2].strip()), names, set(_CONSTANT.findall(found[1]))
-
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
         """Return the few upstream lines that contain most of the words that a hunk adds."""
         there = [one for one in there if one[1] in wanted.weights]
@@ -272,68 +229,17 @@ def find_likeness(
     changed = (comparison.near(runs) if is_clean else comparison.blocks) if runs else ()
     if not changed:
         return None
-    wanted, found = comparison.wanted(runs), None
-    least = LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
-    place, new = comparison.in_ours(runs[0].start), comparison.new_lines(changed)
-    # Few hunks pass these tests. Finding the symbols takes 10 ms for a file of 2,000 lines.
-    if wanted.may_be_in(new, least):
-        lines = comparison.brought(comparison.brought_to(runs, changed))
-        found = comparison.passage(wanted, lines, place)
-    elif not is_clean and wanted.telling < FEWEST_TELLING:
-        whole = comparison.wanted([Run(position, (), hunk.new())])
-        if whole.may_be_in(new, least):
-            lines = comparison.called(comparison.brought(comparison.brought_to(runs, changed)))
-            if wanted.are_all_in(lines):
-                wanted, found = whole, comparison.passage(whole, lines, place)
-    if found is not None and found.confidence >= least:
-        is_whole = not is_clean and _is_whole(comparison, runs, wanted, found)
-        return replace(found, is_whole=is_whole)
-    return _doubled_guard(comparison, runs, changed, wanted) if is_clean else None
+    wanted, least = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
+    # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
+    if not wanted.may_be_in(comparison.new_lines(changed), least):
+        return None
+    lines = comparison.brought(comparison.brought_to(runs, changed))
+    found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
+    return found if found is not None and found.confidence >= least else None
 
 
 def _confidence(share: float) -> float:
     return round(min(share, 0.99), 2)
-
-
-def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:
-    """Return whether upstream's lines are the same code as the added lines, written differently."""
-    sides = [line for run in runs for line in run.added], comparison.ours[found.start : found.end]
-    added, ours = (b"".join(lines).decode("utf-8", "surrogateescape") for lines in sides)
-    words, there = (all_words(lines, comparison.language) for lines in sides)
-    if any(run.removed for run in runs) or wanted.telling < 3 * FEWEST_TELLING:
-        return False
-    if not is_code(comparison.language) or len(there) > 2 * len(words):
-        return False
-    return (
-        is_among(words, there)
-        and {*_CONSTANT.findall(added)} <= {*_CONSTANT.findall(ours)}
-        and len(_NEGATION.findall(added)) == len(_NEGATION.findall(ours))
-    )
-
-
-def _doubled_guard(
-    comparison: Comparison, runs: Sequence[Run], changed: Sequence[Block], wanted: Wanted
-) -> Likeness | None:
-    """Return upstream's guard that is most like one that the patch adds, or None if none is."""
-    mine = [guard for run in runs for guard in comparison.guards(run.added)]
-    new = {word for word in wanted.words if not comparison.count(word)}
-    parts = {part for word in new for part in parts_of(word)}
-    found = list[Likeness]()
-    for block in comparison.brought_to(runs, changed) if mine else ():
-        lines = comparison.brought([block])
-        said = {part for _, word in lines for part in parts_of(word)}
-        theirs = comparison.guards(comparison.ours[block.new_start : block.new_end])
-        if parts & said and any(_is_like(*both) for both in product(mine, theirs)):
-            share = len(parts & said) / len(parts)
-            found.append(Likeness(_confidence(share), lines[0][0], block.new_end))
-    return max(found, key=lambda one: one.confidence, default=None)
-
-
-def _is_like(mine: _Guard, theirs: _Guard) -> bool:
-    """Return whether two `if` statements have the same exit and test a common name."""
-    (way_out, names, constants), (other, others, values) = mine, theirs
-    is_choice = constants and values and not constants & values
-    return way_out == other and bool(names & others) and not is_choice
 
 
 REASON = "upstream seems to have this in a different form"
@@ -359,10 +265,6 @@ def with_proposals(
         return merged, ()
     base, ours, theirs = texts
     found = tuple(_proposals(Comparison(sides.path, base, ours), sides, merged.answers))
-    whole = {one.hunk for one in found if one.likeness.is_whole}
-    answers = tuple(ABSORBED_REWORDED if n in whole else a for n, a in enumerate(merged.answers))
-    if whole and all(answer[0] is Verdict.ABSORBED for answer in answers):
-        return Merged(sides.ours, answers), found
     clean = {one.hunk: one.likeness for one in found if one.is_clean}
     if not clean:
         return merged, found

@@ -25,7 +25,6 @@ from patchmgr.engines.cause.pulls import merged_pull, pull_number
 from patchmgr.engines.moved.files import versions_of
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
-    ABSORBED_REWORDED,
     CONFLICT,
     Answer,
     judge_alone,
@@ -46,7 +45,6 @@ from patchmgr.model.outcome import (
     Resemblance,
     Sighting,
     Verdict,
-    Wording,
 )
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
@@ -275,13 +273,12 @@ def explain(
 def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
     outcome = patch.outcome
     evidence, cause, likely = list[Sighting](), list[Sighting](), list[Likely]()
-    wordings, hunks = list(outcome.superseded), list(outcome.hunks)
+    hunks = list(outcome.hunks)
     conflicts = {conflict.id: conflict for conflict in outcome.conflicts}
     first = 0
     for result in patch.files:
         file = FileHistory(result, upstream)
         likely += _likely(file)
-        wordings += _wordings(file)
         since = _explaining_steps(file, patch)
         for number, step in since.items():
             answer, hunk = result.answers[number], hunks[first + number]
@@ -307,7 +304,6 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
         cause=_joined(cause),
         likely=_joined_likely(likely),
         conflicts=tuple(conflicts.values()),
-        superseded=tuple(wordings),
     )
     return replace(patch, outcome=outcome)
 
@@ -355,8 +351,8 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
 
 
 def _likely(file: FileHistory) -> Iterator[Likely]:
-    """Yield, for each hunk that upstream seems to have, the commit that introduced similar text."""
-    for one in _proposals(file.result, is_landed=False):
+    """Yield, for each hunk that upstream seems to have, the commit that brought similar text."""
+    for one in file.result.proposals:
         step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:
             yield _likely_commit(file, step, one.likeness)
@@ -365,22 +361,6 @@ def _likely(file: FileHistory) -> Iterator[Likely]:
 def _likely_commit(file: FileHistory, step: Step, found: Likeness) -> Likely:
     pull, path = pull_number(step.subject), file.result.home
     return Likely(step.commit, step.subject, pull, found.confidence, (path,))
-
-
-def _proposals(result: FileResult, *, is_landed: bool) -> list[Proposal]:
-    """Return the proposals for absorbed hunks if `is_landed`, and those for other hunks if not."""
-    answers = result.answers
-    return [a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed]
-
-
-def _wordings(file: FileHistory) -> Iterator[Wording]:
-    """Yield upstream's text and the patch's text of each hunk absorbed in a different form."""
-    result, landed = file.result, _proposals(file.result, is_landed=True)
-    ours = file.upstream.text_of(result.changes.get(result.home)) if landed else None
-    lines = split_lines(ours or b"")
-    for one in landed:
-        upstream = b"".join(lines[one.likeness.start : one.likeness.end])
-        yield Wording(result.home, upstream, result.step.change.hunks[one.hunk].added_text())
 
 
 def _is_alike(file: FileHistory, one: Proposal) -> Claim:
@@ -415,14 +395,12 @@ def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
 def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
     """Map the index of each hunk to the commit that absorbed or broke it, if that is known."""
     absorption = patch.absorption
-    landed = {one.hunk: one for one in _proposals(file.result, is_landed=True)}
     found: dict[int, Step | None] = {}
     for number, answer in enumerate(file.result.answers):
         if absorption is not None and answer == (Verdict.ABSORBED, absorption.how):
             found[number] = absorption.step
         elif answer[0] is not Verdict.UNCHANGED:
-            is_alike = each(_is_alike(file, landed[number])) if number in landed else None
-            found[number] = turning_point(file.versions, is_alike or _claims(file, number))
+            found[number] = turning_point(file.versions, _claims(file, number))
     return {number: step for number, step in found.items() if step is not None}
 
 

@@ -19,7 +19,6 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.conflicts import collision, proposed
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
-    ABSORBED_REWORDED,
     CARRIED_IDENTICAL,
     CARRIED_MOVED,
     CARRIED_TEXT,
@@ -229,7 +228,6 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     changes = {home: None, target: merged.entry}
     return FileResult(
         step, target, answers, changes, is_untouched=untouched, reliability=merged.reliability,
-        proposals=tuple(p for p in proposals if merged.answers[p.hunk] == ABSORBED_REWORDED),
     )  # fmt: skip
 
 
