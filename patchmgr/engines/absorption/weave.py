@@ -151,8 +151,13 @@ class Weave:
             if change.node.key:
                 sides[change.by, change.adds].append(change)
         found = defaultdict[HunkId, list[Change]](list)
-        for (by, _), own in sides.items():
+        for (by, adds), own in sides.items():
+            # What a hunk only indents, it neither adds nor removes.
+            other = {change.node.key for change in sides.get((by, not adds), ())}
+            own = [change for change in own if change.node.key not in other]
             found[by] += [change for change in own if is_telling(change.node.key)] or own
+        for (by, _), own in sides.items():
+            found[by] = found[by] or own
         return found
 
     @cached_property

@@ -314,6 +314,17 @@ def test_a_hunk_that_a_landing_leaves_out_goes_if_it_names_nothing_else(
     assert told.absorbed()[0].is_whole is is_whole
 
 
+def test_lines_that_a_patch_only_indents_did_not_land_with_it() -> None:
+    lines = ["plan_batch(scale)", "check_tokens(owner)", "keep_query(16)"]
+    plain, wrapped = ("".join(f"{head}    {x}\n" for x in lines) for head in ("", "    "))
+    frame = "def run(query):\n    start(query)\n{}    stop(query)\n"
+    states = ("", plain, f"    if query:\n{wrapped}")
+    base, first, second = (frame.format(x).encode() for x in states)
+    landed = frame.format(f"    note(query)\n{plain}").encode()
+    told = Tale({"a.py": base}, [{"a.py": first}, {"a.py": second}], [("Work", {"a.py": landed})])
+    assert told.verdicts()[1] == "-"
+
+
 def test_white_space_in_a_file_that_the_landing_left_alone_did_not_land() -> None:
     blank = BASE.replace(b"stay_20\n", b"stay_20 \n")
     told = tale([{"a": FOUR, "b": BASE}], *on_a(FOUR), base={"a": BASE, "b": blank})
