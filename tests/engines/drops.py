@@ -543,11 +543,30 @@ MORE_WORDS = [
     ),
 ]  # fmt: skip
 
+_PARTS = "".join(
+    f"Part {n}\n\nThe size is one here.\n{{{n}}}The name is it.\n\n" for n in ("one", "two", "last")
+)
+_MODE = "The mode is two in this part.\n"
+
+
+def _parts(*, two: str = "", last: str = "") -> str:
+    return _PARTS.format(one="", two=two, last=last)
+
+
+COPIES = [
+    Story(
+        f"a-copy-behind-the-part-{path}", path, _parts(), _parts(two=_MODE),
+        _parts() + _parts(two=_MODE).replace("Part two", "Part more"), _parts(two=_MODE) + "End\n",
+    )
+    for path in ("a.txt", "a.md")
+]  # fmt: skip
+
 STORIES = {
     "deletion": DELETIONS,
     "order": ORDERS,
     "white-space": WHITE_SPACE,
     "coincidence": COINCIDENCES,
     "block": BLOCKS,
+    "copy": COPIES,
     "more-words": MORE_WORDS,
 }

@@ -306,6 +306,17 @@ def copied(drop: Drop) -> Needed | None:
     return Needed(f"upstream has {_shown(drop.mine.lines[added.start])} in another block")
 
 
+def untouched(drop: Drop) -> Needed | None:
+    """Return why a hunk is needed if upstream still has the lines that it changes, as they were."""
+    old, new = b"".join(drop.hunk.old()), b"".join(drop.hunk.new())
+    added = [line for _, lines in drop.runs for line in lines]
+    if not added or drop.file.base.count(old) != 1 or old not in drop.upstream:
+        return None
+    if new in drop.upstream or all(_is_unordered(drop, line) for line in added):
+        return None
+    return Needed(f"upstream has {_shown(drop.mine.lines[added[0]])} in another place")
+
+
 def _shown(line: bytes) -> str:
     text = " ".join(line.decode("utf-8", "replace").split())
     return text if len(text) <= 60 else f"{text[:60]}…"
@@ -314,7 +325,7 @@ def _shown(line: bytes) -> str:
 PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
     ("deletion", rewritten_deletion),
     ("coincidence", coincidence),
-    ("place", lambda drop: copied(drop) if drop.is_there else other_place(drop)),
+    ("place", lambda drop: untouched(drop) or (copied if drop.is_there else other_place)(drop)),
 )
 
 
