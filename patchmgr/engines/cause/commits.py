@@ -351,7 +351,7 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
 
 
 def _likely(file: FileHistory) -> Iterator[Likely]:
-    """Yield, for each hunk that upstream seems to have, the commit that brought similar text."""
+    """Yield, for each hunk that upstream seems to have, the commit that introduced similar text."""
     for one in file.result.proposals:
         step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:
