@@ -553,12 +553,20 @@ def _parts(*, two: str = "", last: str = "") -> str:
     return _PARTS.format(one="", two=two, last=last)
 
 
+_SIZE, _NAME, _RETRY = "  size: 1\n", "  name: it\n", "  retry-count: 2\n"
+_JOBS = "".join(f"{x}:\n{_SIZE}{_NAME}" for x in ("one", "two"))
 COPIES = [
     Story(
         f"a-copy-behind-the-part-{path}", path, _parts(), _parts(two=_MODE),
         _parts() + _parts(two=_MODE).replace("Part two", "Part more"), _parts(two=_MODE) + "End\n",
     )
     for path in ("a.txt", "a.md")
+] + [
+    Story(
+        "parts-changed-places", "a.yaml", _JOBS, _JOBS.replace(_SIZE, _SIZE + _RETRY, 1),
+        "".join(x + _SIZE + more + _NAME for x, more in (("two:\n", _RETRY), ("one:\n", ""))),
+        _JOBS.replace(_SIZE, _SIZE + _RETRY, 1) + "last:\n  size: 2\n",
+    )
 ]  # fmt: skip
 
 STORIES = {

@@ -293,9 +293,7 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
 
 def copied(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream has exactly its text, but only in another block."""
-    old, new = b"".join(drop.hunk.old()), [*drop.hunk.new()]
-    if drop.file.base.count(old) == 1 and old not in drop.upstream:  # then the block is not a copy
-        return None
+    new = [*drop.hunk.new()]
     lines, added = drop.there.lines, next(added for _, added in drop.runs if added)
     above = next(n for n, line in enumerate(drop.hunk.lines) if line[:1] == b"+")
     above -= sum(line[:1] == b"-" for line in drop.hunk.lines[:above])
