@@ -151,13 +151,8 @@ class Weave:
             if change.node.key:
                 sides[change.by, change.adds].append(change)
         found = defaultdict[HunkId, list[Change]](list)
-        for (by, adds), own in sides.items():
-            # What a hunk only indents, it neither adds nor removes.
-            other = {change.node.key for change in sides.get((by, not adds), ())}
-            own = [change for change in own if change.node.key not in other]
-            found[by] += [change for change in own if is_telling(change.node.key)] or own
         for (by, _), own in sides.items():
-            found[by] = found[by] or own
+            found[by] += [change for change in own if is_telling(change.node.key)] or own
         return found
 
     @cached_property
@@ -261,10 +256,13 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
         absent = Fate.TAKEN if news or ours is None else Fate.OPEN
         fates.update(_fates(weave, run, pairs, state, absent, is_rewritten=is_rewritten))
         fates.update(_without_replaced(run, fates))
+    removed = {(c.by, c.node.text.rstrip(b"\r\n")) for c in fates if not c.adds}
     for change, fate in fates.items():
         text, line = change.node.text.rstrip(b"\r\n"), pairs.get(change.at)
         if fate is Fate.FOUND and line is not None and text != lines[line].rstrip(b"\r\n"):
             ways[How.WHITESPACE].add(change.by)
+            if (change.by, lines[line].rstrip(b"\r\n")) in removed:
+                fates[change] = Fate.OPEN  # upstream has the line as it was before the hunk
     order = How.EXACT, How.WHITESPACE, How.SUPERSET
     told = {by: [(c.adds, fates[c]) for c in some] for by, some in weave.telling.items()}
     return Effect(fates, told, places, {by: how for how in order for by in ways[how]})

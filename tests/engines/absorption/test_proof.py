@@ -65,6 +65,11 @@ def added(path: str, frame: str, theirs: str, ours: str) -> str | None:
 @table(
     ("path", "frame", "theirs", "ours", "is_needed"),
     {
+        "an-end-as-the-one-before": (
+            "a.py", "def f():\n    go()\n    return 1\n\n\n{}# End\n",
+            "def g():\n    run()\n    return 1\n\n\n",
+            "def g():\n    run()\n    stop()\n    return 1\n\n\n", False,
+        ),
         "argument": ("a.py", CALLED, "    x_1,\n", "    y_1,\n    x_1,\n", True),
         "keyword-arguments": (
             "a.py", CALLED, "    x=x_1,\n    y=y_1,\n", "    y=y_1,\n    x=x_1,\n", False,
