@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from patchmgr.engines.absorption.proposal import Comparison, find_likeness
+from patchmgr.engines.absorption.weave import Weave
 from patchmgr.engines.audit.outline import altered
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed
@@ -18,6 +19,7 @@ from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.formats.patch_files import parse_patch
 from tests.engines.ledger.test_balance import Files
+from tests.engines.series import hunks_between
 from tests.tables import table
 
 _FEW, _TIMES = 200, 8
@@ -74,9 +76,17 @@ def _brackets(old: str, new: str, raw: bytes) -> object:
     return read("a = " + "(1, " * depth + ")" * depth + "\n", language_of("f.py"))
 
 
+def _weave(old: str, new: str, raw: bytes) -> object:
+    text = "".join(old.splitlines(keepends=True)[::10]).encode()
+    weave, sides = Weave(b""), [hunks_between(b"", text), hunks_between(text, b"")]
+    for patch in range(4):  # there and back, twice
+        weave.apply(patch, 0, sides[patch % 2], [0])
+    return weave.nodes
+
+
 STEPS: Mapping[str, Callable[[str, str, bytes], object]] = {
     "read": _parse, "place": _lead, "ledger": _balance, "likeness": _likeness, "uses": _uses,
-    "meaning": _meaning, "brackets": _brackets,
+    "meaning": _meaning, "brackets": _brackets, "weave": _weave,
 }  # fmt: skip
 
 

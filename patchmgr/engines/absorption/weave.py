@@ -36,10 +36,10 @@ class Node(Struct):
 
     def is_alive(self, patch: int) -> bool:
         """Return whether the file has the line after the patch with this index (-1: the base)."""
-        is_there = self.is_base
-        for by, _ in self.events:
-            is_there ^= by <= patch
-        return is_there
+        past = len(self.events)  # they are in the order of the patches
+        while past and self.events[past - 1][0] > patch:
+            past -= 1
+        return self.is_base is (past % 2 == 0)
 
 
 class Change(Struct, eq=False):
@@ -80,16 +80,15 @@ class Weave:
 
     def _apply_hunk(self, at: int, hunk: Hunk, by: HunkId) -> None:
         """Apply a hunk at a node. A restored line reuses the node of the removed one."""
-        nodes, floor = self.nodes, at
+        nodes, floor, following = self.nodes, at, self._alive_from(at, by[0] - 1)
         for line in hunk.lines:
-            numbers = range(at, len(nodes))
-            following = next((n for n in numbers if nodes[n].is_alive(by[0] - 1)), len(nodes))
             if line[:1] != b"+":
                 at = following + 1
                 if line[:1] == b"-":
                     nodes[following].events.append(by)
                 else:
                     floor = at
+                following = self._alive_from(at, by[0] - 1)
                 continue
             dead = (n for n in range(floor, following) if nodes[n].text == line[1:])
             back = (n for n in dead if not nodes[n].is_alive(by[0]) and nodes[n].events[-1] != by)
@@ -97,9 +96,15 @@ class Weave:
             if place is None:
                 nodes.insert(at, Node(line[1:], bare(line[1:]), is_base=False))
                 place = at
+                following += 1
             nodes[place].events.append(by)
             floor = place + 1
             at = max(at, floor)
+
+    def _alive_from(self, at: int, patch: int) -> int:
+        """Return the index of the first node from `at` on whose line exists after a patch."""
+        numbers = range(at, len(self.nodes))
+        return next((n for n in numbers if self.nodes[n].is_alive(patch)), len(self.nodes))
 
     def carry_in(self, patch: int, content: bytes) -> None:
         """Record that a patch moves or copies a file to this path."""

@@ -79,15 +79,20 @@ def _reversed(lines: Counter[bytes]) -> Counter[bytes]:
 
 def _is_upstreams(states: States, path: str, home: str, hunk: Hunk) -> bool:
     """Return whether a hunk undoes an edit that upstream made."""
+    edits = states.once(f"edits {path} {home}", lambda: _edits(states, path, home))
+    added, removed = (
+        Counter(line[1:] for line in hunk.lines if line[:1] == sign) for sign in (b"-", b"+")
+    )
+    return all(some <= edit for some, edit in zip((added, removed) * 2, edits, strict=True))
+
+
+def _edits(states: States, path: str, home: str) -> tuple[Counter[bytes], ...]:
+    """Return the lines that upstream adds and removes, and those of them that the result undoes."""
     base, onto, merged = (
         _content(*place)
         for place in ((states.base, path), (states.onto, home), (states.merged, home))
     )
-    added, removed = (
-        Counter(line[1:] for line in hunk.lines if line[:1] == sign) for sign in (b"-", b"+")
-    )
-    is_made = added <= onto - base and removed <= base - onto
-    return is_made and added <= onto - merged and removed <= merged - onto
+    return onto - base, base - onto, onto - merged, merged - onto
 
 
 def _content(files: Files, path: str) -> Counter[bytes]:
