@@ -153,8 +153,8 @@ def _cell(patch: Any) -> str:
 
 
 def _demoted(name: str, release: str, notes: str) -> str:
-    """Return a note below a heading of its own, without what upstream brought and the gates."""
-    text = re.sub(r"(?ms)^### (What upstream brought|Gates).*?(?=^### |\Z)", "", notes)
+    """Return a note below a heading of its own, without upstream's commits and the gates."""
+    text = re.sub(r"(?ms)^### (Upstream commits|Gates).*?(?=^### |\Z)", "", notes)
     body = re.sub(r"(?m)^### ", "#### ", text.split("\n", 1)[1].strip())
     return f"### {name} {release}\n\n{body}\n"
 

@@ -88,5 +88,5 @@ def test_releases_with_one_fate_are_one_row() -> None:
 
 
 def test_a_note_stands_below_its_release_without_lists_and_gates() -> None:
-    note = "## Sync\n\nx\n\n### Dropped\n\n- p\n\n### What upstream brought\n\n- a\n\n### Gates\n\n"
+    note = "## Sync\n\nx\n\n### Dropped\n\n- p\n\n### Upstream commits\n\n- a\n\n### Gates\n\n"
     assert _demoted("s", "1", note) == "### s 1\n\nx\n\n#### Dropped\n\n- p\n"

@@ -147,7 +147,7 @@ def _argument(parameter: Any) -> str:
 def help_(
     context: typer.Context,
     topic: Annotated[list[str] | None, argument("[TOPIC]...", "A topic or a command.")] = None,
-    man: Annotated[Path | None, option("--man DIR", "Write man pages into this folder.")] = None,
+    man: Annotated[Path | None, option("--man DIR", "Write the man pages to this folder.")] = None,
     skill: Annotated[
         bool, option("--skill", "Print a topic as a skill file for an agent.")
     ] = False,
@@ -210,4 +210,4 @@ def _write_manual(root: Any, folder: Path) -> None:
         page = render.manual.page_of(command, words)
         pages[f"{page.name}.1"] = manual.command_page(page)
     commands.help.write_pages(folder, pages)
-    say(f"Wrote {len(pages)} pages into {folder}")
+    say(f"Wrote {len(pages)} pages to {folder}")

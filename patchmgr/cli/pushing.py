@@ -39,10 +39,7 @@ Paths = Annotated[list[str] | None, argument("[PATH]...", "Files or folders; def
 MaybePatch = Annotated[
     str | None, argument("[PATCH]", "A patch: its name, the start of its name, or its number.")
 ]
-PatchOrCount = Annotated[
-    str | None,
-    argument("[PATCH]", "A patch (its name, or the start of its name), or a number of patches."),
-]
+_A_PATCH = "A patch (its name, or the start of its name), or how many patches to"
 
 
 def new(
@@ -69,7 +66,7 @@ def new(
 
 
 def push(
-    patch: PatchOrCount = None,
+    patch: Annotated[str | None, argument("[PATCH]", f"{_A_PATCH} push.")] = None,
     all_: Annotated[bool, option("--all -a", "Push all patches.")] = False,
     force: Annotated[
         bool, option("--force", "Push even if hunks fail; write the failed hunks to .rej files.")
@@ -90,7 +87,7 @@ def push(
 
 
 def pop(
-    patch: PatchOrCount = None,
+    patch: Annotated[str | None, argument("[PATCH]", f"{_A_PATCH} pop.")] = None,
     all_: Annotated[bool, option("--all -a", "Pop all patches.")] = False,
     force: Annotated[
         bool, option("--force", "Discard edits to the patched files; `undo` restores them.")
@@ -146,7 +143,7 @@ def refresh(
         bool, option("--allow-empty", "Allow the patch to become empty.")
     ] = False,
     rewrite: Annotated[
-        bool, option("--rewrite", "Rewrite the diff in git's form, even if nothing changed.")
+        bool, option("--rewrite", "Rewrite the diff in git's format, even if nothing changed.")
     ] = False,
     auto: Annotated[
         bool, option("--auto", "Put each edit into the patch that wrote the edited lines.")

@@ -97,6 +97,6 @@ def neighbour(found: Listing, given: str | None, *, step: int) -> str:
         raise PatchmgrError("no-patch", f"no patch of {found.series} is pushed", "patchmgr push")
     at = (rows.index(start) if start in rows else -1) + step
     if not 0 <= at < len(rows):
-        where = "before the first" if step < 0 else "after the last"
-        raise PatchmgrError("no-patch", f"there is no patch {where} one")
+        where = "before the first one" if step < 0 else "after the last one"
+        raise PatchmgrError("no-patch", f"there is no patch {where}")
     return rows[at]

@@ -457,7 +457,7 @@ def _package_exchange(
 
 
 def _refuse_shared(target: Installation, files: Collection[str]) -> None:
-    """Raise PatchmgrError if a file at one of the paths belongs to another package, too."""
+    """Raise PatchmgrError if one of the files also belongs to another package."""
     for path, owner in other_owners(target.distribution, files).items():
         raise PatchmgrError(
             "shared-file",

@@ -57,7 +57,7 @@ def run_commands(
 ) -> list[GateResult]:
     """Run the commands of a series in a temporary checkout; return the result of each as a gate.
 
-    If `names` is not empty, only the named commands are run; if it is None, no command is run.
+    `names` names the commands to run: all if it is empty, and none if it is None.
     """
     unknown = set(names or ()) - {command.name for command in commands}
     if unknown:

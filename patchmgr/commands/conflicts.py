@@ -138,9 +138,9 @@ def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
 
 
 def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
-    """Forget the resolutions of a conflict, of its regions, and of whole files that contain it.
+    """Forget the resolutions of a conflict, of its regions, and of the whole file at its path.
 
-    Conflicts of the rebase in progress stay recorded as unresolved. Returns the ids of all
+    Conflicts of the rebase in progress stay recorded, as unresolved. Returns the ids of all
     conflicts whose resolutions were forgotten.
     """
     with session.writing():
@@ -163,7 +163,7 @@ def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
 def _whole_files(memory: Memory, path: str, names: Collection[str]) -> Iterator[str]:
     """Yield the ids of conflicts recorded for the whole file at a path, except those in `names`.
 
-    They are forgotten, too, because their resolutions contain the text to be forgotten.
+    They are also forgotten, because their resolutions contain the text to be forgotten.
     """
     for name in memory.workspace.conflicts():
         found = None if name in names else _listed(memory, name).recorded

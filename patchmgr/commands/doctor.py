@@ -89,7 +89,7 @@ def _program() -> Iterator[Diagnosis]:
 
 
 def _packages() -> Iterator[Diagnosis]:
-    """Yield a diagnosis for each missing or outdated package, or a single one if all are well."""
+    """Yield a diagnosis for each missing or unsuitable package, or a single one if all are fine."""
     try:
         wanted = [Requirement(line) for line in metadata.requires("patchmgr") or ()]
     except metadata.PackageNotFoundError:

@@ -145,7 +145,7 @@ class _Export(Struct, frozen=True):
         return self._carried()
 
     def _carried(self) -> Made:
-        """Apply the series to its pin, and export the carried patches in git's form."""
+        """Apply the series to its pin, and export the carried patches in git's format."""
         with series_at_pin(self.session, self.name) as at_pin:
             scratch, carried, base = at_pin.scratch, at_pin.carried, at_pin.base
             loaded = at_pin.loaded

@@ -130,7 +130,7 @@ def _state(
 def _by_commit(
     session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str
 ) -> Resolved:
-    """Return the state with the given name.
+    """Return the upstream state whose commit or ref is `name`.
 
     A state of a saved rebase keeps the ref and the archive that it had when the rebase was saved.
     """

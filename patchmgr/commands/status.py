@@ -149,7 +149,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def build_environment(session: Session) -> BuildEnvironment:
-    """Return variables for a build, from all series; only missing objects are fetched.
+    """Return the variables that the series set for a build. Fetches only missing objects.
 
     Each series sets a variable for each of `PLACEHOLDERS` that is known, such as DEEPGEMM_SRC_DIR,
     and the variables of `[build-env]` in its series.toml. Raises PatchmgrError "bad-settings" for

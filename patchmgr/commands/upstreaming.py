@@ -131,11 +131,12 @@ def next_step(row: Upstreamed) -> str:
         where = f" in {row.commit[:12]} ({first})" if row.commit is not None else ""
         return f"landed{part}{where}; to drop it: {rebase} {row.release or 'upstream/main'}"
     if row.state == "CLOSED":
-        return f'closed without a merge; say why: {edit} "Upstream-Status=Denied [REASON]"'
+        return f'closed without being merged; to say why: {edit} "Upstream-Status=Denied [REASON]"'
     if row.state == "MERGED":
-        return f"merged, but not found on upstream's tip: patchmgr upstream fetch; {rebase} REF"
+        fetch = "to look again: patchmgr upstream fetch; then"
+        return f"merged, but not found on upstream's tip; {fetch} {rebase} REF"
     if row.verdict in (Verdict.CONFLICT, Verdict.BLOCKED):
-        return f"in conflict on upstream's tip: {rebase} upstream/main --dry-run"
+        return f"in conflict on upstream's tip; to see it: {rebase} upstream/main --dry-run"
     if row.stance is Stance.BACKPORT:
         named = (
             f"backport of {row.commit[:12]} ({first})"
@@ -144,7 +145,8 @@ def next_step(row: Upstreamed) -> str:
         )
         if row.verdict is None:
             return f"{named}; to compare it with upstream: patchmgr upstream fetch"
-        return f"{named}, but upstream's tip lacks its effect: {rebase} upstream/main --dry-run"
+        rest = f"to see more: {rebase} upstream/main --dry-run"
+        return f"{named}, but upstream's tip lacks its effect; {rest}"
     if row.stance is Stance.SUBMITTED:
         return "wait for upstream" + (
             "" if row.state else "; to see whether it is closed: patchmgr status --upstreaming --gh"

@@ -35,7 +35,7 @@ class LineOrigin(Struct, frozen=True):
 
 
 def why(session: Session, name: str, path: str, line: int) -> LineOrigin:
-    """Return the patch that wrote a line (from 1) of a file on the branch."""
+    """Return the patch that wrote a line of a file on the branch. Lines are counted from 1."""
     with series_at_pin(session, name, must_apply=False) as at_pin:
         loaded = at_pin.loaded
         state, read = Overlay(at_pin.tree), Fetching(loaded.upstream, at_pin.scratch.read).read

@@ -137,7 +137,7 @@ def _charset(named: dict[str, _Field], name: str) -> str | None:
     if "content-transfer-encoding" in named:
         encoding = named["content-transfer-encoding"].text().lower()
         if encoding not in ("", "7bit", "8bit", "binary"):
-            problem = f"Patch {shown(name)} is a mail in the encoding {shown(encoding)}"
+            problem = f"Patch {shown(name)} is a mail with the transfer encoding {shown(encoding)}"
             raise PatchmgrError("bad-patch", problem, hint)
     if "content-type" not in named:
         return None

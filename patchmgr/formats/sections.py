@@ -102,7 +102,7 @@ def _check_title(reader: PatchReader, title: bytes, names: Names, at: int) -> No
             for name in pair:
                 _checked_name(reader, name, at)
             return
-    raise reader.fault("the diff --git line names other files than the lines below it", at=at)
+    raise reader.fault("the diff --git line and the lines below it name different files", at=at)
 
 
 def _stripped(name: bytes, strip: int) -> bytes | None:
@@ -197,8 +197,8 @@ def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
 class _Scan(Struct):
     """The state of reading the hunks of one file.
 
-    `ended` has a bit for each side whose last line, without a newline, was read. `next_line` is
-    the first old line that the next hunk may change.
+    `ended` has a bit set for each side whose last line has been read and lacks a newline.
+    `next_line` is the number of the first line in the old file that the next hunk may change.
     """
 
     reader: PatchReader

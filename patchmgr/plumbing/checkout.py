@@ -123,7 +123,7 @@ class Checkout(Target):
         return FileStanding.ORIGINAL if state == file.before else FileStanding.EDITED
 
     def _standings_as_git(self, files: Sequence[AppliedFile]) -> dict[str, FileStanding]:
-        """Return the standing of existing files, comparing the contents that git would store."""
+        """Find patched and original files by the contents that git would store for them."""
         found = {f.path: there for f in files if (there := self.tree.read(f.path)) is not None}
         kept = {
             f.path: WorkFile(f.before.mode, self.original(f.original), 0)

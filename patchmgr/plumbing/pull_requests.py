@@ -206,7 +206,7 @@ def _quiet() -> Mapping[str, str]:
 
 
 def pull_state(repository: str, number: int) -> str:
-    """Return the state of a pull request: OPEN, CLOSED, MERGED, or "unknown: " before gh's reason.
+    """Return the state of a pull request: OPEN, CLOSED, MERGED, or "unknown: " and the reason.
 
     Raises PatchmgrError "gh" if gh is not installed or does not answer in time.
     """

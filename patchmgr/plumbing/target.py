@@ -89,10 +89,10 @@ class _FilePlan(Struct, frozen=True, array_like=True):
 
 
 class PlannedExchange(Struct, frozen=True):
-    """An exchange, as the journal records it; `made` lists the folders that it makes.
+    """An exchange as the journal records it. `made` lists the folders that it creates.
 
-    The files of a `waiting` exchange are moved if the journal of the workspace `decider` contains
-    the `token`.
+    In the phase `waiting`, the files are moved only if the journal of the workspace `decider`
+    contains `token`.
     """
 
     phase: _Phase

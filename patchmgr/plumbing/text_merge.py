@@ -30,7 +30,7 @@ _UNCOMPRESSED = {  # merged texts are read at once, and then deleted
 class _Part(Struct, frozen=True):
     """The part of three texts that git has to merge, and the merged text before and after it.
 
-    `key` are the ids of `sides`, which are None if nothing is left to merge.
+    `key` holds the ids of `sides`. If nothing is left to merge, `sides` is None and `key` is empty.
     """
 
     key: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Conflicts with git's markers, and the results of `conflicts pull` and `conflicts push`."""
+"""Show conflicts with git's markers, and the results of `conflicts pull` and `conflicts push`."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
 
 
 def conflicts_text(outcome: SeriesOutcome) -> Iterator[str]:
-    """Yield each conflicting region of a series, with a few lines around it and its candidates.
+    """Yield each region in conflict with a few lines around it, and the candidates for each file.
 
-    For an absorbed patch that landed in a different form, both texts are included.
+    For an absorbed patch that landed in a different form, yield both texts.
     """
     for patch in outcome.patches:
         if patch.verdict is Verdict.ABSORBED:

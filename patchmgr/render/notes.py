@@ -38,9 +38,9 @@ def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
     page.add(_head(note), _verdicts(note))
     for title, what, rows, is_foldable in (
         ("Conflicts, and how each was resolved", "conflicts", map(_solved, note.solved), False),
-        ("Dropped: upstream has it", "patches", map(_dropped, note.dropped), False),
+        ("Dropped, because upstream has the change", "patches", map(_dropped, note.dropped), False),
         ("To look at", "warnings", map(text, note.warnings), False),
-        ("What upstream brought to the touched files", "lines", _brought(note), True),
+        ("Upstream commits to the touched files", "lines", _brought(note), True),
         ("Byte-identical files", "lines", _identical(note), True),
     ):
         lines = list(rows)

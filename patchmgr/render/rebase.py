@@ -251,7 +251,7 @@ def after_rebase(
         yield from _next_step(outcomes, work, tuple(waiting))
     elif any(outcome.has_conflicts for outcome in outcomes):
         yield _conflicts_left(outcomes)
-        yield "Nothing was written: this was a dry run. To resolve them, run without --dry-run"
+        yield "Nothing was written: this was a dry run. To resolve conflicts, run without --dry-run"
     elif is_dry_run:
         yield "No conflict. Nothing was written: this was a dry run."
     else:

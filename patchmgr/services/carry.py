@@ -82,8 +82,8 @@ def search_of(
 ) -> AbsorptionSearch:
     """Return the input of a search for changes that upstream already contains.
 
-    Patches are left out that are not part of the state that later patches build on, and skipped
-    patches whose changes have not been computed.
+    Two kinds of patches are left out: those that are not part of the state that later patches build
+    on, and skipped patches whose changes have not been computed.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])

@@ -174,7 +174,7 @@ class _Request(Struct, frozen=True):
         return f"patchmgr import --git {clone} {base}..{self.last} --series {name}{how}"
 
     def on(self, base: str, form: str) -> tuple[str, ...]:
-        """Return two commands: one makes a series on another base, the other imports into it."""
+        """Return two commands: make a series on another base, and import the commits into it."""
         name = f"{self.record.name}-2"
         new = f"patchmgr series new {name} --upstream {self.record.upstream} --base {base}"
         return new, self.command(base, form, name)

@@ -336,9 +336,10 @@ def series_at_pin(
 
 
 def _refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
-    """Raise PatchmgrError "conflict" if a patch does not apply.
+    """Raise an error if a patch is in conflict.
 
-    Raises PatchmgrError "bad-predicate" if a patch applies but its `Ensures` does not hold.
+    Raises PatchmgrError "conflict" if the patch does not apply, and "bad-predicate" if it applies
+    but its `Ensures` does not hold.
     """
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:

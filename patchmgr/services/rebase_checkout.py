@@ -309,7 +309,7 @@ class OtherEdits(Struct, frozen=True):
             f"files that are not in conflict were also edited in {root}: {names}",
             f"to add the edits to {shown(patch)}: patchmgr rebase --continue --other-edits patch",
             f"to put them into a new patch after {shown(patch)}: --other-edits new",
-            "to save them with git stash instead: --other-edits none",
+            "to let patchmgr save them with git stash: --other-edits none",
         )
 
 

@@ -38,9 +38,9 @@ def options_to_continue(session: Session, in_progress: InProgress) -> CarryOptio
 
 
 class RepeatedRebase(Struct, frozen=True):
-    """The outcome of a series in a repeated rebase, and the temporary repository that was used.
+    """The outcome of a series in a repeated rebase, and its temporary repository, `scratch`.
 
-    `top` is a commit in that repository with all changes that merged cleanly.
+    `top` is the commit there that has all changes that merged cleanly.
     """
 
     session: Session

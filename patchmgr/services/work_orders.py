@@ -64,11 +64,11 @@ _SOLUTION = (
     ("merge", "the rebase accepts the text, and the file no longer has a conflict"),
     (
         "audit",
-        "the audit has no new certain finding: names resolve, calls match, no code is lost or"
-        " duplicated",
+        "the audit has no new finding that is certain: names resolve, calls match, and no code is"
+        " lost or duplicated",
     ),
     ("ledger", "the text keeps part of each side's change; only a person may give up a side"),
-    ("whitespace", "the text adds no whitespace error"),
+    ("whitespace", "the text adds no whitespace errors"),
 )
 
 

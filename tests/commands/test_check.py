@@ -308,4 +308,4 @@ def test_what_does_not_add_up_is_a_conflict(scene: Scene, monkeypatch: pytest.Mo
     assert series["head"] is None
     (patch,) = series["patches"]
     assert patch["verdict"] == "conflict"
-    assert "lacks 1 line of upstream that no patch removes: `line 5`" in patch["reason"]
+    assert "lacks 1 line from upstream that no patch removes: `line 5`" in patch["reason"]

@@ -201,9 +201,9 @@ BAD = {
     "same mode": (X + b"old mode 100644\nnew mode 100644\n", "changes nothing"),
     "names without hunks": (X + MARKS, "a hunk is expected"),
     "one name only": (X + b"--- a/x\n" + HUNK, r"a \+\+\+ line is expected"),
-    "title of others": (b"diff --git a/y b/y\n" + MARKS + HUNK, "names other files"),
-    "title swapped": (RENAME.replace(b"a/x b/y", b"a/y b/x"), "names other files"),
-    "title of one": (b"diff --git a/x\n" + MARKS + HUNK, "names other files"),
+    "title of others": (b"diff --git a/y b/y\n" + MARKS + HUNK, "name different files"),
+    "title swapped": (RENAME.replace(b"a/x b/y", b"a/y b/x"), "name different files"),
+    "title of one": (b"diff --git a/x\n" + MARKS + HUNK, "name different files"),
     "title ambiguous": (
         b"diff --git a/x b/y\nold mode 100644\nnew mode 100755\n", "does not name one file twice"
     ),

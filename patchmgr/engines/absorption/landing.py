@@ -89,7 +89,7 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_of(lines: Lines) -> Event:
-    """Return whether a landed patch is still in the target: in full, in part, or not at all."""
+    """Return how much of a landed patch the target still has: all, a part, or nothing."""
     fates = [line for some in lines.values() for line in some]
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in fates):
         return Event.LANDED

@@ -309,7 +309,7 @@ class Series:
 
     @cached_property
     def related(self) -> Mapping[int, set[int]]:
-        """For each patch, those that undo some of its changes and those whose changes it undoes."""
+        """Maps each patch to those that undo some of its changes, or that it undoes in part."""
         found = defaultdict[int, set[int]](set)
         for path in self.paths:
             for one, (other, _) in self.weave(path).replacements:

@@ -22,7 +22,7 @@ class Event(str, Enum):
 
 
 class Absorption(Struct, frozen=True):
-    """Which hunks of a patch upstream has, and the upstream commit that introduced them."""
+    """What upstream has of a patch: which hunks, since which commit, and what followed."""
 
     hunks: frozenset[int]
     step: Step

@@ -47,10 +47,10 @@ _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
 class _Line(Struct, frozen=True):
-    """A line of a file: its number (from 1), and the block that it is in.
+    """A line of a file: its number (from 1), its text, and the blocks around it.
 
-    `block` is the number of the line that begins this block. `around` holds the texts of all lines
-    that begin a block around the line, to compare positions between versions of the file.
+    `block` is the number of the line that begins the innermost block, or 0. `around` holds the
+    texts of the lines that begin the blocks, to find the same blocks in other versions of the file.
     """
 
     number: int

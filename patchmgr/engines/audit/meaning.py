@@ -386,7 +386,7 @@ def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple
         was, now = changed[0]
         if set(_WORD.findall(was)) & set(_WORD.findall(now)):
             shown = _shown(was, now)
-            text = f"the condition or loop around this line is now {shown[1]} (it was {shown[0]})"
+            text = f"the condition or loop around this line changed from {shown[0]} to {shown[1]}"
             yield now, text, site.first
 
 

@@ -290,7 +290,7 @@ def _blocks(node: ast.stmt) -> Iterator[tuple[str | None, Sequence[ast.stmt]]]:
 
 
 def _head(node: ast.stmt) -> tuple[str, int]:
-    """Return the text of a statement without its blocks, and the number of its last line."""
+    """Return a statement without its blocks, as text, and the number of its last line."""
     parts, ends, is_whole = [type(node).__name__], [node.lineno], not isinstance(node, Definition)
     for name, value in ast.iter_fields(node):
         values = value if isinstance(value, list) else [value]

@@ -228,7 +228,7 @@ class _Comparison(Struct, frozen=True):
         return self._made(new, run, reach, gates, why)
 
     def _asked(self, side: Side, unit: str | None, lines: Sequence[int]) -> tuple[Gate, ...]:
-        """Return the gates that a unit checks, if none of `lines` runs while all gates are off."""
+        """Return the gates that a unit tests, or none if some of `lines` run with all gates off."""
         is_kept = keys(side.kept.get(unit, ()), lines)
         return () if is_kept else tuple(side.asked.get(unit, ()))
 

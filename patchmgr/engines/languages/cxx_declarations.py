@@ -232,7 +232,7 @@ class _Declarations(Scan):
                 pass
 
     def declare(self, pending: Sequence[Token]) -> None:
-        """Add what a statement that ends with a semicolon declares, or one enumerator."""
+        """Add an enumerator, or the names in a declaration that ends with a semicolon."""
         line = pending[0].line + 1
         if self.scope.kind is ScopeKind.ENUMERATION:
             if is_name(pending[0].text):
@@ -271,7 +271,7 @@ class _Declarations(Scan):
         self._function(statement, function, is_definition=True)
 
     def doubt(self, line: int, first: ScanState) -> None:
-        """Continue in the state at the end of the first branch, as `match_brackets` does."""
+        """Continue after the `#endif` in the state `first`, as `match_brackets` does."""
         self.restore(first)
 
     def _function(self, statement: Head, function: Function | None, *, is_definition: bool) -> None:

@@ -159,7 +159,7 @@ class Scan:
         """Called when a scope opens; `statement` is what comes before its brace."""
 
     def declare(self, pending: Sequence[Token]) -> None:
-        """Called at the end of a declaration without a scope, or of an enumerator."""
+        """Called at the end of an enumerator, or of a declaration that ends with a semicolon."""
 
     def cut(self, pending: Sequence[Token]) -> None:
         """Called if a branch of an `#if` ends within a declaration."""
@@ -506,7 +506,7 @@ def _type_words(texts: Sequence[str]) -> list[str]:
 
 
 def type_names(words: Sequence[str]) -> list[str]:
-    """Return the names among the words of `_type_words`; the last one is that of the type."""
+    """Return the names among the words that `_type_words` found; the type's own name is last."""
     return [word for word in words if is_name(word)]
 
 

@@ -23,7 +23,10 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check, with the running version in place of newer ones."""
+    """Return the Python versions to check: `versions`, or the running version if there are none.
+
+    The running version also replaces all newer ones.
+    """
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 

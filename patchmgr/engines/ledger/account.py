@@ -470,7 +470,7 @@ def neighbours(lines: Lines) -> Counter[Pair]:
 
 _OFF = {
     (True, True): "the result lacks {} that the patches add",
-    (True, False): "the result lacks {} of upstream that no patch removes",
+    (True, False): "the result lacks {} from upstream that no patch removes",
     (False, True): "the result still has {} that the patches remove",
     (False, False): "the result has {} more than upstream and the patches together",
 }

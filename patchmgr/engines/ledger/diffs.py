@@ -19,12 +19,12 @@ class RawHunk(Struct, frozen=True):
         return [line[1:] for line in self.lines if line[:1] != other]
 
     def only(self, kind: bytes) -> list[bytes]:
-        """Return the lines that start with `kind` (`+`, `-` or a space), without this character."""
+        """Return the lines of one kind (`+`, `-` or a space), without their first character."""
         return [line[1:] for line in self.lines if line[:1] == kind]
 
     @property
     def is_last(self) -> bool:
-        """Whether the hunk has less context after its changes, as at the end of a file."""
+        """Whether the hunk has less context after than before its changes, as at a file's end."""
         kinds = b"".join(line[:1] for line in self.lines)
         return len(kinds) - len(kinds.rstrip()) < len(kinds) - len(kinds.lstrip())
 

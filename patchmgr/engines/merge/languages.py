@@ -1,4 +1,4 @@
-"""The languages that are merged by tokens, one table entry each, and their common tokenizer."""
+"""The table of the languages that are merged by tokens, and the tokenizer for all of them."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
 
 @lru_cache(maxsize=64)
 def _forms(text: str, names: str = _WORD.pattern) -> Counter[_Form]:
-    """Count the forms in which a text uses each name. `names` is a regular expression."""
+    """Count how often a text uses each name in each form. The pattern `names` matches the names."""
     found = Counter[_Form]()
     for at in (name.start() for name in re.finditer(names, text)):
         use = _USE.match(text, at)

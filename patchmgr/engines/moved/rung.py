@@ -60,11 +60,11 @@ def relocate(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Relocation | None:
-    """Find where upstream moved the lines of those hunks of a file that are in conflict.
+    """Find where upstream moved the lines that the hunks in conflict change.
 
     `collided` holds the numbers of these hunks. `home` is the path of the file after the rebase,
-    and `ours` is upstream's text of it, or None if upstream deleted the file. Returns None if the
-    lines of these hunks did not move.
+    and `ours` is upstream's text of it, or None if upstream deleted the file. Returns None if
+    there is nothing to move.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)

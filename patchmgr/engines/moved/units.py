@@ -20,10 +20,10 @@ _HASH_COMMENTS = frozenset({"Python"})
 
 
 class Unit(Struct, frozen=True):
-    """A symbol with the comments above it, or a paragraph outside of symbols, as a range of lines.
+    """The lines of a symbol and the comments above it, or of a paragraph outside all symbols.
 
-    Lines count from 0, and `end` is exclusive. A paragraph consists of consecutive lines that are
-    not blank, and its `name` is None. `outer` is the symbol that contains this symbol.
+    Lines are counted from 0, and `end` is exclusive. A paragraph consists of consecutive lines that
+    are not blank, and its `name` is None. `outer` is the name of the symbol around this one.
     """
 
     name: str | None

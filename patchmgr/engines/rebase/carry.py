@@ -377,7 +377,7 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
         is_carried = answer in (CARRIED_TEXT, DRIFTED_TEXT)
         is_repeated = all(counts[line] > 1 for line in hunk.old())
         if is_carried and is_repeated and _is_guess(sides.path, *texts[:2], hunk, position):
-            reason = "upstream has the changed lines in several places, but not in the old one"
+            reason = "upstream has the changed lines in several places, none clearly the old place"
             answers = (*merged.answers[:number], CONFLICT, *merged.answers[number + 1 :])
             return Collided(reason, None, answers)
     return merged

@@ -171,10 +171,10 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
     """Return the tree entry (mode and blob) of a file that a person resolved to `content`.
 
-    The file is a symbolic link or submodule if `content` equals that of one side, or if no side is
-    a regular file; a line feed at the end does not count. Otherwise, the file gets the mode of the
-    side that changed the mode. Raises PatchmgrError "bad-resolution" if the file must be a symbolic
-    link or a submodule and `content` does not fit.
+    If a side is a symbolic link or a submodule, and has this content (a line feed at the end is
+    ignored), the result is the entry of this side. Otherwise, the file is regular, and has the mode
+    of the side that changed the mode. If no side is a regular file, it is a symbolic link or a
+    submodule; raises PatchmgrError "bad-resolution" if `content` does not fit one.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")

@@ -39,10 +39,10 @@ SAME_LINES = "upstream changed the same lines"
 
 
 class Sides(Struct, frozen=True):
-    """A file's tree entries in base, ours and theirs; an entry is None if the side has no file.
+    """The tree entries of a file in base, ours and theirs; None where the file does not exist.
 
-    `hunks` lead from base to theirs and start at `positions` (line numbers in base, from 0). The
-    language of the file is determined from `path`.
+    `hunks` turn base into theirs; `positions` holds the line of base (from 0) at which each hunk
+    starts. `path` tells the language of the file.
     """
 
     base: Entry | None

@@ -91,9 +91,9 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 
 
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Apply a patch's change to another state of the files, with git's merge for files that differ.
+    """Apply a patch's change to another state of the files; return the new state or the conflict.
 
-    Returns the new state, or the conflict.
+    A file that is neither the patch's old nor its new version there is merged as git would.
     """
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
@@ -127,7 +127,7 @@ def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[State, ...] | Collision:
-    """Apply the changes of patches in order, with git's merge for files that differ.
+    """Apply the changes of patches in order, each as in `lay`.
 
     Returns `start` and the state after each change, or the first conflict.
     """

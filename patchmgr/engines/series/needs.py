@@ -160,10 +160,10 @@ def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
 
 
 def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
-    """Compute the changes of a patch that only the target needs.
+    """Return a patch that only the target needs, with its change to each file.
 
-    It is applied to the base or, if it does not apply there, to the versions that its diff names.
-    If it applies to neither, it is left out as a conflict.
+    The patch is applied to the base or, if it does not apply there, to the file versions that its
+    diff names. If it applies to neither, it is refused as a conflict.
     """
     try:
         return replace(item, steps=step_patch(Overlay(old), item.patch, blobs))

@@ -141,7 +141,10 @@ def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
 def _with_missing(
     places: Sequence[int], lines: Sequence[bytes], others: Collection[bytes], start: int
 ) -> list[int]:
-    """Return `places` and the indexes of the lines that are not in `others`, and so in no run."""
+    """Return, in order, `places` and the indexes of the lines that are not in `others`.
+
+    Such a line cannot be in a run of equal lines.
+    """
     missing = (start + number for number, line in enumerate(lines) if line not in others)
     return sorted({*places, *missing})
 
