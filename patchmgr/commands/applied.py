@@ -89,12 +89,12 @@ def neighbour(found: Listing, given: str | None, *, step: int) -> str:
     `step` may be negative. By default, the given patch is the top. Hidden patches are skipped.
     Raises PatchmgrError "no-patch" if there is no such patch.
     """
-    rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)
     names = [row.name for row in found.rows]
     start = top if given is None else pick(given, names, series=found.series)
     if start is None and step <= 0:
         raise PatchmgrError("no-patch", f"no patch of {found.series} is pushed", "patchmgr push")
+    rows = [r.name for r in found.rows if r.mark is not Mark.HIDDEN or r.name == start]
     at = (rows.index(start) if start in rows else -1) + step
     if not 0 <= at < len(rows):
         where = "before the first one" if step < 0 else "after the last one"
