@@ -6,6 +6,8 @@ import re
 import time
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from patchmgr.engines.absorption.proposal import Comparison, find_likeness
 from patchmgr.engines.absorption.weave import Weave
 from patchmgr.engines.audit.outline import altered
@@ -20,8 +22,10 @@ from patchmgr.engines.structure.sides import Texts
 from patchmgr.formats.patch_files import parse_patch
 from tests.engines.ledger.test_balance import Files
 from tests.engines.series import hunks_between
+from tests.long import LONG
 from tests.tables import table
 
+pytestmark = pytest.mark.skipif(not LONG, reason="PATCHMGR_LONG is not set: measures time")
 _FEW, _TIMES = 200, 8
 
 
