@@ -248,14 +248,16 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
         for shape, number, name in map(_numbered, theirs)
         if number > 1 and mine.get((shape, number), name) != name
     ]
-    names = {name for _, _, name in map(_numbered, conflict.lines[0])} if pairs else set()
+    if not pairs:
+        return False
+    names = {name for _, _, name in map(_numbered, conflict.lines[0])}
     around = conflict.around
     sides = (
         lines_of(around.before)[-_NEARBY:],
         conflict.region.base,
         lines_of(around.after)[:_NEARBY],
     )
-    near = {_numbered(line)[:2] for lines in sides for line in lines} if pairs else set()
+    near = {_numbered(line)[:2] for lines in sides for line in lines}
     return any(
         near & {(shape, number - 1), (shape, number / 2)}
         and (shape, number) not in near
