@@ -48,6 +48,7 @@ _DECLARES = re.compile(
 )
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
 _LOGICAL = frozenset({"&&", "||", "and", "or", "?"})
+_AFTER_VALUE = frozenset({".", "?", ")", "&&", "||"})  # what can follow the `?` of `a?`
 _COMPARISONS = frozenset({"is", "in", "==", "!=", "<", ">", "<=", ">="})
 _BETWEEN = frozenset({",", ";", ":", "=", "return", "if", "elif", "while"})  # end an expression
 _BRACKET = re.compile(r"[()\[\]{},]")
@@ -416,20 +417,22 @@ def _mixed(text: str, language: Language) -> set[str]:
 
     Upstream changes `file.isImage()` to `file != null && file.isImage()`, and the patch changes it
     to `file.isImage() || file.isVideo()` (nextcloud/android 62c918f59a). Or a comparison follows a
-    group: `(quant and quant in known) is not None` (ROCm/vllm e8766c6ddb).
+    group: `(quant and quant in known) is not None` (ROCm/vllm e8766c6ddb). The `?` of `a?.b`, and
+    of `a()? && b` in Rust, is not an operator with two operands.
     """
     found = set[str]()
     around, closed = [set[str]()], set[str]()  # the logical operators of each open bracket
-    for word in (t.text for t in tokens_of(text, language) if t.kind in ("word", "sign")):
+    words = [t.text for t in tokens_of(text, language) if t.kind in ("word", "sign", "eol")]
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         if word in _COMPARISONS:
             found |= {f"{one} {word}" for one in closed}
         closed = around.pop() if word in CLOSERS.values() and len(around) > 1 else set()
         if word in CLOSERS:
             around.append(set())
-        elif word in _LOGICAL:
+        elif word in _LOGICAL and not (word == "?" and after in _AFTER_VALUE):
             found |= {" ".join(sorted((one, word))) for one in around[-1] - {word}}
             around[-1].add(word)
-        elif word in _BETWEEN:
+        elif word in _BETWEEN or (word == "\n" and before not in _LOGICAL):
             around[-1].clear()
     return found
 
