@@ -55,11 +55,11 @@ def collision(
                 answers = (DECIDED,) * len(answers)
             return FileResult(step, target, answers, {home: None, target: entry})
         if (work.patch, path) in work.tools.solved:
+            where = f"{work.patch}: {path}"
             raise PatchmgrError(
                 "bad-resolution",
-                f"{path} cannot be created: upstream has {obstacle}, which is in the way",
+                f"{where} cannot be created: upstream has {obstacle}, which is in the way",
                 f"delete the file, then run: patchmgr rebase --continue --accept {typed(path)}",
-                "to leave out the patch: patchmgr rebase --skip",
             )
     conflict = FileConflict(
         id=conflict_id(base, ours, theirs, collided.marked),
