@@ -502,7 +502,7 @@ def _is_nearly(one: str, other: str) -> bool:
     """Return whether two lines declare the same thing differently, as with other parameters."""
     if _SIGN.split(one, maxsplit=1)[0] != _SIGN.split(other, maxsplit=1)[0]:
         return False
-    a, b = said_of(one), said_of(other)
+    a, b = (said_of(line.strip(" \t\n,")) for line in (one, other))
     more, less = (Counter(words_of(x)) - Counter(words_of(y)) for x, y in ((a, b), (b, a)))
     return a != b and (likeness(a, b) >= _ALIKE or not (more and less))
 
