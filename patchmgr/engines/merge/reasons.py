@@ -390,7 +390,19 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
     both = Counter(words_of(said_of("".join((*conflict.region.head, *conflict.region.tail)))))
     once = (both - base) & sides[0] & sides[1]
     more = merged - (base + (sides[0] - base) + (sides[1] - base) - once)
-    return bool(kept - merged) or any(map(_WORD.match, more))
+    return bool(kept - merged) or any(map(_WORD.match, more)) or _is_added_twice(conflict, made)
+
+
+def _is_added_twice(conflict: Conflict, made: Made) -> bool:
+    """Return whether the candidate has a line that both sides add more often than both do."""
+    region = conflict.region
+    base, ours, theirs = map(_counted, region.sides)
+    both, merged = _counted((*region.head, *region.tail)), _counted(lines_of(made.text))
+    return any(
+        merged[line] > max(ours[line], theirs[line], ours[line] + theirs[line] - base[line] - n)
+        for line, n in both.items()
+        if _WORD.search(line)
+    )
 
 
 @lru_cache(maxsize=64)
