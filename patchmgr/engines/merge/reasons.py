@@ -364,6 +364,12 @@ def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
     return made.rule in BY_LINES and any(map(_tells, conflict.region.head))
 
 
+def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
+    """Return whether both sides begin a block such as `default:`, and the candidate joins them."""
+    is_open = "".join(conflict.region.head).rstrip().endswith(("{", ":"))
+    return is_open and made.text not in conflict.around.sides
+
+
 def _is_emptied(conflict: Conflict, made: Made) -> bool:
     """Return whether one side deletes all lines of a region, and the other wraps or changes them.
 
@@ -609,6 +615,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "order": ("cmake json shell yaml", _is_command),
     "undone": (_ALL, lambda conflict, made: conflict.subject.is_undone(made.text)),
     "two wordings": (_ALL, _has_two_wordings),
+    "one block": ("c", _is_of_one_block),
     "emptied": (_ALL, _is_emptied),
     "renamed": (_ALL, _is_renamed),
     "doubled": (_NOT_PYTHON, _is_unaccounted),

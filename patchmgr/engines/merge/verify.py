@@ -238,27 +238,46 @@ def closed_in(text: str, language: Language) -> int:
 
 @lru_cache(maxsize=64)
 def _repeated(text: str, language: Language) -> Counter[str]:
-    """Count the keys that an object repeats, and the conditions that a chain of `if` repeats."""
+    """Count what a text repeats that a block or a chain of branches may have only once.
+
+    These are the keys of an object, the cases of a `switch`, the conditions of a chain, and its
+    last branch, `else` or `finally`.
+    """
     tokens = [t.text for t in tokens_of(text, language) if t.kind != "comment"]
     repeated, seen = (
         Counter[str](),
         [set[str]()],
     )  # the keys or conditions seen in each open bracket
     for n, token in enumerate(tokens):
-        said = ""
+        last = tokens[n - 1] if n else ""
         if token in CLOSERS:
             seen.append(set())
         elif token in CLOSERS.values():
-            seen[1:] = seen[1:-1]
-        elif token == "if":
-            seen[-1] = seen[-1] if tokens[n - 1] == "else" else set()
-            said = " ".join(takewhile(lambda t: t not in "{;", tokens[n:]))
-        elif token == ":" and (n == 1 or tokens[n - 2] in ("{", ",")):
-            said = tokens[n - 1]
+            seen[-1:] = [] if len(seen) > 1 else [set()]
+        elif (token == "if" and last != "else") or token in _NEW_CHAINS:
+            seen[-1] = set()
+        said = _once(tokens, n, last, is_ended="else" in seen[-1])
         if said in seen[-1]:
             repeated[said] += 1
         seen[-1] |= {said} - {""}
     return repeated
+
+
+_NEW_CHAINS = ("try", "let", "guard")
+
+
+def _once(tokens: Sequence[str], n: int, last: str, *, is_ended: bool) -> str:
+    """Return what a block or a chain may have only once and begins with token `n`, or ""."""
+    token = tokens[n]
+    if token in ("if", "case"):
+        stop = ("{", ";") if token == "if" else ("{", ";", ":", "case")
+        return " ".join([token, *takewhile(lambda t: t not in stop, tokens[n + 1 :])])
+    if token in ("else", "catch", "finally") and last != ".":
+        is_last = token == "finally" or (token == "else" and tokens[n + 1 : n + 2] != ["if"])
+        return "else" if is_last or is_ended else ""
+    if token == ":" and (last == "default" or n == 1 or tokens[n - 2] in ("{", ",")):
+        return last
+    return ""
 
 
 def _fails_python(candidate: str, around: Surroundings) -> str:
