@@ -35,7 +35,9 @@ class Language(Struct, frozen=True):
 
     `layout` says what separates statements: `indent` (lines and their indentation), `lines`, or
     `signs` (such as semicolons; white space does not matter). `opens` matches a line that opens a
-    block, in a language in which the word `end` closes it.
+    block, in a language in which the word `end` closes it. `continues` matches a token that
+    continues the statement of the line before, in a language of signs whose statements end with
+    their lines, too.
     """
 
     family: str
@@ -46,6 +48,7 @@ class Language(Struct, frozen=True):
     word: str = _WORD
     sign: str = _SIGN
     opens: str = ""
+    continues: str = ""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -70,6 +73,24 @@ C = Language(
 )
 CSS = replace(C, directive=_NEVER)
 RUST = replace(C, string=_RUST_STRING)
+GO = replace(
+    C,
+    string=rf"{_STRING}|`[^`]*`",
+    directive=_NEVER,
+    sign=rf":=|<-|&\^=|{_C_SIGN}",
+    continues=_NEVER,
+)
+_TEMPLATE = r"`(?:\\.|[^\\`])*`"
+_OPERAND = (
+    r"(?:(?<=[(,=:\[!&|?;{])|(?<=[(,=:\[!&|?;{]\s)|(?<=\breturn\s))"  # what comes is no division
+)
+_REGULAR = rf"{_OPERAND}/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*"
+JAVASCRIPT = replace(
+    C,
+    string=rf"{C.string}|{_TEMPLATE}|{_REGULAR}",
+    continues=r"(?!(?:\+\+|--|\.\.\.)$)[.,?:()\[\]{=+*/%&|^<>`-]"
+    r"|(?:else|catch|finally|instanceof|in|of|as|extends|implements|satisfies)$",
+)
 _SPACED_HASH = rf"(?:(?<=\s)|(?<![^\n])){_HASH}"
 RUBY = Language(
     "c",
@@ -90,10 +111,12 @@ TEXT = Language("text", "lines", string=_NEVER, word=r"\w+(?:[.\-/+]\w+)*")
 
 _LANGUAGES = {
     PYTHON: "Python, Bazel, Cython",
-    C: "C, C++, C++ header, CUDA, HIP, Metal, MLIR, TableGen, Objective-C, C#, Java, Kotlin, Scala,"
-    " Groovy, Go, Swift, Dart, PHP, Protobuf, JavaScript, TypeScript",
+    C: "C, C++, C++ header, CUDA, HIP, Metal, MLIR, TableGen, Objective-C, C#, Java, Dart, PHP,"
+    " Protobuf",
     CSS: "CSS",
     RUST: "Rust",
+    GO: "Go",
+    JAVASCRIPT: "JavaScript, TypeScript, Kotlin, Scala, Groovy, Swift",
     RUBY: "Ruby",
     YAML: "YAML",
     SHELL: "Shell, Dockerfile, Make, INI",

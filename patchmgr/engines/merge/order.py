@@ -35,13 +35,16 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     """Return why a person must choose the order of both sides' insertions, or "" if nobody must."""
     if chunk.bracket in _IN_ORDER:  # positional items come before named ones
         return "" if all(map(_is_named, later)) else "order"
-    if any(p.text.startswith("!") for p in (*earlier, *later)):
-        return "order"  # an exception to the patterns before it
-    if all(any(p.kind == "clause" for p in run) for run in (earlier, later)):
+    if any(p.text.startswith(("!", "...")) for p in (*earlier, *later)):
+        return "order"  # an exception to the patterns before it; the rest of an object
+    if all(any(map(_is_clause, run)) for run in (earlier, later)):
         return "order"  # the first clause that matches is the one that runs
     if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
         return "order"
-    ends = [words_of(p.said) for p in earlier if p.kind != "blank"][-1:]
+    said = [words_of(p.said) for p in earlier if p.kind != "blank"]
+    if any(words[:1] == ("}",) for words in said[1:]):
+        return "closes"  # what is later would stand in another block (traefik fc12abc265)
+    ends = said[-1:]
     has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
     is_left = bool(ends and ends[0]) and (
         ends[0][0] in _LEAVING or (has_case and ends[0][-1] == ":")
@@ -51,6 +54,11 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     if is_python and _share_names(earlier, later):
         return "effects"
     return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
+
+
+def _is_clause(node: Node) -> bool:
+    """Return whether a node continues a chain of conditions, as in `} else if (a) {`."""
+    return node.kind == "clause" or words_of(node.said)[:2] == ("}", "else")
 
 
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:

@@ -17,8 +17,12 @@ def spaced(parts: list[Node], base: Node, ours: Node, theirs: Node) -> list[Node
         is_long = [any("\n" in p.lead for p in node.parts) for node in (base, ours, theirs)]
         is_theirs = is_long[2] != is_long[0] == is_long[1] or not ours.parts
         return separated(parts, (theirs if is_theirs else ours).parts)
-    for n in range(1, len(parts) if base.kind == "code" else 0):
-        if _runs_together(parts[n - 1].text, parts[n].whole):
+    firsts = {id(node.parts[0]): node for node in (base, ours, theirs) if node.parts}
+    for n in range(1, len(parts)):
+        side = firsts.get(id(parts[n]))
+        if side is not None and not parts[n].lead:  # its white space is that of the statement
+            parts[n] = replace(parts[n], lead=side.lead[len(side.lead.rstrip()) :])
+        if base.kind == "code" and _runs_together(parts[n - 1].text, parts[n].whole):
             parts[n] = replace(parts[n], lead=" ")
     return parts
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.brackets import grouped, items, items_of_python, listed, with_names
-from patchmgr.engines.merge.languages import PYTHON, Language, Token, tokens_of
+from patchmgr.engines.merge.languages import GO, PYTHON, Language, Token, tokens_of
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 
@@ -18,7 +20,8 @@ def read(text: str, language: Language) -> Node:
     tokens = tokens_of(text, language) if text else ()
     try:
         if language.layout == "signs":
-            return _statements(grouped(tokens, _held))
+            ended = _with_line_ends(tokens, language) if language.continues else tokens
+            return _statements(grouped(ended, partial(_held, language)), language)
         return _nested(_lines(tokens), language)
     except RecursionError:
         flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
@@ -176,15 +179,45 @@ def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:
     return "line", ""
 
 
-# ---- languages such as C, whose statements end with a semicolon or a block
+# ---- languages such as C, whose statements end with a semicolon or a block, or with a line
 
 _JOINING = frozenset({"else", "catch", "while"})
 _HEADS = frozenset({"if", "for", "switch"})
+_GROUPS = frozenset({"const", "import", "type", "var"})
+_LAST = frozenset({")", "]", "}", "++", "--"})
 
 
-def _held(before: Sequence[Node], inner: Sequence[Node]) -> Node:
-    is_block = before[-1].text == "{" and _is_code(inner)
-    return _statements(inner) if is_block else listed(inner, before[-1].text)
+def _with_line_ends(tokens: Sequence[Token], language: Language) -> list[Token]:
+    """Put an empty token behind each statement that the end of its line ends."""
+    continues = re.compile(language.continues)
+    found: list[Token] = []
+    at, is_behind = 0, False  # after the code that may end a statement; whether its line has ended
+    for token in tokens:
+        is_behind |= "\n" in token.lead
+        if token.kind != "comment":
+            if at and is_behind and not continues.match(token.text):
+                found.insert(at, Token("eol", "", "", token.depth))
+            may_end = token.kind in ("word", "string") or token.text in _LAST
+            at, is_behind = len(found) + 1 if may_end else 0, False
+        found.append(token)
+    return found
+
+
+def _held(language: Language, before: Sequence[Node], inner: Sequence[Node]) -> Node:
+    """Return the content of brackets: statements, or items (with a comma where a line ends)."""
+    code = [node for node in inner if node.kind != "eol"]
+    is_block = before[-1].text == "{" and _is_code(code)
+    if len(code) < len(inner):
+        is_group = before[-1].text == "(" and before[-2:-1] and before[-2].text in _GROUPS
+        is_block = is_group or (before[-1].text == "{" and not _has_comma_at_line_end(code))
+    return _statements(inner, language) if is_block else listed(code, before[-1].text)
+
+
+def _has_comma_at_line_end(nodes: Sequence[Node]) -> bool:
+    code = [node for node in nodes if node.kind != "comment"]
+    return code[-1].text == "," or any(
+        one.text == "," and "\n" in after.lead for one, after in pairwise(code)
+    )
 
 
 def _is_code(nodes: Sequence[Node]) -> bool:
@@ -193,14 +226,14 @@ def _is_code(nodes: Sequence[Node]) -> bool:
     ) or not any(n.text == "," for n in nodes)
 
 
-def _statements(nodes: Sequence[Node]) -> Node:
-    """Split at semicolons, directives and blocks; a comment belongs to the statement after it."""
+def _statements(nodes: Sequence[Node], language: Language) -> Node:
+    """Split where statements end; a comment belongs to the statement after it."""
     statements: list[Node] = []
     mine: list[Node] = []
 
     def end() -> None:
         if mine:
-            statements.append(_statement(mine))
+            statements.append(_statement(mine, language))
             mine.clear()
 
     for n, node in enumerate(nodes):
@@ -208,55 +241,106 @@ def _statements(nodes: Sequence[Node]) -> Node:
         if node.kind == "comment" and is_same_line and not mine and statements:
             statements[-1] = replace(statements[-1], tail=statements[-1].tail + node.whole)
             continue
-        if node.kind in ("directive", "end"):
+        if node.kind in ("directive", "end") or (node.kind == "eol" and not _is_annotation(mine)):
             end()
+        if node.kind == "eol":
+            continue
         mine.append(node)
-        if _ends(mine, nodes[n + 1] if n + 1 < len(nodes) else None):
+        if _ends(mine, nodes[n + 1] if n + 1 < len(nodes) else None, language):
             end()
     end()
     return tree("block", statements, key="{")
 
 
-def _ends(nodes: Sequence[Node], after: Node | None) -> bool:
+def _is_annotation(nodes: Sequence[Node]) -> bool:
+    """Return whether these nodes are annotations of what follows, as in `@Test` or `@A(b) @C`."""
+    return [n.text for n in nodes[:1]] == ["@"] and all(
+        node.text in "@.:()" or node.kind == "list" or before.text in "@.:"
+        for before, node in pairwise(nodes)
+    )
+
+
+def _ends(nodes: Sequence[Node], after: Node | None, language: Language) -> bool:
     """Return whether a statement ends with these nodes, given the node that follows them."""
-    last = nodes[-1]
+    last, by_lines = nodes[-1], bool(language.continues)
+    if by_lines and last.text == ";" and len(nodes) == 1:
+        return False  # before a bracket that would continue the line before
     if last.text == ";":  # not in a head without parentheses: Go's `if v := f(); v > 0 {`
         at = max((n for n, node in enumerate(nodes) if node.text in _HEADS), default=-1)
         is_head = at >= 0 and nodes[at + 1].text != "("
         is_open = is_head and all(node.kind != "block" for node in nodes[at:])
         return not is_open or after is None or "\n" in after.lead
-    if last.text == "}" and nodes[-2:-1] and nodes[-2].kind == "block":
+    if last.text == "}" and nodes[-2:-1] and nodes[-2].kind == "block" and not by_lines:
         return after is None or not (
             after.text in _JOINING or after.text in ";,)=" or after.kind == "list"
         )
+    if by_lines and last.text == "{":  # of a block whose end is not in the text
+        return after is None or after.kind not in ("block", "list")
     return last.kind == "directive"
 
 
-def _statement(nodes: Sequence[Node]) -> Node:
+def _statement(nodes: Sequence[Node], language: Language) -> Node:
     first = 0
     while first < len(nodes) - 1 and nodes[first].kind == "comment":
         first += 1
     lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
     core = [replace(nodes[first], lead=""), *nodes[first + 1 :]]
-    kind, key = _what_signs(core)
+    kind, key = _what_signs(core, language)
     return tree(kind, core, key=key, lead=lead)
 
 
-def _what_signs(nodes: Sequence[Node]) -> tuple[str, str]:
-    words = [n.text for n in nodes]
+def _what_signs(nodes: Sequence[Node], language: Language) -> tuple[str, str]:
+    words, kinds = [n.text for n in nodes], [n.kind for n in nodes]
     if nodes[0].kind == "end":
         return "blank", ""
+    if _is_annotation(nodes) or words == ["}"]:
+        return "fragment", ""
     if nodes[0].kind == "directive":
         text = nodes[0].said
         return ("import", text) if "include" in text else ("directive", "")
     if words[0] in ("if", "for", "while", "switch", "do", "return", "case", "else"):
         return "compound" if words[0] != "return" else "statement", ""
+    if words[0] == "type" and kinds[1:2] == ["word"]:
+        return "class", f"class {words[1]}"
     if "(" in words:
-        at = words.index("(")
-        has_block = any(n.kind == "block" for n in nodes)
-        return ("def", f"def {words[at - 1]}") if has_block and at else ("statement", "")
+        name = _defined(nodes, words) if "block" in kinds else ""
+        is_named = bool(name) and name not in _GROUPS
+        return ("def", f"def {name}") if is_named else ("compound" if name else "statement", name)
     if words[0] in ("class", "struct", "enum", "namespace", "union") and len(words) > 1:
         return "class", f"class {words[1]}"
-    if "=" in words[1:]:
-        return "assignment", words[words.index("=") - 1]
+    at = next((n for n, word in enumerate(words) if n and word in ("=", ":=")), 0)
+    if at or (language is GO and _is_declared(kinds, words)):
+        return "assignment", _target(nodes, at) if at else words[words[0] in _GROUPS]
     return "statement", ""
+
+
+_CONTROL = frozenset({"(", "=", ":=", "catch", "for", "func", "function", "if", "switch", "while"})
+
+
+def _defined(nodes: Sequence[Node], words: Sequence[str]) -> str:
+    """Return the name of what a statement with a block defines, with the type of a Go method."""
+    at = words.index("(")
+    if words[0] != "func":
+        return words[at - 1] if at and words[at - 1] not in _CONTROL else ""
+    if at > 1:
+        return words[1]
+    receiver = re.findall(r"\w+", nodes[2].said.partition("[")[0])[-1:]
+    return ".".join([*receiver, words[4]]) if words[5:6] == ["("] else ""
+
+
+def _target(nodes: Sequence[Node], at: int) -> str:
+    """Return the name before the sign of an assignment, such as `x` or `a.b`, or ""."""
+    start = at - 1
+    while start > 1 and nodes[start - 1].text in (".", "->", "::"):
+        start -= 2
+    return "".join(n.text for n in nodes[start:at]) if nodes[at - 1].kind == "word" else ""
+
+
+def _is_declared(kinds: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether a statement of Go declares a field, a variable or the name of an import."""
+    at = 1 + (words[0] in _GROUPS)
+    is_jump = words[0] in ("break", "continue", "goto", "package")
+    is_name = kinds[at - 1 : at] == ["word"] and not is_jump
+    return is_name and (
+        kinds[at : at + 1] in (["word"], ["string"]) or words[at : at + 1] in (["*"], ["["])
+    )

@@ -49,6 +49,8 @@ TEXTS = {
     "crossed.cpp": "f({)}\n",
     "torn.cpp": "  } else {\n    f(1,\n#ifdef A\n",
     "no-receiver.go": "func () F() {\n}\n\nfunc (a *T[K, V]) F() {\n}\nfunc (",
+    "group.go": 'import (\n\t"a" // why\n\tb "c"\n)\n\nvar d = `\n{` // t\nvar',
+    "a.ts": "a()\n;[b].c(/[/]'/)\n@D()\nclass E {\n  f = `${\n`\n}\n",
     "a.yaml": "on:\n  push: [a, b]\njobs:\n  # c\n  x:\n    - run: |\n        echo\n",
     "a.toml": '[tool]\nx = [\n  "a",\n]\n',
     "CMakeLists.txt": "set(X\n  a.cc\n  b.cc)\n",
@@ -59,7 +61,18 @@ TEXTS = {
 }
 
 _PIECES = st.sampled_from(
-    [*"([{<>}]);,:=#'\"\\/*ab \n", "func (", "if ", "class ", "import ", "else"]
+    [
+        *"([{<>}]);,:=#'\"\\/*ab \n",
+        "func (",
+        "if ",
+        "class ",
+        "import ",
+        "else",
+        "var ",
+        "type ",
+        "@",
+        "`",
+    ]
 )
 
 
