@@ -189,10 +189,17 @@ def _widened(found: list[Piece], at: int, language: Language) -> tuple[int, int]
 
 _ANCHORS = re.compile(r"\s*(?:async def|def|class|import|from|@)\b|[A-Za-z_#@]")
 
+# A line of a raw string may begin like any other statement.
+_DECLARED = r"(?:async|class|const|export|func|function|import|let|type|var) [\w({*]"
+
 
 def _anchor(lines: Sequence[str], language: Language) -> int:
     """Return the index of the last line that certainly begins a statement."""
-    starts = _ANCHORS if language is PYTHON else re.compile(r"[A-Za-z_#]")
+    starts = (
+        _ANCHORS
+        if language is PYTHON
+        else re.compile(_DECLARED if language.continues else "[A-Za-z_#]")
+    )
     for n in range(len(lines) - 1, -1, -1):
         if starts.match(lines[n]) and not lines[n].lstrip().startswith("#"):
             return n

@@ -275,15 +275,17 @@ class Replay:
     ) -> Nodes:
         """Merge two insertions that share statements, as two versions of one text.
 
-        If the two differ between two shared statements, a person must choose, unless both name the
-        same thing there.
+        If the two differ between two shared statements, or before the first one, which is no
+        definition, a person must choose, unless both name the same thing there. In Go, two calls
+        would share one `if err != nil {` (ollama 3060abbdbd).
         """
         merged: list[Node] = []
         at = to = 0
         for n, (i, j) in enumerate([*shared, (len(ours), len(theirs))]):
             one, other = ours[at:i], theirs[to:j]
             names = [{p.key or p.said for p in run if p.kind != "blank"} for run in (one, other)]
-            if 0 < n < len(shared) and all(names) and names[0].isdisjoint(names[1]):
+            is_before = n < len(shared) and (n > 0 or ours[i].kind not in ("def", "class"))
+            if is_before and all(names) and names[0].isdisjoint(names[1]):
                 self.asks.append("two wordings")
                 merged += other if self.is_theirs else one
             else:

@@ -159,7 +159,8 @@ def fails(candidate: str, around: Surroundings) -> str:
         return "no" if is_read or not all(are_read) else "syntax"
     if language.family not in ("c", "cmake", "shell"):
         return "no"
-    texts = [candidate, *around.sides]
+    if not language.continues:  # else a region may begin within a raw string
+        texts = [candidate, *around.sides]
     merged, *sides = (_balance(text, language) for text in texts)
     if merged not in sides:
         return "syntax"
@@ -167,6 +168,7 @@ def fails(candidate: str, around: Surroundings) -> str:
         return "no"
     if not _closes_what_sides_close(candidate, around):
         return "syntax"
+    texts = [candidate, *around.sides]
     repeated, *known = (_repeated(text, language) for text in texts)
     return "no" if any(repeated <= side for side in known) else "key-twice"
 
