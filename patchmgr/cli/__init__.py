@@ -179,12 +179,17 @@ def _ended(make: Callable[[], Callable[..., object]]) -> object:
     except PatchmgrError as error:
         return _fail(error)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
     except Exception as fault:  # a usage error from typer, or a bug in patchmgr
         return _usage_or_fault(fault)
     finally:
         _close()
+
+
+def _drop_output() -> None:
+    """Write no more to stdout, not even what Python writes when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _close() -> None:
@@ -200,6 +205,10 @@ def _fail(error: PatchmgrError) -> int:
     say(f"patchmgr: {error.message}")
     page = (f"{Given.line} --help",) if error.kind == "usage" else ()
     say(*(f"  hint: {hint}" for hint in error.hints or page))
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
     return error.exit_code
 
 
