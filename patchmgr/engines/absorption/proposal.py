@@ -6,6 +6,7 @@ A word that was rare in the file weighs more than a frequent one.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -84,6 +85,10 @@ class Wanted(Struct, frozen=True, dict=True):
         there = (word for word in self.words if _raw(word) in lines)
         most = fsum(self.weights[word] for word in there)
         return self.telling >= FEWEST_TELLING and _confidence(most / self.telling) >= least
+
+    def are_all_in(self, there: Sequence[Brought]) -> bool:
+        """Return whether upstream has all words, in any order."""
+        return not Counter(self.words) - Counter(word for _, word in there)
 
     def found(self, there: Sequence[Brought]) -> Sequence[tuple[int, int]]:
         """Match the hunk's words with upstream's, in the same order."""
@@ -203,6 +208,13 @@ class Comparison:
         at = self._symbols[1].at
         return {b: {at(n + 1) for n in range(b.new_start, b.new_end)} for b in self.blocks}
 
+    def called(self, there: Sequence[Brought]) -> list[Brought]:
+        """Return the words of new upstream functions whose names are among the given words."""
+        base, ours = self._symbols
+        said = {word for _, word in there}
+        new = {s for s in ours.names - base.names if re.split(r"\.|::", s)[-1] in said}
+        return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
+
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
         """Return the few upstream lines that contain most of the words that a hunk adds."""
         there = [one for one in there if one[1] in wanted.weights]
@@ -230,10 +242,18 @@ def find_likeness(
     if not changed:
         return None
     wanted, least = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
+    may_call = not is_clean and wanted.telling < FEWEST_TELLING
     # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
-    if not wanted.may_be_in(comparison.new_lines(changed), least):
+    if not may_call and not wanted.may_be_in(comparison.new_lines(changed), least):
         return None
     lines = comparison.brought(comparison.brought_to(runs, changed))
+    if may_call:  # a function may do now what the hunk adds (stale-hash at 0.24.0)
+        lines = comparison.called(lines)
+        if not wanted.are_all_in(lines):
+            return None
+        wanted = comparison.wanted([Run(position, (), hunk.new())])
+        if wanted.telling < FEWEST_TELLING:
+            return None
     found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
     return found if found is not None and found.confidence >= least else None
 

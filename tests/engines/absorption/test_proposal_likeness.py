@@ -10,6 +10,7 @@ from patchmgr.engines.absorption.proposal import Comparison, Likeness, find_like
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.series.placement import split_lines
 from tests.engines.series import hunks_between
+from tests.tables import table
 
 
 @dataclass(frozen=True)
@@ -214,3 +215,67 @@ def test_a_hunk_inside_of_what_upstream_rewrote_is_placed_at_its_start() -> None
     comparison = Comparison("a.py", base, base.replace(b"plant.", b"mill."))
     assert comparison.in_ours(2) == 1
     assert comparison.in_ours(1) == 1
+
+
+POOL = """\
+def evict(self, block):
+    if self.cache.pop(block.hash, block.number) is None:
+        # not in the cache
+        return False
+
+    block.reset_hash()
+
+    self.events.append(Removed(block.hash, medium=GPU, group=self.group))
+    return True
+"""
+POOL_MINE = POOL.replace(
+    "        return False\n", "        block.reset_hash()\n        return False\n"
+)
+POOL_THEIRS = """\
+def remove_hashes(self, block):
+    removed = []
+    if self.cache.pop(block.hash, block.number) is not None:
+        removed.append(block.hash)
+    block.reset_hash()
+    return removed
+
+
+def emit(self, hashes):
+    for hash in hashes:
+        self.events.append(Removed(hash, medium=GPU, group=self.group))
+
+
+def evict(self, block):
+    removed = remove_hashes(self, block)
+    if not removed:
+        return False
+    emit(self, removed)
+    return True
+"""
+
+
+def test_a_place_that_moved_into_a_new_function_is_followed() -> None:
+    base, theirs, ours = (text.encode() for text in (POOL, POOL_MINE, POOL_THEIRS))
+    found = likeness(PYTHON, base, theirs, ours, is_clean=False)
+    assert "block.reset_hash()" in passage(ours, found)
+
+
+@table(
+    "ours",
+    {
+        "not-called": POOL_THEIRS.replace("= remove_hashes(", "= drop_hashes("),
+        "without-ours": POOL_THEIRS.replace("    block.reset_hash()\n", ""),
+        "without-the-surroundings": (
+            "def forget(self, block):\n    block.reset_hash()\n\n\n"
+            "def evict(self, block):\n    forget(self, block)\n    return True\n"
+        ),
+        "no-new-function": (
+            POOL.replace(
+                "    if self.cache.pop(block.hash, block.number) is None:\n", "    if x:\n"
+            )
+        ),
+    },
+)
+def test_another_function_is_not_followed(ours: str) -> None:
+    base, theirs = POOL.encode(), POOL_MINE.encode()
+    assert likeness(PYTHON, base, theirs, ours.encode(), is_clean=False) is None
