@@ -40,7 +40,6 @@ _WORD = late_pattern(
     rf"(?P<string>{_STRING})|(?P<word>[^\W\d]\w*|\d[\w.]*)|(?P<sign>[<>=!]=|[<>]|&&|\|\|)"
 )
 _IN_STRING = late_pattern(r"\\.|\w+(?:-\w+)*|[^\w\s]")
-_PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _BEFORE_HASH = late_pattern(rf"(?:[^#\"']|{_STRING}|[\"'])*?(?=\s*#|$)")
 _BEFORE_SLASHES = late_pattern(rf"(?:[^/\"']|{_STRING}|/(?![/*])|[\"'])*?(?=\s*//|\s*/\*|$)")
 
@@ -53,11 +52,6 @@ def code_of(line: bytes, language: str) -> str:
     if language in BRACED:
         return "" if text.startswith("*") else _before(_BEFORE_SLASHES, text)
     return text
-
-
-def is_code(language: str) -> bool:
-    """Return whether the comments of a language can be recognized."""
-    return language in _HASH or language in BRACED
 
 
 def _before(pattern: re.Pattern[str], text: str) -> str:
@@ -79,12 +73,6 @@ def words_of(line: bytes, language: str) -> list[str]:
 
 def _is_name(word: str) -> bool:
     return word[0].isalnum() or word[0] == "_"
-
-
-def parts_of(word: str) -> tuple[str, ...]:
-    """Return the words that make up a name, in the singular: `file` and `name` for `FileNames`."""
-    found = (part.lower() for part in _PART.findall(word))
-    return tuple(p[:-1] if len(p) > 3 and p.endswith("s") and p[-2] != "s" else p for p in found)
 
 
 def is_import(line: bytes) -> bool:

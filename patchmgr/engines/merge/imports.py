@@ -57,12 +57,11 @@ def _is_invented(module: str, name: str, base: _Imports, sides: _Imports) -> boo
     `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch adds `is_hpu` to the old
     import (HabanaAI/vllm-fork f3283497a3).
     """
-    origins = {origin for origin, other in sides if other == name} - {module}
+    if (module, name) in sides:
+        return False
+    origins = {origin for origin, other in sides if other == name}
     moved = {other for new, other in sides if new == module}
-    is_known = (module, name) in sides or any(
-        (origin, other) in base for origin in origins for other in moved
-    )
-    return not is_known
+    return all((origin, other) not in base for origin in origins for other in moved)
 
 
 def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:

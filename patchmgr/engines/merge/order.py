@@ -100,9 +100,8 @@ _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "
 
 def _is_named(item: Node) -> bool:
     """Return whether an item has a name or a default, so that its position does not matter."""
-    is_sign = item.said == "*" or item.said.startswith(
-        "* *"
-    )  # parameters after it are passed by name
+    # The parameters after `*` are passed by name.
+    is_sign = item.said == "*" or item.said.startswith("* *")
     return item.kind == "blank" or is_sign or "=" in words_of(item.said)[1:]
 
 

@@ -187,19 +187,18 @@ def _widened(found: list[Piece], at: int, language: Language) -> tuple[int, int]
     return None if first == len(context) and not last else (len(context) - first, last)
 
 
-_ANCHORS = re.compile(r"\s*(?:async def|def|class|import|from|@)\b|[A-Za-z_#@]")
-
+_ANCHORS = re.compile(r"[A-Za-z_#]")
+_IN_PYTHON = re.compile(r"\s*(?:async def|def|class|import|from|@)\b|[A-Za-z_#@]")
 # A line of a raw string may begin like any other statement.
-_DECLARED = r"(?:async|class|const|export|func|function|import|let|type|var) [\w({*]"
+_BESIDE_RAW_STRINGS = re.compile(
+    r"(?:async|class|const|export|func|function|import|let|type|var) [\w({*]"
+)
 
 
 def _anchor(lines: Sequence[str], language: Language) -> int:
     """Return the index of the last line that certainly begins a statement."""
-    starts = (
-        _ANCHORS
-        if language is PYTHON
-        else re.compile(_DECLARED if language.continues else "[A-Za-z_#]")
-    )
+    starts = _BESIDE_RAW_STRINGS if language.continues else _ANCHORS
+    starts = _IN_PYTHON if language is PYTHON else starts
     for n in range(len(lines) - 1, -1, -1):
         if starts.match(lines[n]) and not lines[n].lstrip().startswith("#"):
             return n

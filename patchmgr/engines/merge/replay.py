@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from operator import attrgetter
 
 from msgspec import Struct
@@ -245,9 +245,8 @@ class Replay:
         if any(p.kind == "entry" for p in same.values()):
             asks = "same key"
         self.places.append(Place(kind, how))
-        heads, blocks = ([_parts_of_first(run, is_block=n) for run in own] for n in (False, True))
-        doubled = (heads[0] and heads[0] == heads[1]) or (blocks[0] and blocks[0] == blocks[1])
-        self.asks += filter(None, [asks, "doubled" if doubled else ""])
+        is_doubled = any(a and a == b for a, b in zip(*map(_head_and_block, own), strict=True))
+        self.asks += filter(None, [asks, "doubled" if is_doubled else ""])
         if self.is_theirs:
             ours = [same.get(p.key, p) for p in ours]
         rest = [p for p in rest if p.key not in same]
@@ -308,17 +307,15 @@ def _shared(kind: str, ours: Nodes, theirs: Nodes) -> list[Pair]:
     return [(i, j) for i, j in same if ours[i].kind not in (*_REPEATED, "import")]
 
 
-def _parts_of_first(nodes: Nodes, *, is_block: bool) -> list[str]:
-    """Return what is before the block of the first statement, if this is an `if` or a loop.
+def _head_and_block(nodes: Nodes) -> tuple[list[str], list[str]]:
+    """Return the head and the block of the first statement, if this is an `if` or a loop.
 
-    If `is_block`, return the block instead. One block under two conditions is one statement in two
-    versions (vuejs/core f6e3f2bc08).
+    One block under two conditions is one statement in two versions (vuejs/core f6e3f2bc08).
     """
     first = next((p for p in nodes if p.kind != "blank"), None)
-    if first is None or first.kind != "compound":
-        return []
-    head = list(takewhile(lambda p: p.kind != "block", first.parts))
-    return [p.said for p in (first.parts[len(head) : len(head) + 1] if is_block else head)]
+    parts = first.parts if first is not None and first.kind == "compound" else ()
+    end = next((n for n, p in enumerate(parts) if p.kind == "block"), len(parts))
+    return [p.said for p in parts[:end]], [p.said for p in parts[end : end + 1]]
 
 
 def _may_recur(base: Node, ours: Node, theirs: Node) -> bool:
@@ -368,9 +365,8 @@ def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | 
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)
-    key: Callable[[Node], str] = attrgetter(
-        "key" if is_by_module else "said"
-    )  # otherwise one import per name
+    # Otherwise there is one import per name.
+    key: Callable[[Node], str] = attrgetter("key" if is_by_module else "said")
     base, ours, theirs = ({key(p): p for p in side} for side in sides)
     if not base and not ours.keys() & theirs.keys():
         return None

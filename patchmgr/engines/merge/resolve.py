@@ -35,7 +35,7 @@ from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widen
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, lines_of, tree
-from patchmgr.engines.merge.verify import Surroundings, blocks_opened, fails, surroundings
+from patchmgr.engines.merge.verify import Surroundings, fails, is_unbalanced, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from patchmgr.model.outcome import Suggestion
 
@@ -55,7 +55,7 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
         return None
     choices = choose(file, least=LEAST if least is None else least)
     text = text_of(file, choices)
-    if text is None or _is_torn(text, texts, language_of(path)):
+    if text is None or is_unbalanced(text, texts.sides(), language_of(path)):
         return Resolved(None, suggestions=tuple(map(_suggested, choices)))
     taken = [one.taken for one in choices if one.taken is not None]
     return Resolved(
@@ -63,18 +63,6 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
         tuple(dict.fromkeys(one.reliability for one in taken)),
         is_layout=all(one.candidate.features["layout"] != "no" for one in taken),
     )
-
-
-def _is_torn(text: str, texts: Texts, language: Language) -> bool:
-    """Return whether a merged file does not close its blocks, although all its sides do.
-
-    git merges the rest of a file by lines: in Ruby, an `end` came without its `if` (mastodon
-    b6b68b44a1). Only where the braces of a region say too little is the whole file read.
-    """
-    if not (language.opens or language.continues):
-        return False
-    merged, *sides = (sum(blocks_opened(t, language)) for t in (text, *texts.sides()))
-    return len({*sides}) == 1 and merged not in sides
 
 
 def _ended(text: str, texts: Texts) -> str:

@@ -132,9 +132,8 @@ def bound_in(text: str) -> frozenset[str]:
     stop-ids onto 0.25.0, whose second hunk lost its `self.`).
     """
     names = {name.partition(".")[0] for _, name in imported(text)} - {"*"}
-    around: list[
-        tuple[int, bool]
-    ] = []  # of each enclosing definition: its indentation, and whether it is a class
+    # Of each enclosing definition: its indentation, and whether it is a class.
+    around: list[tuple[int, bool]] = []
     for indent, is_class, defined, assigned in _BINDINGS.findall(text):
         while around and around[-1][0] >= len(indent):
             around.pop()
@@ -153,14 +152,15 @@ def fails(candidate: str, around: Surroundings) -> str:
     language = around.language
     if language is PYTHON:
         return _fails_python(candidate, around)
-    texts = [around.text(text) for text in (candidate, *around.sides)]
+    own = candidate, *around.sides
+    whole = [around.text(text) for text in own]
     if language in _PARSERS:
-        is_read, *are_read = (_parses(text, language) for text in texts)
+        is_read, *are_read = (_parses(text, language) for text in whole)
         return "no" if is_read or not all(are_read) else "syntax"
     if language.family not in ("c", "cmake", "shell"):
         return "no"
-    if not language.continues:  # else a region may begin within a raw string
-        texts = [candidate, *around.sides]
+    # A region may begin within a raw string.
+    texts = whole if language.continues else own
     merged, *sides = (_balance(text, language) for text in texts)
     if merged not in sides:
         return "syntax"
@@ -168,8 +168,7 @@ def fails(candidate: str, around: Surroundings) -> str:
         return "no"
     if not _closes_what_sides_close(candidate, around):
         return "syntax"
-    texts = [candidate, *around.sides]
-    repeated, *known = (_repeated(text, language) for text in texts)
+    repeated, *known = (_repeated(text, language) for text in own)
     return "no" if any(repeated <= side for side in known) else "key-twice"
 
 
@@ -220,6 +219,18 @@ def blocks_opened(text: str, language: Language) -> list[int]:
     return [(x == "{") - (x == "}") for x in signs]
 
 
+def is_unbalanced(text: str, sides: Sequence[str], language: Language) -> bool:
+    """Return whether a merged file opens more or fewer blocks than all its sides do.
+
+    git merges the rest of a file by lines: in Ruby, an `end` came without its `if` (mastodon
+    b6b68b44a1). Only where the braces of a region say too little is the whole file read.
+    """
+    if not (language.opens or language.continues):
+        return False
+    merged, *others = (sum(blocks_opened(t, language)) for t in (text, *sides))
+    return len({*others}) == 1 and merged not in others
+
+
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
     """Return whether a candidate closes as many surrounding blocks as both sides together require.
 
@@ -246,10 +257,7 @@ def _repeated(text: str, language: Language) -> Counter[str]:
     last branch, `else` or `finally`.
     """
     tokens = [t.text for t in tokens_of(text, language) if t.kind != "comment"]
-    repeated, seen = (
-        Counter[str](),
-        [set[str]()],
-    )  # the keys or conditions seen in each open bracket
+    repeated, seen = Counter[str](), [set[str]()]  # what was seen in each open bracket
     for n, token in enumerate(tokens):
         last = tokens[n - 1] if n else ""
         if token in CLOSERS:

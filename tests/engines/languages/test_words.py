@@ -8,7 +8,6 @@ from patchmgr.engines.languages.words import (
     indentation,
     is_blank,
     is_import,
-    parts_of,
     words_of,
 )
 from tests.tables import table
@@ -50,19 +49,6 @@ def test_words_of_a_line(line: bytes, words: list[str]) -> None:
 
 def test_words_of_several_lines_follow_each_other() -> None:
     assert all_words([b"a b\n", b"c\n"], "Text") == ["a", "b", "c"]
-
-
-@table(
-    ("word", "parts"),
-    {
-        "snake": ("maybe_remap_kv_scales", ("maybe", "remap", "kv", "scale")),
-        "camel": ("HTTPServerName2", ("http", "server", "name", "2")),
-        "no-plural": ("class_bus_ids", ("class", "bus", "ids")),
-        "sign": ("<=", ()),
-    },
-)
-def test_a_name_is_made_of_words(word: str, parts: tuple[str, ...]) -> None:
-    assert parts_of(word) == parts
 
 
 @table(
