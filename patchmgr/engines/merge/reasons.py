@@ -393,9 +393,7 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
     known, merged = conflict.subject, Counter(words_of(said_of(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
     kept = base - (base - sides[0]) - (base - sides[1])
-    both = Counter(words_of(said_of("".join((*conflict.region.head, *conflict.region.tail)))))
-    once = (both - base) & sides[0] & sides[1]
-    more = merged - (base + (sides[0] - base) + (sides[1] - base) - once)
+    more = merged - (base + (sides[0] - base) + (sides[1] - base))
     return bool(kept - merged) or any(map(_WORD.match, more)) or _is_added_twice(conflict, made)
 
 
