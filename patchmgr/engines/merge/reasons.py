@@ -30,6 +30,7 @@ from patchmgr.engines.text.distinctive import bare, is_telling
 
 BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
 _SIDES = frozenset({"ours", "theirs"})
+_JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})(\W*)")
 _WORD = re.compile(r"\w+")
 _NEAR = 2  # tokens between the edits of both sides
@@ -353,10 +354,11 @@ def _is_one_side(conflict: Conflict, made: Made) -> bool:
     return not is_checked or not (ours | theirs) - base <= set(imported(made.text))
 
 
-def _is_command(_: Conflict, made: Made) -> bool:
+def _is_command(conflict: Conflict, made: Made) -> bool:
     """Return whether both sides insert commands, or items without a key, at the same position."""
-    inserted = (place.kind for place in made.places if place.how.startswith("insert"))
-    return any(kind in ("line", "list") for kind in inserted)
+    added = (line for side in conflict.region.changed[1:] for line in side)
+    kinds = {place.kind for place in made.places if place.how.startswith("insert")}
+    return not (kinds.isdisjoint(("line", "list")) or all(map(_JSON_MEMBER.match, added)))
 
 
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
