@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -14,6 +14,8 @@ _COMMENT = re.compile(r"#.*")
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+)?import\b\s*(\([^)]*\)|(?:[^\n\\]|\\\n)*)", re.M
 )
+# A name that is no member, and no word of a comment or of a string on one line.
+_NAME = re.compile(r"""#.*|"[^"\n]*"|'[^'\n]*'|(?<![.\w])([^\W\d]\w*)""")
 
 _Imports = set[tuple[str, str]]
 _PART = re.compile(r"^\.+|[^.]+")
@@ -32,7 +34,8 @@ class FileImports(Struct, frozen=True):
 
         "imported twice": it imports a name more often than either side does. "removed": it imports
         a name that a side stopped importing. "moved": it adds an import from a module that a side
-        replaced.
+        replaced. "undefined-name": a side dropped an import with all its uses, and the other side
+        has new ones (conda/conda 9d6a0bce28; of a name from `import *`: ckan/ckan 8dfa64ef14).
         """
         base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
         mine, here, *counts = (
@@ -43,25 +46,37 @@ class FileImports(Struct, frozen=True):
             return "imported twice"
         if any(name in mine and not (counts[0][name] and counts[1][name]) for _, name in base):
             return "removed"
+        used = _names(self.clean) | _names(candidate)
+        used -= {name.partition(".")[0] for name in (*mine, *here)}
+        for text, count in zip((self.ours, self.theirs), counts, strict=True):
+            dropped = {name for _, name in base if not count[name]}
+            if (used - _names(text)) & (_names(self.base) if "*" in dropped else dropped):
+                return "undefined-name"
         new = set(imported(candidate)) - base
-        if any(_is_invented(*one, base, sides[0] | sides[1]) for one in new):
+        if any(_is_invented(*one, base, sides) for one in new):
             return "moved"
         is_moved = any(_is_from_where_it_left(new, base, side) for side in sides)
         return "moved" if is_moved else ""
 
 
-def _is_invented(module: str, name: str, base: _Imports, sides: _Imports) -> bool:
+def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Imports]) -> bool:
     """Return whether an import is on no side, and no side moved names to its module.
 
-    Only a name moved from the old module of `name` counts. Upstream replaces `is_tpu` from
-    `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch adds `is_hpu` to the old
-    import (HabanaAI/vllm-fork f3283497a3).
+    Only a move from the module from which only the other side imports `name` counts. Upstream
+    replaces `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch
+    adds `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3). Both import `utils` from the
+    old package, and upstream moves other names (mitmproxy 2bc69a05f2).
     """
-    if (module, name) in sides:
+    if any((module, name) in side for side in sides):
         return False
-    origins = {origin for origin, other in sides if other == name}
-    moved = {other for new, other in sides if new == module}
-    return all((origin, other) not in base for origin in origins for other in moved)
+    return not any(
+        (origin, moved) in base
+        for side, other in (sides, sides[::-1])
+        for origin, imported_name in side - other
+        if imported_name == name
+        for new, moved in other
+        if new == module
+    )
 
 
 def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:
@@ -92,6 +107,11 @@ def _places(module: str, *name: str) -> Iterator[str]:
     """Yield the packages that contain a module (outermost first), the module, and a name in it."""
     words = [*_PART.findall(module), *name]
     yield from ("/".join(words[: n + 1]) for n in range(len(words)))
+
+
+@lru_cache(maxsize=64)
+def _names(text: str) -> frozenset[str]:
+    return frozenset(_NAME.findall(text))
 
 
 @lru_cache(maxsize=64)

@@ -52,6 +52,10 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
             "from p_u import a\n", "from p_v import a\n", "from p_u import a, c\n",
             "from p_v import a, c\n", "",
         ),
+        "other names went into another module": (
+            "from . import a\nfrom .. import u\n", "from .c import a\nfrom . import u\n",
+            "from . import u\n", "from .c import u\n", "moved",
+        ),
         "the module itself": (
             "from .m import a\n", "from .n import a\n", "from .m import a\nfrom . import m\n",
             "from .n import a\nfrom . import m\n", "moved",
@@ -86,3 +90,24 @@ def test_faulty_imports_are_told(
 def test_what_git_merged_outside_of_the_region_counts() -> None:
     found = FileImports("", "from a import x\n", "from b import x\n", "from a import x\n")
     assert found.fault("from b import x\n") == "imported twice"
+
+
+@table(
+    ("base", "ours", "theirs", "clean", "candidate"),
+    {
+        "a new use": (
+            "from a import x\nx(1)\n", "from a import x, z\nx(2)\n", "from a import y\n",
+            "x(2)\n", "from a import y, z\n",
+        ),
+        "a name of all names": (
+            "from a import *\nx(1)\n", "from a import *\nx(1)\nx(2)\n", "import a\na.x(1)\n",
+            "import a\n", "a.x(1)\nx(2)\n",
+        ),
+    },
+)  # fmt: skip
+def test_a_name_whose_import_a_side_drops_is_not_used(
+    base: str, ours: str, theirs: str, clean: str, candidate: str
+) -> None:
+    assert FileImports(base, ours, theirs, clean).fault(candidate) == "undefined-name"
+    assert FileImports(base, theirs, ours, clean).fault(candidate) == "undefined-name"
+    assert FileImports(base, ours, f"{theirs}x = 1\n", clean).fault(candidate) == ""
