@@ -319,13 +319,13 @@ def test_a_structural_merge_is_named(place: Path, run: Run) -> None:
 
 def test_a_structural_merge_warns_of_a_name_that_its_clean_part_lost(place: Path, run: Run) -> None:
     """As in HabanaAI/vllm-fork (vllm/utils.py): upstream gave up an import that the fork uses."""
+    between = "# one\n# two\n# three\n\n"
     rest = "\n# one\n# two\n\n\ndef f(x: list) -> None: ...\n"
-    base = f"from typing import List\nimport m\n\nx = m\n{rest}"
     put(
         place,
-        base,
-        f"import b\nimport m\n\nx = m, b\n{rest}",
-        f"from typing import List\nimport c\nimport m\n\nx = m\ny = c\n{rest}\n"
+        f"from typing import List\n{between}import m\n\nx = m\n{rest}",
+        f"{between}import b\nimport m\n\nx = m, b\n{rest}",
+        f"from typing import List\n{between}import c\nimport m\n\nx = m\ny = c\n{rest}\n"
         "def g(x: List) -> None: ...\n",
     )
     answer = merge(run)

@@ -29,8 +29,8 @@ class FileImports(Struct, frozen=True):
     theirs: str
     clean: str
 
-    def fault(self, candidate: str) -> str:
-        """Return the fault in the imports of a candidate resolution, or "" if there is none.
+    def fault(self, candidate: str, old: str) -> str:
+        """Return the fault in the imports of a candidate resolution of `old`, or "".
 
         "imported twice": it imports a name more often than either side does. "removed": it imports
         a name that a side stopped importing. "moved": it adds an import from a module that a side
@@ -46,11 +46,15 @@ class FileImports(Struct, frozen=True):
             return "imported twice"
         if any(name in mine and not (counts[0][name] and counts[1][name]) for _, name in base):
             return "removed"
-        used = _names(self.clean) | _names(candidate)
-        used -= {name.partition(".")[0] for name in (*mine, *here)}
+        own = {name for _, name in imported(old)}
+        bound = {name.partition(".")[0] for name in (*mine, *here)}
         for text, count in zip((self.ours, self.theirs), counts, strict=True):
             dropped = {name for _, name in base if not count[name]}
-            if (used - _names(text)) & (_names(self.base) if "*" in dropped else dropped):
+            gone = _names(self.base) if "*" in dropped else dropped
+            used = _names(candidate) | (
+                _names(self.clean) if "*" in own else _names(self.clean) & own
+            )
+            if (used & gone) - bound - _names(text):
                 return "undefined-name"
         new = set(imported(candidate)) - base
         if any(_is_invented(*one, base, sides) for one in new):

@@ -48,6 +48,7 @@ _DECLARES = re.compile(
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
 )
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
+_SUFFIXES = ("[", "(", ".", "->", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "?.", "::")
 _LOGICAL = frozenset({"&&", "||", "and", "or", "?"})
 _AFTER_VALUE = frozenset({".", "?", ")", "&&", "||"})  # what can follow the `?` of `a?`
 _COMPARISONS = frozenset({"is", "in", "==", "!=", "<", ">", "<=", ">="})
@@ -101,7 +102,8 @@ def reason(conflict: Conflict, made: Made) -> str:
     The reason is a fault that neither side has, the first of `made.asks`, or a key of `REASONS`.
     """
     fault = made.features["fails"] if made.features["fails"] not in ("no", "depends") else ""
-    fault = fault or ("" if conflict.imports is None else conflict.imports.fault(made.text))
+    if not fault and conflict.imports is not None:
+        fault = conflict.imports.fault(made.text, conflict.around.base)
     if fault or made.asks:
         return fault or made.asks[0]
     family = conflict.around.language.family
@@ -331,14 +333,36 @@ def _arguments(text: str, at: int) -> str:
     return "?"
 
 
-def _loses(_: Conflict, made: Made) -> bool:
+def _loses(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate lacks words that a side adds.
 
     One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
     """
     lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
     is_neither = made.features["is"] == "neither"
-    return bool(lacks) and bool(made.places or "none" in lacks or not is_neither)
+    is_less = bool(lacks) and bool(made.places or "none" in lacks or not is_neither)
+    return is_less or (
+        not is_neither and _drops_a_suffix(conflict, of_ours=made.features["is"] == "theirs")
+    )
+
+
+def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
+    """Return whether a side extends an expression, as `c` to `c[0]`, and the other never says so.
+
+    If the other side says the same words in other places, none of them is missing (ckan/ckan
+    d1ba07ffb1).
+    """
+    base, *sides = conflict.flat
+    side, other = sides if of_ours else sides[::-1]
+    said = f" {' '.join(part.said for part in other.parts)} "
+    edits = [edit for edit in token_edits(base, side) if edit.start == edit.end and edit.first]
+    runs = [side.parts[edit.first - 1 : edit.last] for edit in edits]
+    return any(
+        first.kind == "word"
+        and rest[0].text in _SUFFIXES
+        and f" {' '.join(part.said for part in (first, *rest))} " not in said
+        for first, *rest in runs
+    )
 
 
 def _is_one_side(conflict: Conflict, made: Made) -> bool:

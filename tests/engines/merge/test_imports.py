@@ -84,12 +84,12 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
 def test_faulty_imports_are_told(
     base: str, ours: str, theirs: str, candidate: str, fault: str
 ) -> None:
-    assert FileImports(base, ours, theirs, "").fault(candidate) == fault
+    assert FileImports(base, ours, theirs, "").fault(candidate, base) == fault
 
 
 def test_what_git_merged_outside_of_the_region_counts() -> None:
     found = FileImports("", "from a import x\n", "from b import x\n", "from a import x\n")
-    assert found.fault("from b import x\n") == "imported twice"
+    assert found.fault("from b import x\n", "") == "imported twice"
 
 
 @table(
@@ -108,6 +108,6 @@ def test_what_git_merged_outside_of_the_region_counts() -> None:
 def test_a_name_whose_import_a_side_drops_is_not_used(
     base: str, ours: str, theirs: str, clean: str, candidate: str
 ) -> None:
-    assert FileImports(base, ours, theirs, clean).fault(candidate) == "undefined-name"
-    assert FileImports(base, theirs, ours, clean).fault(candidate) == "undefined-name"
-    assert FileImports(base, ours, f"{theirs}x = 1\n", clean).fault(candidate) == ""
+    assert FileImports(base, ours, theirs, clean).fault(candidate, base) == "undefined-name"
+    assert FileImports(base, theirs, ours, clean).fault(candidate, base) == "undefined-name"
+    assert FileImports(base, ours, f"{theirs}x = 1\n", clean).fault(candidate, base) == ""
