@@ -19,8 +19,9 @@ from msgspec import Struct
 
 from patchmgr.engines.merge.features import Subject, Words
 from patchmgr.engines.merge.imports import FileImports, imported
-from patchmgr.engines.merge.languages import CLOSERS, PYTHON, TEXT, Language, lex, tokens_of
+from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, lex
 from patchmgr.engines.merge.node_edits import token_edits
+from patchmgr.engines.merge.operators import competing
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
@@ -49,10 +50,6 @@ _DECLARES = re.compile(
 )
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
 _SUFFIXES = ("[", "(", ".", "->", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "?.", "::")
-_LOGICAL = frozenset({"&&", "||", "and", "or", "?"})
-_AFTER_VALUE = frozenset({".", "?", ")", "&&", "||"})  # what can follow the `?` of `a?`
-_COMPARISONS = frozenset({"is", "in", "==", "!=", "<", ">", "<=", ">="})
-_BETWEEN = frozenset({",", ";", ":", "=", "return", "if", "elif", "while"})  # end an expression
 _BRACKET = re.compile(r"[()\[\]{},]")
 _LONGEST = 2000  # characters of a call
 _MOST_NAMES = 50  # for more names than this, it is faster to look at every word
@@ -199,20 +196,6 @@ def _is_around(base: Node, one: Node, other: Node) -> bool:
         and pair in set(pairwise(new[edit.first : edit.last]))
         for edit in token_edits(base, other)
         for place, pair in places
-    )
-
-
-def _is_run_on(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side removes a comma after which the other side adds an item."""
-    base, *sides = conflict.flat
-    edits = [token_edits(base, side) for side in sides]
-    return any(
-        edit.start == edit.end == comma.end
-        for one, other in _ways(edits)
-        for comma in one
-        if comma.first == comma.last
-        and [p.said for p in base.parts[comma.start : comma.end]] == [","]
-        for edit in other
     )
 
 
@@ -454,39 +437,22 @@ def _stammered(text: str, language: Language) -> set[str]:
     return found
 
 
-def _mixed(text: str, language: Language) -> set[str]:
-    """Return the pairs of a logical operator and another operator whose precedence matters there.
+def _is_regrouped(conflict: Conflict, made: Made) -> bool:
+    """Return whether the candidate has more operators that compete for an operand than both sides.
 
-    Upstream changes `file.isImage()` to `file != null && file.isImage()`, and the patch changes it
-    to `file.isImage() || file.isVideo()` (nextcloud/android 62c918f59a). Or a comparison follows a
-    group: `(quant and quant in known) is not None` (ROCm/vllm e8766c6ddb). The `?` of `a?.b`, and
-    of `a()? && b` in Rust, is not an operator with two operands.
+    Upstream changes `flags` to `flags == 3`, and the patch changes it to `mask & flags`; or they
+    change `file.isImage()` to `file != null && file.isImage()` and `file.isImage() ||
+    file.isVideo()` (nextcloud/android 62c918f59a). Which is applied first was nobody's decision.
+
+    A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
+    add a call, and the middle lines of the calls are equal: the strings of both were in one call.
     """
-    found = set[str]()
-    around, closed = [set[str]()], set[str]()  # the logical operators of each open bracket
-    words = [t.text for t in tokens_of(text, language) if t.kind in ("word", "sign", "eol")]
-    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
-        if word in _COMPARISONS:
-            found |= {f"{one} {word}" for one in closed}
-        closed = around.pop() if word in CLOSERS.values() and len(around) > 1 else set()
-        if word in CLOSERS:
-            around.append(set())
-        elif word in _LOGICAL and not (word == "?" and after in _AFTER_VALUE):
-            found |= {" ".join(sorted((one, word))) for one in around[-1] - {word}}
-            around[-1].add(word)
-        elif word in _BETWEEN or (word == "\n" and before not in _LOGICAL):
-            around[-1].clear()
-    return found
-
-
-def _joined(text: str, language: Language) -> set[str]:
-    """Return the pairs of adjacent strings, which the language joins into one string.
-
-    For example, both sides of a merge in torchao (7ca78ec6dc2a) add a call, and the middle lines of
-    the two calls are equal. The merge put the strings of both into one call.
-    """
-    tokens = (t for t in tokens_of(text, language) if t.kind != "comment")
-    return {f"{a.text}\0{b.text}" for a, b in pairwise(tokens) if a.kind == b.kind == "string"}
+    texts = (made.text, *map("".join, conflict.region.sides))
+    merged, base, ours, theirs = (competing(text, conflict.around.language) for text in texts)
+    return any(
+        n > max(ours[pair] + theirs[pair] - base[pair], min(ours[pair], theirs[pair]))
+        for pair, n in merged.items()
+    )
 
 
 def _loses_a_condition(conflict: Conflict, made: Made) -> bool:
@@ -644,10 +610,8 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "renamed": (_ALL, _is_renamed),
     "doubled": (_NOT_PYTHON, _is_unaccounted),
     "stammers": (_ALL, _adds(_stammered)),
-    "strings": (_CODE, _adds(_joined)),
-    "mixed": (_CODE, _adds(_mixed)),
+    "operators": (_CODE, _is_regrouped),
     "two places": (_CODE, _is_at_two_places),
-    "one expression": (_CODE, _is_run_on),
     "sections": ("text", _is_of_two_sections),
     "left behind": ("text yaml", _is_left_behind),
     "same number": (_ALL, _has_one_number),
