@@ -123,9 +123,15 @@ ROWS = [
         files={A: text(l30="theirs\n"), "demo/b.py": text()},
     ),
     Row(
-        "white space differs: never ignored", [{A: OURS}], version="1.1.1",
+        "the indentation differs", [{A: OURS}], version="1.1.1",
         installed={A: text(l30="  line 30\n")}, verdicts=("conflict",), code=3,
         files={A: text(l30="  line 30\n")},
+    ),
+    Row(
+        "only the format differs", [{"demo/f.py": "x=f(a,b,1)\n"}],
+        base={"demo/f.py": "x=f(a,b)\n"}, version="1.1.1",
+        installed={"demo/f.py": "x = f(a, b)\n"}, verdicts=("modified",),
+        files={"demo/f.py": "x = f(a, b, 1)\n"},
     ),
     Row(
         "an older release", [{A: OURS}], version="0.9", installed={A: text(l2="x\n")},
