@@ -75,6 +75,8 @@ def test_what_no_check_can_judge_does_not_pass(kind: ConflictKind) -> None:
 def test_a_file_that_is_kept_or_deleted_gives_up_a_side() -> None:
     gone = FileConflict("", "a", "a", "", b"a\n", None, b"a\nb\n", None)
     assert failures(gone, b"a\nb\n") == failures(gone, None) == ["ledger"]
+    mode_alone = FileConflict("", "a", "a", "", b"a\n", None, b"a\n", None)
+    assert (failures(mode_alone, b"a\n"), failures(mode_alone, None)) == (["ledger"], [])
 
 
 LINE = st.sampled_from(
