@@ -125,7 +125,7 @@ class _Life:
         played.alone = self._likeness(stop, made, in_conflict)
         self._merge(stop, played)
         self._rebase(stop, played, before)
-        rest = self._patch("What the merge changed itself", made, stop.merge)
+        rest = self._patch("Changes made in the merge itself", made, stop.merge)
         self._import(f"merge-{number}", [rest])
         return played
 

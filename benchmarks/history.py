@@ -6,7 +6,7 @@ The pins and patches are those of `series/`. docs/history/steps.toml has the rel
 series, and what a maintainer edits or drops at one of them; what became of conflicts is in
 docs/history/conflicts, as in any workspace. A conflict that is not there stops the run: resolve it
 in build/history, `patchmgr rebase --continue`, then go on with `--resume`. Where an answer lies
-outside of the lines in conflict, no record can hold it: what is edited in the file with markers is
+outside of the lines in conflict, it cannot be recorded: what is edited in the file with markers is
 in docs/history/resolved, as a diff.
 """
 
@@ -36,8 +36,9 @@ _HEAD = """\
 Written by `python -m benchmarks.history` from the notes of each step. [docs/history](history) is a
 workspace of its own. It has the patches on the newest release, the resolution of each conflict
 (`conflicts/`), and what was edited or dropped by hand (`steps.toml`). `resolved/` has the
-resolutions that no record can hold. At each step `patchmgr check` found no fault, and the ledger
-accounts for every line.
+resolutions that cannot be recorded. At each step `patchmgr check` found no fault, and the ledger
+accounts for every line. Verdicts and shares are as measured when this page was written; for today's
+verdicts, see [releases](releases.md).
 
 """
 
