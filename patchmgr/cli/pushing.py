@@ -275,7 +275,8 @@ def changes(
 ) -> None:
     """Print, as a diff, the edits that are in no patch yet.
 
-    With --since or --until, print the diff between two pushed patches.
+    The diff goes from the top patch to the current files. With --since, it starts before that
+    pushed patch. With --until, it ends after that pushed patch.
 
     Example: patchmgr changes
 

@@ -107,7 +107,7 @@ DryRun = Annotated[
 ]
 Json = Annotated[bool, flag("wants_json", "--json", "Print one JSON document.")]
 Verbose = Annotated[bool, flag("is_verbose", "--verbose -v", "Also list what is unchanged.")]
-Quiet = Annotated[bool, flag("is_quiet", "--quiet -q", "Print only one line.")]
+Quiet = Annotated[bool, flag("is_quiet", "--quiet -q", "Print only one line per series.")]
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:

@@ -22,7 +22,7 @@ class Sign(str, Enum):
 
 
 class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
-    """A file of a patch; `is_edited` is true if it has edits that are not refreshed yet."""
+    """A file of a patch; `is_edited` says whether it has edits that are not in the patch yet."""
 
     path: str
     sign: Sign

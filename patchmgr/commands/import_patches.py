@@ -311,7 +311,7 @@ def _check_fold(
     views = place.run.upstreams.views(record.upstream, upstream, scratch, patches=patches, base=pin)
     missing = missing_on(patches, views.base, views.states) if views is not None else {}
     for name in sorted(missing.keys() - known):
-        session.say(f"{name} is in the series, but is left out on its pin: {missing[name]}")
+        session.say(f"{name} is in the series, but left out on the series' pin: {missing[name]}")
     unproven = {patch.name for patch in patches} - (missing.keys() & known)
     faults: list[PatchmgrError] = []
     for selected in (frozenset[str](), *(frozenset({symbol}) for symbol in symbols)):

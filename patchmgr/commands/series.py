@@ -1,4 +1,4 @@
-"""`series`: create, list and show series, their dependencies, and their guards."""
+"""`series`: create and list series, show how their patches depend on each other, set guards."""
 
 from __future__ import annotations
 

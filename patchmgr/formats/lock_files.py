@@ -52,7 +52,7 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
     """Return the name unchanged; raise an error of `kind` if a path or ref cannot contain it."""
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
-        hint = "use letters and digits and, after the first character, also . _ -"
+        hint = "use only letters, digits, and (not as the first character) . _ -"
         raise PatchmgrError(kind, f"{what} {shown(text)} is not a valid name", hint)
     return text
 

@@ -73,7 +73,7 @@ def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None =
             check_path(part or path, what=what)
     stripped = _stripped(name, strip)
     if stripped is None:
-        hint = "write -pN after the name in the series file; N is how many directories to strip"
+        hint = "in the series file, write -pN after the patch; N is how many directories to strip"
         raise reader.fault(f"a path has too few directories for -p{strip}", hint, at=at)
     return check_path(decode_path(stripped), what=what)
 
@@ -222,7 +222,7 @@ class _Scan(Struct):
         old_start, old, new_start, new = (1 if n is None else int(n) for n in match.groups())
         first = old_start if old else old_start + 1
         if not first or not (new_start or not new):
-            raise reader.fault("a line number in the hunk header is 0, but lines count from 1")
+            raise reader.fault("a line number in the hunk header is 0, but the first line is 1")
         if first < self.next_line:
             raise reader.fault("the hunk overlaps the one before it, or is out of order")
         self.next_line = first + old

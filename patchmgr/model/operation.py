@@ -20,7 +20,7 @@ class OperationKind(str, Enum):
 
 
 class Turned(Struct, frozen=True, array_like=True):
-    """A changed file of the workspace, with its sha256 before and after (None if it is missing)."""
+    """A changed file of the workspace: its sha256 before and after the change (None: no file)."""
 
     path: str
     before: Sha256 | None
@@ -40,7 +40,7 @@ class KeptFile(Struct, frozen=True, array_like=True):
 
 
 class TurnedFile(Struct, frozen=True, array_like=True):
-    """A changed file of a checkout or package, before and after (None if it does not exist)."""
+    """A changed file of a checkout or package, before and after the change (None: no file)."""
 
     path: str
     before: KeptFile | None

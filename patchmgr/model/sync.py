@@ -46,7 +46,10 @@ class SyncPreview(Struct, frozen=True):
 
 
 class PushStatus(str, Enum):
-    """What happened to a branch: pushed, up to date, or held because others pushed to it."""
+    """What a sync did with a branch: pushed it, had nothing to push, or held it back.
+
+    A branch is held back if others pushed to it since the last sync.
+    """
 
     PUSHED = "pushed"
     SAME = "same"

@@ -141,7 +141,7 @@ def refuse_in_the_way(checkout: Checkout, path: str, leaving: Collection[str]) -
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Convert a file read from the checkout to a file to write; return None if there is no file."""
+    """Return a file that was read from the checkout in the form for writing (None: no file)."""
     return None if found is None else content_of(found.mode, found.content)
 
 

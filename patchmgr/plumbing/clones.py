@@ -190,7 +190,7 @@ class Clone(Struct, frozen=True, dict=True):
 
 
 def index_line(path: str, entry: Entry | None, stage: int = 0) -> str:
-    """Return a line for `git update-index -z --index-info`; if `entry` is None, it removes one."""
+    """Return a line for `git update-index -z --index-info`; without an entry, it removes `path`."""
     facts = f"0 {ZERO_ID}" if entry is None else f"{entry.mode} {entry.blob} {stage}"
     return f"{facts}\t{path}\0"
 

@@ -158,7 +158,7 @@ class PullRequests(Struct, frozen=True):
             return Request(int(number), str(url), is_open, str(head), str(body or ""))
         except (KeyError, TypeError, ValueError) as fault:
             program = self.forge.program
-            message = f"{program} did not answer with a pull request: {fault!r}"
+            message = f"{program} gave an answer that is not a pull request: {fault!r}"
             raise PatchmgrError("pull-request", message) from fault
 
     def _ask(self, method: str, path: str, sent: object = None) -> Any:
@@ -189,7 +189,7 @@ class PullRequests(Struct, frozen=True):
         try:
             return json.loads(done.stdout)
         except ValueError as fault:
-            message = f"{program} did not answer with JSON"
+            message = f"{program} gave an answer that is not JSON"
             raise PatchmgrError("pull-request", message) from fault
 
 

@@ -87,9 +87,9 @@ _PAUSE = 0.0002  # seconds
 
 
 class ReadAhead(Closing):
-    """Reads blobs in the background, in the order in which they will be needed.
+    """A reader that reads blobs in the background, in the order in which they will be needed.
 
-    A blob that will not be read soon must be read by other means.
+    It does not wait for a blob that comes much later: the caller reads that blob by other means.
     """
 
     def __init__(self, git_dir: Path, blobs: Collection[str], scratch: Path) -> None:

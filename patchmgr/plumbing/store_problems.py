@@ -41,7 +41,7 @@ class ProblemKind(str, Enum):
     STALE_LOCK = "stale lock"
     TEMPORARY = "temporary files"
     GONE_WORKSPACE = "ref of a workspace that is gone"
-    OLD_REF = "ref of an older version"
+    OLD_REF = "ref left by an older patchmgr"
 
     @property
     def is_broken(self) -> bool:
@@ -167,7 +167,8 @@ def git_state() -> tuple[str, bool, str]:
     try:
         version = git_process.git_version()
     except PatchmgrError as fault:
-        return "none", False, f"{fault.message}; verify and unapply of packages work without git"
+        works = "only verify and unapply on packages work without git"
+        return "none", False, f"{fault.message}; {works}"
     if version < git_process.MINIMUM_GIT:
         return git_process.git_words(), False, (
             "too old to merge: rebase, conflicts learn and branch --repo need 2.39; "

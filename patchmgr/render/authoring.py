@@ -235,7 +235,7 @@ def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]
 
 
 def turn_text(done: Turn, view: View) -> Iterator[str]:
-    """Yield the result of `undo` or `redo`: each operation, with the files that changed."""
+    """Yield the result of `undo` or `redo`: each operation, then how many files changed where."""
     is_redo = done.kind.value == "redo"
     verb = view.verb("Would redo", "Redid") if is_redo else view.verb("Would undo", "Undid")
     yield from (f"{verb} {o.number}: {clean(o.command)}" for o in done.operations)

@@ -91,7 +91,7 @@ def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     verb = "is" if taken == 1 else "are"
-    told = [f"that {counted(taken, 'patch')} in conflict {verb} resolved to theirs"] * bool(taken)
+    told = [f"that {counted(taken, 'patch')} in conflict {verb} resolved with theirs"] * bool(taken)
     verb = "is" if skipped == 1 else "are"
     told += [f"that {counted(skipped, 'patch')} in conflict {verb} skipped"] * bool(skipped)
     if told:
@@ -276,7 +276,7 @@ def _cell(verdict: Verdict, colour: bool) -> str:
 
 
 def _fate(outcome: SeriesOutcome) -> str:
-    """Return the head and the verdicts of a series on a target, or how many patches conflict."""
+    """Return how many patches are in conflict or blocked or, if none is, the head and verdicts."""
     if outcome.has_conflicts:
         conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
         rest = f", {blocked} blocked" if blocked else ""

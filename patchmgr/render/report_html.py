@@ -296,7 +296,8 @@ def timeline(review: Review) -> Chart | None:
     return Chart(
         "Timeline of verdicts",
         "Verdicts over time",
-        "The verdict on each patch in each recorded rebase; +N is the number of upstream steps.",
+        "The verdict on each patch in each recorded rebase. "
+        "+N means that the rebase took in N upstream commits (or releases).",
         [(colour, f"{letter} {word}") for word, (colour, letter) in _VERDICTS.items()],
         shapes,
         top + len(names) * 17 + 6,

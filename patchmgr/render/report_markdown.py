@@ -242,7 +242,7 @@ def _plain(name: str) -> str:
 
 
 def _reach_list(review: Review) -> str:
-    """Return, for each reach, how many changed sites have it, as a Markdown list."""
+    """Return a Markdown list with the number of changed sites of each reach."""
     lines = ["### Gates that guard the changes to upstream's code", ""]
     lines += [
         f"- **{reach.value}** ({words}): {counted(review.count(reach), 'site')}"

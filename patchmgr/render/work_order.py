@@ -50,10 +50,10 @@ _NESTED = 110  # percent, because a nested value is indented more
 
 
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Return a recorded conflict as JSON data, shortened if it exceeds `most` characters.
+    """Return a recorded conflict without its texts if it has more than `most` characters.
 
-    The shortened data lacks the texts, which are also in the regions of the work order. For a
-    group, it has only the first parts.
+    The texts are also in the regions of the work order. Of a group of conflicts, only the first few
+    are kept.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)

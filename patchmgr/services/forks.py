@@ -44,7 +44,7 @@ FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
 
 
 class Fork(Struct, frozen=True):
-    """A fork, as a list of patches on an upstream state.
+    """A git fork that was converted to a list of patches on an upstream state (`base`).
 
     `commits` is the number of the fork's ordinary commits, and `merges` is the number of its
     merges. `files` maps the paths at which the fork differs from the base to the fork's files.

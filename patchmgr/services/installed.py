@@ -103,7 +103,8 @@ def find_installed(
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
         raise UsageError(
-            f"the upstream {record.upstream} has no package", "name the package: --package NAME"
+            f"no package is set for the upstream {record.upstream}",
+            "name the package: --package NAME",
         )
     if where.site is not None:
         environment = site_environment(where.site)

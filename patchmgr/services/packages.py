@@ -270,9 +270,9 @@ class _Run:
         self.onto = scratch.tree(self.onto_commit)
 
     def _pristine_base(self) -> str:
-        """Make a commit of the installed files that the patches touch, to be used as the pin.
+        """Make a commit of the installed files that the patches touch, and use it as the pin.
 
-        The hashes in RECORD prove that these are the files of the release.
+        Their hashes in RECORD prove that they are the files of the release.
         """
         files = {}
         for path in touched_paths(self.patches):
@@ -286,7 +286,7 @@ class _Run:
         return None if place is None else self.package.read(place)
 
     def _lay(self, files: Mapping[str, Entry | None]) -> None:
-        """Replace files of the target with installed files."""
+        """Make a new target: the old one with these installed files in it (None: deleted)."""
         if files:
             draft = Draft(own_author(), b"installed\n", files)
             self.onto_commit = write_commits(self.scratch, self.onto_commit, [draft])[0]

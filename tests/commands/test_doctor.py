@@ -88,7 +88,7 @@ def _pack(stage: Stage, store: Path) -> str:
 
 def _old_ref(stage: Stage, store: Path) -> str:
     Repository(store, is_there=True).git("update-ref", "refs/heads/patchmgr/s", stage.base)
-    return "ref of an older version refs/heads/patchmgr/s"
+    return "ref left by an older patchmgr refs/heads/patchmgr/s"
 
 
 def _gone(stage: Stage, store: Path) -> str:

@@ -275,7 +275,7 @@ def test_what_merges_resolved_is_on_record(fork: Fork) -> None:
     fork.series("s", pin)
     dry = fork.take("s", "--linearize", "--dry-run", "--json", base=pin).json
     assert (dry["fork"]["learned"], len(dry["fork"]["conflicts"])) == (1, 1)
-    assert dry["fork"]["conflicts"][0]["how"] == "as recorded from a merge"
+    assert dry["fork"]["conflicts"][0]["how"] == "resolved as recorded from a merge"
     assert fork.call("conflicts", "list", "--json").json["conflicts"] == []
     answer = fork.take("s", "--linearize", base=pin)
     assert "Learned 1 resolution from the merges." in answer.out

@@ -159,7 +159,7 @@ def test_text_and_markdown(planned: Scene) -> None:
     tip = planned.upstream.git("rev-parse", "main~2").strip()[:12]
     assert f"  2  conflicts with #7 {tip} upstream: 4\n" in out
     assert "     conflict fork-change-1.patch\n       a:11\n" in out
-    assert "assuming that 1 patch in conflict is resolved to theirs" in out
+    assert "assuming that 1 patch in conflict is resolved with theirs" in out
     text = planned.call("plan", "s", "--format", "markdown", code=3).out
     assert "| `fork-change-1.patch` | **conflict** | `a:11`<br>a: upstream changed" in text
 

@@ -38,7 +38,7 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def _undoing(series: Series, patches: Collection[int], landed: int) -> list[int]:
-    """Return the numbers of later commits that undo lines of the patches, most lines first."""
+    """Return the commits after `landed` that undo lines of the patches, by number of lines."""
     later = sum((series.traffic[1][patch] for patch in patches), Counter[int]())
     return sorted((n for n in later if n > landed), key=lambda n: (-later[n], n))
 

@@ -35,7 +35,7 @@ class Node(Struct):
     events: list[HunkId] = field(default_factory=list)
 
     def is_alive(self, patch: int) -> bool:
-        """Return whether the file has the line after the patch with this index (-1: the base)."""
+        """Return whether the file has the line once this patch is applied (index; -1: the base)."""
         past = len(self.events)  # they are in the order of the patches
         while past and self.events[past - 1][0] > patch:
             past -= 1

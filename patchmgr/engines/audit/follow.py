@@ -48,7 +48,8 @@ class Move(Struct, frozen=True):
         """Return a sentence for the user that says from where the name is now imported, and why."""
         now = f"`{self.name}` is now imported from `{self.to}`"
         if self.start:
-            return f"{now} instead of `{self.module}`, because the line was in {self.start}."
+            why = f"this relative import moved here from {self.start}"
+            return f"{now} instead of `{self.module}`, because {why}."
         return f"{now}; upstream moved it from `{self.module}`."
 
 

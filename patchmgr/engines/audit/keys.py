@@ -79,7 +79,10 @@ class _Given(Struct, frozen=True):
 
 
 class _Open(Struct):
-    """A line that may begin a block. For a `case`, `switch` is the line of its `switch`."""
+    """A line that may begin a block.
+
+    For a `case`, `switch` is the number of the line of its `switch`, otherwise its own `number`.
+    """
 
     indent: int
     number: int

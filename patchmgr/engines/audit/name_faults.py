@@ -445,9 +445,9 @@ def _misfit(node: Function, parent: Function) -> str:
     wanted = [a.arg for a in (*(arg for arg, _ in theirs), *args.kwonlyargs)]
     refused = next((name for name in wanted if name not in named), None)
     if refused is not None and own.kwarg is None:
-        return f"takes `{refused}`, but does not take it itself"
+        return f"takes `{refused}`, which the override does not take"
     needed = (arg.arg for arg, default in mine if default is None)
     lacking = next((name for name in needed if name not in wanted), None)
     if lacking is not None and args.kwarg is None and args.vararg is None:
-        return f"does not take `{lacking}`, but needs it itself"
+        return f"does not take `{lacking}`, which the override needs"
     return ""

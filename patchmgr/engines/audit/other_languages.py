@@ -1,4 +1,4 @@
-"""Find names that one side of a merge removed while the other side adds uses of them.
+"""Find names that one side of a merge removed and the other side newly uses.
 
 Python and C++ have their own checks. Code in any other language is only split into words here, so
 all findings are warnings. A word that several lines of a file had, and that one side removed from

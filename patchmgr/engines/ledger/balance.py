@@ -1,4 +1,4 @@
-"""The ledger: account for every line that a patch adds or removes, and for upstream's text.
+"""The ledger: prove what became of every line of the patches, and that upstream's text is kept.
 
 This module shares no code with the engine that made the result. It has its own small reader of
 patches on purpose: a fault in the engine's reader must not be hidden by the same fault here. It
@@ -330,7 +330,7 @@ def _pairs(lines: Lines) -> Counter[Pair]:
 
 
 class _Sides(Struct, frozen=True):
-    """The contents of some files, by path, in four states: base, upstream, series and result."""
+    """The contents of some files, by path: on the three sides of the merge, and in the result."""
 
     base: _Texts
     ours: _Texts

@@ -17,8 +17,8 @@ Nodes = Sequence[Node]
 class Chunk(Struct, frozen=True):
     """The syntax nodes of base, ours and theirs between two nodes that all three versions have.
 
-    `of_ours` and `of_theirs` pair nodes of base with those of a side. `around` are the two nodes
-    that all have.
+    `of_ours` and `of_theirs` map the index of a node in `base` to that of the same node in a side.
+    `around` holds the two nodes that all versions have (None at an end of the text).
     """
 
     kind: str
@@ -99,7 +99,7 @@ _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "
 
 
 def _is_named(item: Node) -> bool:
-    """Return whether an item has a name or a default, so that its position does not matter."""
+    """Return whether an item may stand in any order: `name=value`, a bare `*`, or `**`."""
     # The parameters after `*` are passed by name.
     is_sign = item.said == "*" or item.said.startswith("* *")
     return item.kind == "blank" or is_sign or "=" in words_of(item.said)[1:]

@@ -382,9 +382,9 @@ def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
 def _is_emptied(conflict: Conflict, made: Made) -> bool:
     """Return whether one side deletes all lines of a region, and the other wraps or changes them.
 
-    The rest would be useless: in git's git-compat-util.h, one side deleted two includes, and the
-    other put an `#if` around them (73a0d5e2578b). If the other side only adds lines before or after
-    the deleted ones, its lines are kept.
+    What is left would be useless: in git's git-compat-util.h, one side deleted two includes, and
+    the other put an `#if` around them (73a0d5e2578b). If the other side only adds lines before or
+    after the deleted ones, its lines are kept.
     """
     old, *both = ([x.strip() for x in side] for side in conflict.region.changed)
     left = next((side for side in both if any(side)), [])

@@ -212,7 +212,10 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
 
 
 def blocks_opened(text: str, language: Language) -> list[int]:
-    """Return how many blocks each brace, or each line of a language with `end`, opens."""
+    """Return how many blocks each brace opens (-1: it closes one), in order.
+
+    In a language that ends blocks with `end`, each line is counted instead of each brace.
+    """
     if language.opens:
         return [language.opened_by(line) for line in text.split("\n")]
     signs = [t.text for t in tokens_of(text, language) if t.kind == "sign"]

@@ -131,7 +131,7 @@ class Search:
         return bool(self._base.telling(unit) & self._own.telling(self._own.whole))
 
     def _in_own(self, unit: Unit) -> Iterator[Home]:
-        """Yield the units of the same file that `unit` may have become, even by a new name."""
+        """Yield the units of the same file that `unit` may have become, even under a new name."""
         if self._own is not None:
             for home in _homes(self._base, unit, self._own, is_own=True):
                 name = home.unit.name

@@ -160,7 +160,7 @@ def _known(
 
 
 def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return the content of a file, if there is one, and that of a submodule as a diff shows it."""
+    """Return a file's content (None: no file); for a submodule, the line that a diff shows."""
     if entry is None:
         return None
     if entry.mode == GITLINK:

@@ -180,7 +180,7 @@ class Line:
         if isinstance(merged, Merged):
             return merged.entry
         if merged.marked is None or ours is None or theirs is None:
-            self.remarks.append(Remark(*where, "the whole file as in the merge"))
+            self.remarks.append(Remark(*where, "whole file taken from the merge"))
             return want
         mode = theirs.mode if base is None or ours.mode == base.mode else ours.mode
         is_file = want is not None and want.mode in FILE_MODES
@@ -197,13 +197,13 @@ class Line:
         ends = wanted.endswith(b"\n")
         known = replay(marked, self._recall.find, ends_with_newline=ends)
         if known.is_clean:
-            return known.marked, "as recorded from a merge"
+            return known.marked, "resolved as recorded from a merge"
         lessons = {lesson.id: lesson.resolution for lesson in learn(known.marked, wanted)}
         found = replay(
             known.marked, lambda *sides: lessons.get(region_id(*sides)), ends_with_newline=ends
         )
         if found.is_clean:
-            return found.marked, "as in the merge"
+            return found.marked, "resolved as in the merge"
         return sides_of(found.marked)[1], "left to the patch of the merge"
 
 

@@ -178,7 +178,7 @@ def places_of(content: bytes, hunk: Hunk) -> list[int]:
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
-    """Return whether the hunks, applied in order without fuzz, at any lines, can give `result`."""
+    """Return whether the hunks give `result` at some lines, in order and without fuzz."""
     old, new = _kept_lines(content), _kept_lines(result)
     done, drift = [0], 0
     for hunk in hunks:

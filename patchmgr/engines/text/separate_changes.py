@@ -98,10 +98,10 @@ def _certain(
     new: Sequence[int],
     runs: Sequence[Area],
 ) -> list[Area]:
-    """Return those runs between the anchors of two texts that are certain, in order.
+    """Return, in order, the runs that are certain; `old` and `new` are the anchors of both texts.
 
-    The lines between two certain runs form a separate area, in which a run need only be longer than
-    the others of that area.
+    A run is certain if it is longer than the longest stretch without an anchor. The lines between
+    two certain runs form a separate area, in which only the stretches of that area count.
     """
     found: list[Area] = []
     areas = [((0, len(lines), 0, len(others)), runs)] if runs else []

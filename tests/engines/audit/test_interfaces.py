@@ -131,7 +131,7 @@ GONE = "`self.base.limit` no longer works: `Base` has no `limit`. Its new name m
         ),
         "override-of-another-signature": (
             "class A(Base):\n    def run(self, n):\n        return 1\n", [("n)", "n, way)")],
-            "`A.run` overrides a method that takes `way`, but does not take it itself.",
+            "`A.run` overrides a method that takes `way`, which the override does not take.",
         ),
         "super": (
             "class A(Base):\n    def go(self):\n        super().stop()\n", [("stop", "halt")],
