@@ -276,7 +276,7 @@ def header_problems(patch: Patch) -> Iterator[Problem]:
         sentence = "no reason: write text below the subject, or the field Description"
         yield Problem("header", sentence, patch.name)
     if fields.isdisjoint(_UNTIL):
-        sentence = "no exit criterion: Drop-When, Needed-When or Applied-Upstream"
+        sentence = "no exit criterion: write Drop-When, Needed-When or Applied-Upstream"
         yield Problem("header", sentence, patch.name)
     for field in (STATUS, MAINLINE):
         yield from (Problem("header", said, patch.name) for said in stance_problems(patch, field))

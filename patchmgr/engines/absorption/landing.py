@@ -67,7 +67,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
-    """Return the lines that commit `landed` introduced, by hunk, with their fate after `number`."""
+    """Map each hunk to its lines that commit `landed` introduced, with their fate at `number`."""
     found = dict[HunkId, Sequence[Line]]()
     for hunk in series.hunks[patch]:
         pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
@@ -100,8 +100,9 @@ def event_of(lines: Lines) -> Event:
 def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
     """Return those hunks of a landed patch that upstream has since undone.
 
-    That is so if most of the patch is as it was before, or if a commit that undid a hunk says that
-    it reverts. Other lines that a patch put in may have been cleaned up.
+    A hunk that also removed lines counts if such hunks make up most of the patch. Any hunk counts
+    if a commit that calls itself a revert undid it. Otherwise, upstream may only have cleaned up
+    lines that the patch had added.
     """
     lines = at_step(series, patch, landed, series.way.end)
     undone = {hunk for hunk, some in lines.items() if _is_undone(some)}
@@ -237,7 +238,7 @@ def _landings(series: Series) -> Landings:
 
 
 def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
-    """Return whether commit `at` has enough of a patch that commit `number` may have landed."""
+    """Return whether commit `at` has enough of a patch for commit `number` to have landed it."""
     count = series.count_patch(patch, at)
     lines = (line for hunk in series.hunks[patch] for line in series.lines(hunk, at))
     new = {fate for adds, fate in lines if adds}
@@ -252,7 +253,7 @@ def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
 def _along(
     mute: Set[int], landed: Set[int], related: Mapping[int, set[int]], size: int
 ) -> set[int]:
-    """Return the `mute` patches, which leave no trace upstream, that landed with `landed` ones."""
+    """Return those `mute` patches (which leave no trace upstream) that landed with others."""
 
     def closed(some: set[int]) -> set[int]:
         # R-fi-0.6.13:tip: a patch sets a version, later patches raise it, and none of them landed
@@ -290,7 +291,10 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
 
 def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
-    """Return which parts of a patch upstream has, or None if it has none of its hunks."""
+    """Return which hunks of a patch upstream has, or None if the patch did not land.
+
+    If the patch landed and was reverted, the result has no hunks.
+    """
     steps, end, is_landed = series.way.steps, series.way.end, patch in landings
     landed, back = (
         _last_landing(series, patch, landings) if is_landed else (_since(series, patch), None)
@@ -328,7 +332,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 
 def _since(series: Series, patch: int) -> int | None:
-    """Return the first commit, by number, with all that the target has of a patch, or None."""
+    """Return the number of the first commit with all that the target has of a patch, or None."""
     touching, end = sorted(series.touching(patch)), series.way.end
     # A file that upstream did not change shows nothing: base and target have the same of each hunk.
     ends = {
@@ -351,7 +355,7 @@ def _is_there(series: Series, hunk: HunkId, number: int) -> bool:
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
-    """Return the other files that gained the lines of a landed hunk next to its context lines."""
+    """Return the other files that gained the added lines of a landed hunk and have its context."""
     for hunk in series.hunks[patch]:
         step, number = series.steps[hunk]
         lines = step.change.hunks[number].lines if step.change.hunks else ()
@@ -393,7 +397,7 @@ def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
 def _new_words(series: Series, hunk: HunkId) -> set[str] | None:
     """Return the words that only the added code of a hunk has (None: a change without such words).
 
-    Comments and long strings have no words: the review of S-fi-2777 left out some of docstrings.
+    Words of comments and long strings do not count: the review of S-fi-2777 left some out.
     """
     step, number = series.steps[hunk]
     base, theirs = series.text(step.base), series.text(step.theirs)

@@ -236,7 +236,10 @@ def _counted(run: Run) -> Mapping[bytes, bytes]:
 
 
 def other_place(drop: Drop) -> Needed | None:
-    """Return why a hunk is needed if upstream has its lines elsewhere or with other white space."""
+    """Return why a hunk is still needed although upstream has its lines, or None if it is not.
+
+    Upstream may have them elsewhere, or with other white space.
+    """
     for line in (line for _, added in drop.runs for line in added):
         key, place, said = drop.mine.keys[line], drop.alignment.place(line), None
         if place is not None:
@@ -273,7 +276,7 @@ def _difference(drop: Drop, line: int, place: int) -> str | None:
 
 
 def _is_unordered(drop: Drop, line: int) -> bool:
-    """Return whether a line's position among its neighbours does not matter, as for imports."""
+    """Return whether a line's position among its neighbors does not matter, as for imports."""
     text, around = drop.mine.lines[line], next(drop.mine.around(line), b"")
     if is_import(text) or language(drop.file.path) != "Python":
         return is_import(text)
@@ -308,7 +311,7 @@ def untouched(drop: Drop) -> Needed | None:
     """Return why a hunk is needed if upstream still has the lines that it changes, as they were."""
     old, new = b"".join(drop.hunk.old()), b"".join(drop.hunk.new())
     added = [line for _, lines in drop.runs for line in lines]
-    # A function that ends as the one before it leaves the old text behind it (T-fi-3051).
+    # If a new function ends like the one before it, the old text is still there (T-fi-3051).
     is_told = drop.file.base.count(old) == 1 and old not in drop.file.theirs
     if not added or not is_told or old not in drop.upstream or new in drop.upstream:
         return None

@@ -70,6 +70,6 @@ def _members(text: bytes) -> list[tuple[bytes, list[list[bytes]]]]:
 
 
 def is_among(less: Sequence[object], more: Sequence[object]) -> bool:
-    """Return whether `more` has all members in `less`, in the same order."""
+    """Return whether `more` contains all members of `less`, in the same order."""
     rest = iter(more)
     return all(one in rest for one in less)

@@ -335,7 +335,7 @@ def _fates(
 
 
 def _without_replaced(run: Run, fates: Mapping[Change, Fate]) -> Iterator[tuple[Change, Fate]]:
-    """Yield the removals of patches whose added lines in the run were all replaced later."""
+    """Yield a new fate, REPLACED, for removals by patches whose added lines were all replaced."""
     # Without this, B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     for patch in run.patches:
         own = [change for change in run.changes if change.by[0] == patch]

@@ -136,9 +136,10 @@ class CxxUse(Struct, frozen=True):
         return Broken(text, within(old)[0], is_certain=True)
 
     def _method(self, old: Declared, new: Declared) -> Found:
-        """Check a call of a method that its class no longer declares.
+        """Check a call to a method that its class no longer declares.
 
-        The included files still contain the name, for example as the name of a parameter.
+        A search for the name would miss it, because the included files still contain the name, for
+        example as the name of a parameter.
         """
         use, code = self.use, self.now.code(self.provider)
         if new or code is None or not (use.is_call and use.before in (".", "->")):

@@ -196,7 +196,8 @@ class ChangedModules:
 def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
     """Return (statement, module, name) for each import in Python source, without parsing it.
 
-    No import is missed, but words in comments and strings may be taken for imports.
+    An import is missed if it does not begin its line (`if x: import y`) or is spaced unusually
+    (`from .import x`). Words in comments and strings may be taken for imports.
     """
     found: set[tuple[str, str, str]] = set()
     at, end = text.find("import"), 0

@@ -108,7 +108,7 @@ def check_keys(states: States) -> Iterator[Told]:
             text = f"`{symbol}` is also defined on line {where}: each side adds it to this block."
             if ours.number is not None:
                 text = f"`{symbol}` and `{theirs.shown}` (line {where}) both have the number "
-                text += f"{ours.number}, and each side assigned one of them."
+                text += f"{ours.number}, because each side added one of the two."
             finding = AuditFinding("defined-twice", False, path, line, symbol, text)
             yield added.get(line, states.carriers[path]), finding
 

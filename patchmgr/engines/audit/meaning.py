@@ -133,11 +133,11 @@ def _flow(text: str) -> Flow | None:
 
 
 class _Change(Struct, frozen=True):
-    """A redefined value: its old and new expression, and the line of the new expression.
+    """A redefined value: its old and new expressions, and the line of the new one.
 
-    The first line of the function is line 1. `reads` holds the names in either expression, or none
-    if the value is the result of a call with keyword arguments or many arguments. `is_operation`
-    says whether operators compute the value.
+    The function's first line is line 2, because it is parsed below an extra line. `reads` holds the
+    names in either expression, or none if the value is the result of a call with keyword arguments
+    or many arguments. `is_operation` says whether operators compute the value.
     """
 
     was: str

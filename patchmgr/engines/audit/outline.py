@@ -51,8 +51,8 @@ _RENAMES = re.compile(
 class Altered(Struct, frozen=True):
     """The names whose meaning may differ between two versions of a project's Python modules.
 
-    `types` holds the names whose values may have another type. `lost` holds the names, without
-    their aliases, that were removed or may take different arguments.
+    `types` holds the names whose values may have a different type. `lost` holds the names that were
+    removed or may take different arguments, but not their aliases.
     """
 
     names: set[str]

@@ -77,7 +77,7 @@ def each(claim: Claim) -> Claims:
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the upstream commit since which all versions of a file have passed a test.
+    """Return the upstream commit from which on a file passes a test, judged by samples.
 
     Returns None if the last version fails, or if all versions since the base pass.
     """

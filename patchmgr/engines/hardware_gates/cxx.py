@@ -226,7 +226,10 @@ class GateRemover:
         return out
 
     def _part(self, at: tuple[int, int], guards: Guards, *, is_dead: bool) -> list[Word]:
-        """Return what is left of a branch. A branch that is removed (`is_dead`) may be unclear."""
+        """Return what is left of a branch.
+
+        Raises UnclearSource if the branch cannot be understood, unless it never runs (`is_dead`).
+        """
         try:
             return self.block(*at, guards)
         except UnclearSource:

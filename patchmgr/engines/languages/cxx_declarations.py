@@ -232,7 +232,7 @@ class _Declarations(Scan):
                 pass
 
     def declare(self, pending: Sequence[Token]) -> None:
-        """Add an enumerator, or the names in a declaration that ends with a semicolon."""
+        """Record an enumerator, or the names that a declaration ending in a semicolon declares."""
         line = pending[0].line + 1
         if self.scope.kind is ScopeKind.ENUMERATION:
             if is_name(pending[0].text):

@@ -292,7 +292,7 @@ class SymbolIndex:
         self._content = content
 
     def at(self, line: int) -> str | None:
-        """Return the symbol that contains a line (from 1), or None if no symbol certainly does."""
+        """Return the symbol that contains a line (from 1), or None if there is none or in doubt."""
         return self._symbols[line - 1] if 1 <= line <= len(self._symbols) else None
 
     def lines_of(self, symbol: str) -> list[int]:

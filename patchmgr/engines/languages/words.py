@@ -76,7 +76,7 @@ def _is_name(word: str) -> bool:
 
 
 def is_import(line: bytes) -> bool:
-    """Return whether a line of code only imports names."""
+    """Return whether a line of code begins with a keyword that imports names."""
     start = line.lstrip().split(b" ", 1)[0]
     return start in (b"import", b"from", b"#include", b"using")
 

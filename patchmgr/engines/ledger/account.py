@@ -117,7 +117,7 @@ def _joints(counts: Counter[Any]) -> Counter[Any]:
 
 
 class Account:
-    """Compares what patches add to, and remove from, a group of files with the result."""
+    """The account of a group of files: what patches add and remove, compared with the result."""
 
     def __init__(
         self, group: FileGroup, base: TreeFiles, onto: TreeFiles, result: TreeFiles, cited: Cited

@@ -42,7 +42,7 @@ class Claimed(Struct, frozen=True):
     """A patch, with what the rebase claims about its files.
 
     `rest` is the fate of files without a claim. `diff` is the patch without its header. `on_base`
-    is false if the other patches are not written on top of this patch. `cited` holds the upstream
+    says whether the other patches are written on top of this patch. `cited` holds the upstream
     commits that the rebase names as evidence. `reworded` holds the parts of the patch that landed
     in a different form. `edited` holds the files that a person changed beyond what the patch
     changes.

@@ -369,7 +369,7 @@ def _is_command(conflict: Conflict, made: Made) -> bool:
 
 
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has both sides' lines, although they begin alike."""
+    """Return whether the candidate has the lines of both sides, which may word the same thing."""
     return made.rule in BY_LINES and any(map(_tells, conflict.region.head))
 
 
@@ -545,9 +545,10 @@ def _heads(lines: Iterable[str]) -> dict[str, str]:
 
 
 def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side's insertion follows the other's, which closes the surrounding block.
+    """Return whether one side's insertion is put after one that closes the surrounding block.
 
-    Upstream adds a statement to a function; the patch ends that function and begins another.
+    For example, upstream adds a statement to a function, and the patch ends that function and
+    begins another.
     """
     _, *sides = ("".join(side).strip() for side in conflict.region.changed)
     for closing, other in _ways(sides):

@@ -50,7 +50,7 @@ def separated(parts: Nodes, host: Nodes) -> list[Node]:
 
 
 def _lead_in(host: Nodes, part: Node, at: int) -> str:
-    """Return the white space to put before an item, as in the list `host` that now contains it."""
+    """Return the white space to put before an item, in the style of the list `host`."""
     if at == 0:
         return host[0].lead
     leads = {p.lead for p in host[1:] or host if not p.lead.strip()}

@@ -280,7 +280,7 @@ _NEW_CHAINS = ("try", "let", "guard")
 
 
 def _once(tokens: Sequence[str], n: int, last: str, *, is_ended: bool) -> str:
-    """Return what a block or a chain may have only once and begins with token `n`, or ""."""
+    """Return the part that begins at token `n` if a block or chain may have it only once, or ""."""
     token = tokens[n]
     if token in ("if", "case"):
         stop = ("{", ";") if token == "if" else ("{", ";", ":", "case")

@@ -149,7 +149,7 @@ def _astray_reason(found: Relocation) -> str:
 
 
 def _places_reason(found: Relocation, home: str) -> str:
-    """Return the reason for a conflict, with the files to which the hunks of a file belong."""
+    """Return the reason for a conflict: where upstream moved the lines, or why that is unsure."""
     places = dict.fromkeys(place.path for place in found.places.values())
     paths = [path for path in places if path != home]
     moved = f"upstream moved these lines to {', '.join(paths)}" if paths else ""

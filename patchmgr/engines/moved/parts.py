@@ -35,7 +35,7 @@ class FilePart(PatchedFile, frozen=True):
 class Guest(Struct, frozen=True):
     """New symbols that a patch adds before or after an existing symbol, the `neighbour`.
 
-    `change` adds the new symbols. They go to the file to which upstream moved the neighbour.
+    `change` adds the new symbols. They go to the file to which upstream moved the `neighbour`.
     """
 
     change: HunkRun
@@ -204,7 +204,7 @@ def _reordered(
     there: Unit,
     moving: Sequence[Unit],
 ) -> list[int] | None:
-    """Return the order of the base's lines after one symbol or paragraph moved.
+    """Return the order of the base's lines after one symbol or paragraph is put where it moved to.
 
     Returns None if the units around its new position do not tell where it belongs.
     """

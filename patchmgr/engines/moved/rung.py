@@ -212,7 +212,7 @@ class _Work:
         return max(around, key=lambda moved: moved.end - moved.start, default=None)
 
     def _home_of(self, change: HunkRun) -> Home | None:
-        """Return the new position of a change, or None if it did not move or is uncertain."""
+        """Return the new position of a change, or None if it stays or its position is uncertain."""
         guest = self._guests.get(change)
         unit = self._units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self._moves[unit]
@@ -313,7 +313,7 @@ class _Work:
         return self._missing(removal)
 
     def _missing(self, removal: Removal) -> str | None:
-        """Return a reason if the changes use a name that their new file does not have, or None."""
+        """Return a reason that names what the changes use but their new file lacks, or None."""
         added, brought = removal.added(), removal.brought()
         for unit, home in removal.moves:
             is_same = unit.outer == home.unit.outer

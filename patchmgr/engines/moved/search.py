@@ -140,7 +140,7 @@ class Search:
                     yield home
 
     def _files(self, text: Sequence[bytes]) -> list[Outline]:
-        """Return the files with many lines of a unit, among them lines that few files have."""
+        """Return the files that have many lines of a unit, including lines that few files have."""
         telling = {line.strip() for line in text if is_telling(bare(line))}
         needles = sorted(telling, key=lambda line: (-len(line), line))[:NEEDLES]
         found: dict[str, frozenset[bytes]] = {}
@@ -166,7 +166,7 @@ class Search:
         return self._outlines[path]
 
     def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
-        """Yield the units of a file that `unit` may have become, unless the old file had it."""
+        """Yield the units of a file that `unit` may have become, if it had none before."""
         homes = tuple(_homes(self._base, unit, file))
         before = self._elsewhere.before(file.path) if homes else None
         if before is not None:

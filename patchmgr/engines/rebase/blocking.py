@@ -167,7 +167,7 @@ def block_whole(left: Left, paths: Collection[str]) -> Left:
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Update a conflict after a later change to the file that the conflict does not block."""
+    """Return a conflict as it is after a later change to its file, which it does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)

@@ -41,7 +41,7 @@ class FileSource(Protocol):
         """Yield the paths of all known files."""
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the installed file `place` has the same content as `path`."""
+        """Return whether the installed file `place` equals the file `path` of the repository."""
 
 
 class InstalledPaths:
@@ -157,7 +157,7 @@ class InstalledPaths:
         return path not in origins and any(_shared(one, place) >= depth for one in origins)
 
     def _beside(self, path: str) -> str | None:
-        """Return the installed file that has the name and the neighbours of `path`, or None."""
+        """Return the installed file that has the name and the neighbors of `path`, or None."""
         folder, name = _split(path)
         home = self._home(folder)
         place = None if home is None else _join(home, name)

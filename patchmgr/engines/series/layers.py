@@ -93,7 +93,7 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
     """Apply a patch's change to another state of the files; return the new state or the conflict.
 
-    A file that is neither the patch's old nor its new version there is merged as git would.
+    Where a file is neither the patch's old nor its new version, it is merged as git would do it.
     """
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
@@ -231,7 +231,7 @@ def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: Sta
 
 
 class _Names(Struct, frozen=True):
-    """The names that a layer newly defines and the words that it newly uses, with languages."""
+    """The names that a layer newly defines and the words that it newly uses, by language."""
 
     defined: frozenset[tuple[str, bytes]]
     written: frozenset[tuple[str, bytes]]

@@ -94,7 +94,7 @@ def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
 def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | str:
     old = list(hunk.old())
     end = expected + len(old)
-    # Git and `patch` take a hunk that ends without context to be for the end of the file.
+    # Git and `patch` expect a hunk that ends without context at the end of the file.
     is_for_end = hunk.lines[0][:1] == b" " != hunk.lines[-1][:1]
     if (
         start <= expected <= len(lines)

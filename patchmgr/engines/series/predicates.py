@@ -161,7 +161,7 @@ def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
     if not found:
         lines = text.split("\n")
         known = max((n for n in range(1, len(lines) + 1) if index.at(n)), default=0)
-        # From code on that cannot be parsed, a file has no symbols: see cxx_symbols.
+        # After code that cannot be parsed, a file has no symbols: see cxx_symbols.
         if _may_define(symbol, path, lines[known:]):
             raise _unknown(f"the symbols of {shown(path)} in {state.label} cannot be determined")
     return found

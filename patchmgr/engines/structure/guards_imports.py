@@ -1,4 +1,4 @@
-"""Find what Python modules bind, and whether imports resolve in a tree of files."""
+"""Find the names that Python modules bind, and whether imports resolve in a tree of files."""
 
 from __future__ import annotations
 

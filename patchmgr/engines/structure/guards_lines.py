@@ -102,7 +102,7 @@ def _split(text: str) -> list[bytes]:
 
 
 def _words(growth: Mapping[str, int]) -> Counter[bytes]:
-    """Return how many more copies of each word there are, given how many more of each line."""
+    """Return the growth in the count of each word, given the growth in the count of each line."""
     found: Counter[bytes] = Counter()
     for line, count in growth.items():
         for word in _split(line):
