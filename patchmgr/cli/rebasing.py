@@ -197,7 +197,7 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
         say(*(f"  {path}" for path in paths))
         say(f"p - put them into {patch}")
         say("n - put them into a new patch after it")
-        say("s - put them into no patch; keep them in git's stash")
+        say("s - leave them out of the patches; keep them in git's stash")
         words = dict(zip("pns", services.rebase_checkout.OTHER_EDITS, strict=True))
         while (key := typer.prompt("Where do they go [p,n,s]", err=True).strip()[:1]) not in words:
             pass

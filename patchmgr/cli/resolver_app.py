@@ -83,7 +83,7 @@ class ResolverApp(App[None]):
         self.call_later(self._show)
 
     def on_print(self, event: Print) -> None:
-        """Show what the program prints during slow work as a message on the screen."""
+        """Show a message on the screen for each text that is printed during slow work."""
         if event.text.strip() and not event.text.startswith("\r"):  # a bar redraws itself
             self._say([*self.resolver.told, event.text.strip()])
 

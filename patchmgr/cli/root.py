@@ -156,13 +156,13 @@ def look_for_session() -> Session | None:
 
 
 def open_series(name: str | None) -> tuple[Session, str]:
-    """Open the workspace; return its session, and the named series or else the only one."""
+    """Open the workspace; return its session and the named series, or the only one."""
     session = open_session()
     return session, services.targets.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
-    """Open the workspace; return its session, and the named series or else all of them."""
+    """Open the workspace; return its session and the named series, or all if none is named."""
     session = open_session()
     return session, names or sorted(session.workspace.lock().series)
 
@@ -281,7 +281,7 @@ def show_pages(text: str) -> None:
 
 
 def show_diff(header: bytes, diff: bytes) -> None:
-    """Print a patch's header and diff: coloured and escaped on a terminal, else as raw bytes."""
+    """Print a patch's header and diff: colored and escaped on a terminal, else as raw bytes."""
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()
@@ -354,6 +354,6 @@ def stderr_progress() -> StderrProgress:
 
 
 def wants_colour() -> bool:
-    """Return whether stdout is a terminal that supports colour and NO_COLOR is not set."""
+    """Return whether stdout is a terminal that supports color and NO_COLOR is not set."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_wanted and sys.stdout.isatty()

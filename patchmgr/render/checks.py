@@ -73,7 +73,7 @@ def _about(gate: GateResult) -> str:
 
 
 def _rows(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield one line per problem; a problem that many patches share is listed only once."""
+    """Yield a line for each problem; if many patches share one, list it once with their names."""
     alike: dict[str, list[str]] = {}
     for problem in problems:
         if problem.patch and not problem.path:

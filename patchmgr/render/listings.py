@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def upstreams_text(upstreams: Sequence[Upstream]) -> Iterator[str]:
-    """Return one line per upstream, with its git remote, package or archive, and what it tracks."""
+    """Yield one line per upstream, with its git remote, package or archive, and what it tracks."""
     return table([*map(_upstream_row, upstreams)])
 
 
@@ -44,12 +44,12 @@ def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
 
 
 def fetched_text(fetched: Sequence[Fetched]) -> Iterator[str]:
-    """Return one line per fetched upstream."""
+    """Yield one line per fetched upstream."""
     return table([(f.name, f.commit) for f in fetched])
 
 
 def series_list_text(views: Sequence[SeriesView]) -> Iterator[str]:
-    """Return the result of `series list`: one line per series."""
+    """Yield the result of `series list`: one line per series."""
     return table([_series_row(view) for view in views])
 
 

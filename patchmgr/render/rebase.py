@@ -1,4 +1,4 @@
-"""The result of `rebase` as text for a terminal, and diffs in git's colours."""
+"""The result of `rebase` as text for a terminal, and diffs in git's colors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _AS_IT_IS = ("  ", "decide with: ", "accept it with: ")  # not wrapped: code, an
 
 
 def painted(text: str, code: str, *, colour: bool) -> str:
-    """Return the text in the colour of an SGR code, or unchanged if `colour` is False."""
+    """Return the text in the color of an SGR code, or unchanged if `colour` is False."""
     return f"\x1b[{code}m{text}\x1b[0m" if colour else text
 
 
@@ -316,7 +316,7 @@ _CODES = (
 
 
 def diff_text(header: bytes, diff: bytes, *, colour: bool) -> str:
-    """Return a patch for a terminal, with control characters escaped and its diff in colour."""
+    """Return a patch for a terminal, with control characters escaped and its diff in color."""
     lines = content_lines(header) + [
         painted_line(line, colour=colour) for line in content_lines(diff)
     ]
@@ -324,7 +324,7 @@ def diff_text(header: bytes, diff: bytes, *, colour: bool) -> str:
 
 
 def painted_line(line: str, *, colour: bool) -> str:
-    """Return a line of a diff in the colour that git gives it."""
+    """Return a line of a diff in the color that git gives it."""
     code = next((code for starts, code in _CODES if line.startswith(starts)), None)
     return line if code is None else painted(line, code, colour=colour)
 

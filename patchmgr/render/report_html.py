@@ -53,9 +53,9 @@ class Shape(Struct, frozen=True):
 
 
 class Chart(Struct, frozen=True):
-    """A drawing with a caption, and a legend for its colours.
+    """A drawing with a caption, and a legend for its colors.
 
-    `keys` are the entries of the legend: (colour, meaning).
+    `keys` are the entries of the legend: (color, meaning).
     """
 
     title: str
@@ -116,7 +116,7 @@ def _worst(row: Sequence[float], side: float) -> float:
 WIDTH, HEIGHT = 1200.0, 560.0
 _HEADING = 17.0
 _MOST_COLUMNS = 80
-# All of these are light enough for dark text, in the light and the dark colour scheme.
+# All of these are light enough for dark text, in the light and the dark color scheme.
 _LOOKS: Mapping[str, str] = {
     "new file": "#a9dca3",
     "edit to upstream's file": "#9cc9f5",
@@ -231,7 +231,7 @@ def reach_bar(review: Review) -> Chart | None:
 
 
 def heat_map(review: Review) -> Chart | None:
-    """Return a heat map of patches by subsystem; a stronger colour means more changed lines."""
+    """Return a heat map of patches by subsystem; a stronger color means more changed lines."""
     parts = [part.name for part in review.parts]
     patches = review.parts_of_patches[:_MOST_COLUMNS]
     if not parts or not patches:
@@ -257,7 +257,7 @@ def heat_map(review: Review) -> Chart | None:
     return Chart(
         "Heat map of patches by subsystem",
         "Which patch changes which subsystem",
-        "Columns are patches, by number; colours are changed lines.",
+        "Columns are patches, by number; colors are changed lines.",
         [(f"var(--h{number})", word) for number, (word, _) in enumerate(_STEPS, 1)],
         shapes,
         top + len(parts) * 18 + 4,

@@ -104,7 +104,7 @@ def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
 
 
 def _shared(review: Review, width: int, colour: bool) -> Iterator[str]:
-    """Yield the first sites that run for everybody, which a reviewer should look at first."""
+    """Yield the first few changed sites whose code runs for everybody. Reviews begin with these."""
     shared = [site for site in review.sites if site.reach is Reach.SHARED]
     if not shared:
         return
@@ -118,7 +118,7 @@ def _shared(review: Review, width: int, colour: bool) -> Iterator[str]:
 
 
 def _signed(added: int, removed: int, colour: bool) -> tuple[str, str]:
-    """Return two numbers with their signs, in colour unless they are zero."""
+    """Return two numbers with their signs, in color unless they are zero."""
     plus = painted(f"+{added}", _ADDED, colour=colour and added > 0)
     return plus, painted(f"-{removed}", _REMOVED, colour=colour and removed > 0)
 

@@ -26,7 +26,7 @@ REACH_WORDS = {
     Reach.INERT: "provably no effect where the gate is closed",
 }
 OUTSIDE = "outside of symbols"
-FOLDER_RULE = "A top folder with more than half of all files is split one level deeper."
+FOLDER_RULE = "A top-level folder with more than half of all files is split into its subfolders."
 
 TITLES: Mapping[str, str] = {
     Kind.NEW.value: "new files",

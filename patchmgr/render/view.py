@@ -1,4 +1,4 @@
-"""How a result is displayed: how much of it, how wide, and in which colours."""
+"""How a result is displayed: how much of it, how wide, and in which colors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def cells(text: str) -> int:
-    """Return the number of columns that a text occupies on a terminal; colour codes occupy none."""
+    """Return the number of columns that a text occupies on a terminal; color codes occupy none."""
     text = _COLOUR.sub("", text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
