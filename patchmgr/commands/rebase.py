@@ -373,7 +373,10 @@ def rebase_stack(
     change: Change,
     checkout: RebaseCheckout | None = None,
 ) -> Iterator[SeriesOutcome]:
-    """Rebase a stack of series, lowest first, and add the results to a change."""
+    """Rebase a stack of series, lowest first; yield each outcome.
+
+    Results without a conflict are added to `change`, the change of the workspace.
+    """
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), in_progress)

@@ -67,7 +67,7 @@ def _new_record(
     if lower is not None and record.pin.commit == lower.pin.commit:
         record = replace(record, pin=lower.pin)
     if lower is not None and (record.upstream, record.pin) != (lower.upstream, lower.pin):
-        message = f"{name} must have the pin of {on}, on which it is based: {lower.pin.ref}"
+        message = f"{name} is based on {on}, so it must have the same pin: {lower.pin.ref}"
         raise UsageError(message, "leave out --upstream and --base")
     return record
 

@@ -144,8 +144,8 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
     """Return a file to which only the hunks that were not chosen are applied."""
     change = step.change
     if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
-        message = f"{shown(change.path)} is added, moved or deleted: split it as a whole"
-        raise UsageError(message, f"--file {change.path}")
+        why = "is added, moved, copied or deleted, so its hunks cannot be chosen"
+        raise UsageError(f"{shown(change.path)} {why}: choose the file", f"--file {change.path}")
     rest = set(range(len(change.hunks))) - set(chosen)
     content = opened.scratch.read(step.base.blob)
     content, _, _ = take_in(content, change.hunks, step.positions, rest)

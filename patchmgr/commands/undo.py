@@ -142,7 +142,10 @@ def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) ->
 def _files(
     session: Session, chosen: Sequence[Operation], *, is_back: bool
 ) -> dict[str, bytes | None]:
-    """Return the files to restore (None: deleted); raise an "edited" error for an edited file."""
+    """Map each path to the content to restore, or to None if the file is to be deleted.
+
+    Raises PatchmgrError "edited" if a file was edited since.
+    """
     root, log = session.workspace.root, session.workspace.log
     now: dict[str, str | None] = {}
     for operation in chosen:

@@ -68,5 +68,5 @@ def is_known_digest(digest: str) -> bool:
 
 
 def normalised_name(name: str) -> str:
-    """Return the normalised name of a distribution (PEP 503)."""
+    """Return the normalized name of a distribution (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()

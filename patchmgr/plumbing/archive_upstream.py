@@ -174,7 +174,7 @@ class ArchiveUpstream(OpenUpstream):
 
 
 def _files_below(root: Path) -> Iterator[ArchiveFile]:
-    """Yield all files below a folder except `.git`, sorted by name; each has the time 0."""
+    """Yield all files below a folder except `.git`, in a fixed order, with modification time 0."""
     for folder, below, names in os.walk(root):
         below[:] = sorted(name for name in below if name != ".git")
         links = [name for name in below if os.path.islink(os.path.join(folder, name))]

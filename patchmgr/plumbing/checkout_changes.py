@@ -137,7 +137,7 @@ def refuse_in_the_way(checkout: Checkout, path: str, leaving: Collection[str]) -
         goes = any(each.startswith(f"{at}/") for each in gone)
         if not (goes if is_folder else at in leaving):
             where = f"{shown(at)} is in the way in {checkout.root}"
-            raise _dirty(f"{where}: the series has a file {shown(path)}")
+            raise _dirty(f"{where}: the series has a file at {shown(path)}")
 
 
 def as_content(found: WorkFile | None) -> Content | None:

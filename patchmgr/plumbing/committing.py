@@ -85,8 +85,8 @@ _LACKS = "unable to read"
 def _lacked(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> set[str]:
     """Return the objects to push that the repository lacks.
 
-    Returns an empty set if the repository knows no commit of the remote: then these are upstream's
-    contents at all times.
+    Returns an empty set if the repository knows no commit of the remote: the list would then hold
+    all of upstream's old file contents.
     """
     printed = git_process.text(_ask(git_dir, remote, ["ls-remote", "--", remote]))
     with ObjectReader(git_dir) as reader:

@@ -57,7 +57,7 @@ class Environment(Struct, frozen=True):
 class Distribution(Struct, frozen=True):
     """An installed distribution.
 
-    `name` is the normalised name. Paths in RECORD are relative to the folder `site`, and `record`
+    `name` is the normalized name. Paths in RECORD are relative to the folder `site`, and `record`
     maps these paths to digests.
     """
 

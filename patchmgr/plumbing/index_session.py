@@ -179,7 +179,10 @@ def _user_folder(environ: Mapping[str, str], tool: str) -> Path:
 
 
 def _shared_folders(environ: Mapping[str, str], tool: str) -> list[Path]:
-    """Return the folders of a tool's settings for all users, lowest precedence first."""
+    """Return the folders of a tool's settings for all users, in the order of XDG_CONFIG_DIRS.
+
+    For pip, the last folder takes precedence; for uv, the first.
+    """
     if sys.platform == "darwin":
         return [Path("/Library/Application Support", tool)]
     listed = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"

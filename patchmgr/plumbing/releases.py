@@ -178,7 +178,7 @@ _ARCHIVAL = frozenset({".git_archival.txt", ".git_archival.json"})
 class Packaging(Struct, frozen=True):
     """The package and version of a release, by which generated files are recognized.
 
-    `package` is the normalised name.
+    `package` is the normalized name.
     """
 
     package: str
@@ -204,7 +204,7 @@ class Packaging(Struct, frozen=True):
         return name.endswith(".py") and self._is_build_record(content)
 
     def _is_egg_info(self, folder: str) -> bool:
-        """Return whether a folder is egg-info at the root, or egg-info of this package."""
+        """Return whether a folder is in an egg-info folder at the root or of this package."""
         for depth, part in enumerate(folder.split("/")):
             if part.endswith(".egg-info"):
                 stem = part.removesuffix(".egg-info")

@@ -103,7 +103,7 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
 
 
 def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]:
-    """Yield broken refs, refs of deleted workspaces or older versions, and an incomplete history.
+    """Yield broken refs, those of deleted workspaces or an older patchmgr, and a lacking history.
 
     If `lacks_objects`, missing objects may come back, so they are not reported. Tags are kept,
     because the heads that they name cannot be built again.

@@ -445,7 +445,7 @@ def ledger_of(
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase, which checks line by line what the rebase claims."""
+    """Return the ledger, which checks line by line what a rebase claims about the patches."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)

@@ -172,7 +172,7 @@ class SeriesAtPin(Struct, frozen=True):
 
     @property
     def is_broken(self) -> bool:
-        """Return whether a patch does not apply, so that no branch can be built."""
+        """Return whether any patch fails to apply, in which case no branch can be built."""
         return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
 
     @property

@@ -125,7 +125,7 @@ class RebaseCheckout:
     def visit(self, run: RebaseRun, loaded: LoadedSeries, outcome: SeriesOutcome) -> SeriesOutcome:
         """Run the command on each rebased patch, then check out the first conflict or the result.
 
-        In the outcome that is returned, a patch on which the command failed is in conflict.
+        If the command failed on a patch, the returned outcome has that patch in conflict.
         """
         if self._is_stopped:
             return outcome

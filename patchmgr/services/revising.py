@@ -256,7 +256,7 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 
 
 class Chain(Struct, frozen=True):
-    """The patches that are not hidden, in series order, with their changes.
+    """Patches in series order, with their changes: all that are not hidden, or the pushed ones.
 
     `states` are the states before the first patch and after each patch. The chain ends before the
     first patch that does not apply; `fault` is the error for that patch.

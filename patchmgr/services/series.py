@@ -94,7 +94,7 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
 
 
 def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
-    """Raise PatchmgrError "broken-stack" if a series and the series below have different pins."""
+    """Raise PatchmgrError "broken-stack" if a series and the one below it have different pins."""
     if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):
         message = f"the series {upper.name} is based on {lower.name}, but has a different pin"
         raise PatchmgrError("broken-stack", message, "restore the earlier upstream.lock")

@@ -352,7 +352,7 @@ class _Order:
         if has_regions:
             yield Requirement("place", "nothing outside the regions has changed")
         for command in settings.commands:
-            yield Requirement("run", f"with --run, this command passes: {' '.join(command.run)}")
+            yield Requirement("run", f"with --run, this command succeeds: {' '.join(command.run)}")
 
     def conditions(self) -> Iterator[Requirement]:
         """Yield the conditions in the patch header as requirements."""

@@ -312,7 +312,7 @@ def test_hunks_of_a_moved_file_are_split_as_a_file_only(stage: Stage) -> None:
     desk.write({"pkg/m.py": text(l3="x\n", l40="y\n"), "z": "z\n"})
     desk.run("refresh", ".")
     message = one_line(desk.run("split", "one", "two", "--hunk", "pkg/m.py:1", code=2))
-    assert message.startswith("pkg/m.py is added, moved or deleted")
+    assert message.startswith("pkg/m.py is added, moved, copied or deleted")
     desk.run("split", "one", "two", "--file", "pkg/m.py")
     assert b"rename from pkg/a.py" in desk.raw("two.patch")
 

@@ -281,7 +281,7 @@ def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack)
         pytest.param(
             ["--on", "low", "--base", "upstream/main"],
             2,
-            "new must have the pin of low, on which it is based: {base}",
+            "new is based on low, so it must have the same pin: {base}",
             id="another-pin",
         ),
         pytest.param(["--on", "nobody"], 2, "there is no series nobody", id="no-such-series"),
