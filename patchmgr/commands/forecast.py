@@ -239,7 +239,10 @@ class Watch:
         return tuple(_beside(load_series(session, name), upstream) for name in self.stack)
 
     def _symbols(self, merged: str) -> Mapping[str, set[str]]:
-        """Map each path that both the stack and a pull request change to the latter's symbols."""
+        """Map paths to the symbols that a pull request changes there.
+
+        Only paths that the stack changes as well are included.
+        """
         scratch, found = self.run.scratch, dict[str, set[str]]()
         tree = scratch.tree(merged)
         for path, hunks in changed_lines(scratch.git_dir, self.tip.commit, merged).items():

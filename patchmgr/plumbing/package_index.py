@@ -116,7 +116,7 @@ def _page(
 
 
 def _local_page(folder: Path, name: str, settings: IndexSettings) -> list[Archive] | None:
-    """Return the links in an HTML page, or the files in a folder without such a page."""
+    """Return the links in an HTML page, or the files in a folder without a page, or None."""
     page = folder / "index.html" if folder.is_dir() else folder
     if page.is_file() and page.suffix in (".html", ".htm"):
         base = page.resolve().as_uri()

@@ -171,9 +171,9 @@ _CONFIG = """\
 class Scratch(Closing):
     """A temporary bare repository that borrows the objects of other repositories.
 
-    Blobs that a run makes are kept outside of git; `write_loose` and `fast_import` write the
-    objects that git needs into the repository. The repository is deleted at the end of the `with`
-    block.
+    Blobs that a run makes are kept outside of git. The objects that git needs are written into the
+    repository by `write_loose` and by `fast_import.py`. The repository is deleted at the end of the
+    `with` block.
     """
 
     def __init__(self, lenders: Sequence[Path], *, folder: Path | None = None) -> None:

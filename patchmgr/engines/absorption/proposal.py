@@ -216,7 +216,7 @@ class Comparison:
         return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
-        """Return the few upstream lines that contain most of the words that a hunk adds."""
+        """Return the few upstream lines with most of the words that a hunk adds, or None."""
         there = [one for one in there if one[1] in wanted.weights]
         if not there:
             return None

@@ -88,7 +88,7 @@ class CxxUse(Struct, frozen=True):
     def _told(
         self, check: Callable[[CxxUse, Declared, Declared], Found], old: Declared, new: Declared
     ) -> AuditFinding | None:
-        """Return a check's finding, if any, with the commit since which the check finds it."""
+        """Return a check's finding, if any, with the commit from which on the check finds it."""
         broken = check(self, old, new)
         if broken is None:
             return None

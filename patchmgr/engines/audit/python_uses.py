@@ -222,7 +222,7 @@ def elements(node: ast.expr) -> list[ast.expr]:
 
 
 def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
-    """Map each name that a function binds to the node that binds it, as in `Scope.names`."""
+    """Map each name that a function binds to the node that binds it, as in `PythonScope.names`."""
     found: dict[str, ast.AST | None] = {}
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):

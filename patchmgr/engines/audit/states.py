@@ -86,7 +86,7 @@ class AuditedPatch(Struct, frozen=True):
 
 
 Since = Callable[[str, Callable[["bytes | None"], bool]], "str | None"]
-"""A function that returns the upstream commit since which a file has met a condition.
+"""A function that returns the upstream commit from which on a file meets a condition.
 
 Its arguments are the path and the condition. The condition is a function that takes the file's
 content, or None if there is no such file. The result is None if no commit made the condition true.

@@ -66,10 +66,10 @@ class FileImports(Struct, frozen=True):
 def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Imports]) -> bool:
     """Return whether an import is on no side, and no side moved names to its module.
 
-    Only a move from the module from which only the other side imports `name` counts. Upstream
-    replaces `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch
-    adds `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3). Both import `utils` from the
-    old package, and upstream moves other names (mitmproxy 2bc69a05f2).
+    A move counts if the other side alone imports `name` from the old module: upstream replaces
+    `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch adds
+    `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3). It does not count if both sides
+    import `utils` from the old package, and upstream moves other names (mitmproxy 2bc69a05f2).
     """
     if any((module, name) in side for side in sides):
         return False

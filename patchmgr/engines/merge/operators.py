@@ -36,10 +36,10 @@ _NO_OPERAND = {*_LEVEL, *_PREFIXES, *_ENDS}
 def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
     """Count the pairs of operators that compete for an operand, the one before the operand first.
 
-    Brackets around an operand are an operator, too, and so is a cast. Pairs of which either may be
-    applied first do not count, nor does a comparison beside `and`, which only refines a condition.
-    Strings without an operator between them are a pair, and so are, as `("", "")`, an operand and
-    one on the next line.
+    Brackets around an operand count as an operator, and so does a cast. A pair does not count if
+    either of the two may be applied first, nor does a comparison beside `and`, which only refines a
+    condition. Two strings without an operator between them count as a pair. An operand and another
+    one on the next line count as the pair `("", "")`.
     """
     reader = _Reader(language)
     for token, after in pairwise(t for t in tokens_of(text, language) if t.kind != "comment"):
@@ -50,8 +50,9 @@ def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
 class _Reader:
     """Reads tokens from left to right.
 
-    `waiting` are the operators whose right operand has not ended, and `outer` the same for each
-    bracket around, with whether it groups. `is_value` says whether an operand has just ended.
+    `waiting` holds the operators whose right operand has not ended. `outer` holds the same for each
+    open bracket, and whether this bracket groups operands. `is_value` says whether an operand has
+    just ended.
     """
 
     def __init__(self, language: Language) -> None:
@@ -94,7 +95,7 @@ class _Reader:
             self.is_value = is_operand or (is_value and word in _PREFIXES)
 
     def _is_value(self, token: Token, before: str, *, is_operand: bool) -> bool:
-        """Return whether an operand is before a token, which does not begin another statement."""
+        """Return whether an operand of the same statement is directly before a token."""
         if not self.is_value:
             return False
         continues, is_broken = self.language.continues, "\n" in token.lead

@@ -330,10 +330,9 @@ def _loses(conflict: Conflict, made: Made) -> bool:
 
 
 def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
-    """Return whether a side extends an expression, as `c` to `c[0]`, and the other never says so.
+    """Return whether a side extends an expression, as `c` to `c[0]`, and the other never has that.
 
-    If the other side says the same words in other places, none of them is missing (ckan/ckan
-    d1ba07ffb1).
+    If the other side has the new text in another place, no word is missing (ckan/ckan d1ba07ffb1).
     """
     base, *sides = conflict.flat
     side, other = sides if of_ours else sides[::-1]
@@ -438,11 +437,11 @@ def _stammered(text: str, language: Language) -> set[str]:
 
 
 def _is_regrouped(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has more operators that compete for an operand than both sides.
+    """Return whether more operators compete for an operand in the candidate than on the sides.
 
     Upstream changes `flags` to `flags == 3`, and the patch changes it to `mask & flags`; or they
     change `file.isImage()` to `file != null && file.isImage()` and `file.isImage() ||
-    file.isVideo()` (nextcloud/android 62c918f59a). Which is applied first was nobody's decision.
+    file.isVideo()` (nextcloud/android 62c918f59a). Nobody decided which operator is applied first.
 
     A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
     add a call, and the middle lines of the calls are equal: the strings of both were in one call.

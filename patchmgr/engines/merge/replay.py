@@ -39,7 +39,7 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class Place(Struct, frozen=True):
-    """A place that both sides of a merge changed: the kind of syntax node, and how it merged."""
+    """A place that both sides of a merge changed: the kind of node, and how it was merged."""
 
     kind: str
     how: str
@@ -274,9 +274,9 @@ class Replay:
     ) -> Nodes:
         """Merge two insertions that share statements, as two versions of one text.
 
-        If the two differ between two shared statements, or before the first one, which is no
-        definition, a person must choose, unless both name the same thing there. In Go, two calls
-        would share one `if err != nil {` (ollama 3060abbdbd).
+        A person must choose if the two differ between two shared statements, or before the first
+        one if that is no definition, unless both name the same thing there. Otherwise, two calls in
+        Go would share one `if err != nil {` (ollama 3060abbdbd).
         """
         merged: list[Node] = []
         at = to = 0

@@ -188,7 +188,7 @@ _LAST = frozenset({")", "]", "}", "++", "--"})
 
 
 def _with_line_ends(tokens: Sequence[Token], language: Language) -> list[Token]:
-    """Put an empty token behind each statement that the end of its line ends."""
+    """Put an empty token after each statement that ends at the end of its line."""
     continues = re.compile(language.continues)
     found: list[Token] = []
     at, is_behind = 0, False  # after the code that may end a statement; whether its line has ended

@@ -145,9 +145,10 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate adds, or "no", "not read" or "depends".
+    """Return the fault that a candidate adds, or "no" if it adds none, "not read" or "depends".
 
-    "depends" means that the candidate uses a name that only another region may bind.
+    "not read" means that neither the candidate nor one of the sides parses. "depends" means that
+    the candidate uses a name that only another region may bind.
     """
     language = around.language
     if language is PYTHON:
@@ -226,7 +227,7 @@ def is_unbalanced(text: str, sides: Sequence[str], language: Language) -> bool:
     """Return whether a merged file opens more or fewer blocks than all its sides do.
 
     git merges the rest of a file by lines: in Ruby, an `end` came without its `if` (mastodon
-    b6b68b44a1). Only where the braces of a region say too little is the whole file read.
+    b6b68b44a1). The whole file is read only if the braces of a region say too little.
     """
     if not (language.opens or language.continues):
         return False

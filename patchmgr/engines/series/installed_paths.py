@@ -205,7 +205,7 @@ class InstalledPaths:
         return _most((_split(place)[0] for path in paths if (place := look(path))), folder)
 
     def _home_below(self, folder: str) -> str | None:
-        """Return the installed folder of `folder`, judged by all files in and below it."""
+        """Return the installed folder of `folder`, judged by the files below it, or None."""
         prefix = folder + "/"
         below = islice((one for one in self._files() if one.startswith(prefix)), _LOOKED_AT)
         return _most(self._heads(below, prefix), folder)

@@ -1,1 +1,1 @@
-"""Structural merging of Python: parse the file, merge its parts, and check the result."""
+"""Python code: syntax trees, what imports find, and what looks wrong in a merge."""

@@ -48,7 +48,7 @@ def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
 
 
 def bare(growth: Mapping[str, int]) -> Counter[str]:
-    """Return the counts of lines, with lines that differ in outer white space counted as one."""
+    """Return the counts of lines; lines that differ only in outer white space count as one."""
     found: Counter[str] = Counter()
     for line, count in growth.items():
         found[line.strip()] += count
