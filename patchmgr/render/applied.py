@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def application_text(done: Application, view: View, copies: str = "") -> Iterator[str]:
-    """Yield the result of `apply`: a line per patch, then what was written.
+    """Yield the result of `apply`: the patches that changed, then what was written.
 
     `copies` is text to put before the number of files, such as "copies of ".
     """
@@ -194,7 +194,7 @@ def state_value(found: InstalledState) -> dict[str, Any]:
 
 
 def overlay_text(made: Overlaid, view: View) -> Iterator[str]:
-    """Yield the result of `overlay`: a line per patch, what was written, and how to use it."""
+    """Yield the result of `overlay`: changed patches, what was written, and how to use it."""
     done = made.application
     yield from application_text(done, view, "copies of ")
     if view.is_line:
@@ -205,7 +205,7 @@ def overlay_text(made: Overlaid, view: View) -> Iterator[str]:
 
 
 def wheel_text(made: PatchedWheel, view: View) -> Iterator[str]:
-    """Yield the result of `wheel`: one line per patch, then the path of the wheel."""
+    """Yield the result of `wheel`: the patches that changed, then the path of the wheel."""
     if not view.is_line:
         yield from listed(made.carried.outcome.patches, view)
         yield from _beyond_lines(made.carried)

@@ -50,7 +50,7 @@ def rebase_text(outcome: SeriesOutcome, view: View) -> Iterator[str]:
 
 
 def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
-    """Yield the lines of patches that changed or have findings, or of all if the view shows all."""
+    """Yield the lines of patches that changed or have warnings, or of all if the view shows all."""
     for patch in patches:
         is_worth = patch.verdict is not Verdict.UNCHANGED or patch.warnings or patch.findings
         if view.is_all or is_worth:
@@ -76,7 +76,7 @@ def moved_text(number: int, back: int, unit: str) -> str:
 
 
 def short_ref(ref: str) -> str:
-    """Return the first 12 digits of a full commit id; return any other ref unchanged."""
+    """Return the first 12 digits of a full commit id; return any other ref as a whole."""
     return ref[:12] if is_full_id(ref) else clean(ref)
 
 
@@ -155,7 +155,7 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield where upstream seems to have the change of a conflicting patch, and how to decide."""
+    """Yield why a patch in conflict exists, where upstream seems to have it, and how to decide."""
     pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
     if patch.verdict is not Verdict.CONFLICT:
         return

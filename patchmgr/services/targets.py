@@ -297,7 +297,7 @@ def _noted_workspace(clone: Clone) -> Path | None:
 
 
 def pushed_targets(workspace: Workspace, series: str | None) -> tuple[tuple[Path, Record], ...]:
-    """Return the checkouts with pushed patches of this workspace, or of one series in it."""
+    """Return the checkouts with applied patches of this workspace, or of one series in it."""
     root = str(workspace.root)
     return tuple(
         (target, record)

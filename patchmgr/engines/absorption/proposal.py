@@ -91,7 +91,7 @@ class Wanted(Struct, frozen=True, dict=True):
         return not Counter(self.words) - Counter(word for _, word in there)
 
     def found(self, there: Sequence[Brought]) -> Sequence[tuple[int, int]]:
-        """Match the hunk's words with upstream's, in the same order."""
+        """Return the index pairs of equal words in the hunk and in upstream, in the same order."""
         return matched_lines(self.words, [word for _, word in there])
 
     def share(self, there: Sequence[Brought]) -> float:

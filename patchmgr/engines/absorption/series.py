@@ -280,7 +280,7 @@ class Series:
         return {(new[line] > old[line], line) for line, _ in old.items() ^ new.items() if line}
 
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the distinctive lines that files have only after a commit, or only before it."""
+        """Return the lines that are new (or gone) after a commit: distinctive ones, or else all."""
         found = set[FileLine]()
         for path in (path for path in self.paths if number in self.versions[path]):
             # A file may have had the line elsewhere before, or have it elsewhere after.

@@ -230,7 +230,7 @@ class Effect(Struct, frozen=True):
     fates: Mapping[Change, Fate]
     lines: Mapping[HunkId, Sequence[Line]]
     places: Mapping[Run, range]  # the range of upstream's lines for each run
-    # How upstream has those hunks whose position matches no state of the series.
+    # How upstream has those hunks whose position matches no state, or whose white space differs.
     ways: Mapping[HunkId, How]
 
 
