@@ -18,7 +18,7 @@ class Clean(Struct, frozen=True):
 class Conflicted(Struct, frozen=True):
     """A merge with conflicts.
 
-    `marked` is the text with zdiff3 markers, labelled `ours`, `base` and `theirs`, or None if the
+    `marked` is the text with zdiff3 markers, labeled `ours`, `base` and `theirs`, or None if the
     sides are binary.
     """
 

@@ -78,7 +78,7 @@ class PythonScope(Struct):
     """A function or class around an expression, and the names that the function or class binds.
 
     `names` maps each name to the syntax node that binds it. The value is None if several nodes bind
-    the name, or if the node is of a kind that is not analysed.
+    the name, or if the node is of a kind that is not analyzed.
     """
 
     node: ast.AST
