@@ -15,7 +15,6 @@ from patchmgr.engines.audit.python_modules import (
     Parser,
     decorators,
     members_of,
-    namedtuple_class,
 )
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.languages.file_types import PYTHON
@@ -158,8 +157,8 @@ class PythonState:
             if isinstance(node, Function):
                 is_decorated = bool(node.decorator_list)
                 return Entity("function", name, module, node=node, is_decorated=is_decorated)
-            made = node if isinstance(node, ast.ClassDef) else namedtuple_class(node)
-            return Entity("value" if made is None else "class", name, module, node=made or node)
+            what: What = "class" if isinstance(node, ast.ClassDef) else "value"
+            return Entity(what, name, module, node=node)
         if name in module.bound:
             return UNKNOWN
         for star in module.stars:
