@@ -2,9 +2,8 @@
 
 One side of a merge may change a declaration while the other adds lines that use it. Both directions
 are checked. Because no compiler confirms the findings, most of them are warnings. A finding is
-certain only if the name is in no included file (outside of comments), if an enumeration lost the
-enumerator, if a function outside of a class takes a different number of arguments, or if an
-included file no longer exists.
+certain only if the name is in no included file (outside of comments), if a function outside of a
+class takes a different number of arguments, or if an included file no longer exists.
 """
 
 from __future__ import annotations
@@ -121,39 +120,6 @@ class CxxUse(Struct, frozen=True):
         what = f"the {old[0].kind} `{self.use.name}` of {self.provider}"
         return Broken(f"{what} is in none of the files that this one includes", old[0], is_certain)
 
-    def _enumerator(self, old: Declared, new: Declared) -> Found:
-        """Check `Kind::A`, where `Kind` still exists but no longer has an enumerator `A`."""
-        owner = self.use.owner
-
-        def within(some: Declared) -> list[Declaration]:
-            return [one for one in some if owner and one.owners[-1:] == (owner,)]
-
-        if within(new) or "enumerator" not in {one.kind for one in within(old)}:
-            return None
-        if [one.kind for _, one in self.now.declared(self.path, owner)] != ["type"]:
-            return None
-        text = f"`{owner}` has no `{self.use.name}` any more"
-        return Broken(text, within(old)[0], is_certain=True)
-
-    def _method(self, old: Declared, new: Declared) -> Found:
-        """Check a call to a method that its class no longer declares.
-
-        A search for the name would miss it, because the included files still contain the name, for
-        example as the name of a parameter.
-        """
-        use, code = self.use, self.now.code(self.provider)
-        if new or code is None or not (use.is_call and use.before in (".", "->")):
-            return None
-        owners = {one.owners[-1:] for one in old}
-        types = [one for one in code.declarations if (one.name,) in owners and one.kind == "type"]
-        if len(types) != len(owners) or any(one.bases for one in types):
-            return None
-        # A macro may define the method: `FIELD(count)`.
-        if any(t.text == use.name and b.text in ("(", ",") for b, t in pairwise(code.tokens)):
-            return None
-        text = f"`{types[0].name}` has no `{use.name}` any more"
-        return Broken(text, old[0])
-
     def _scoped(self, old: Declared, new: Declared) -> Found:
         """Check an unqualified enumerator `A` whose enumeration became an `enum class`."""
         is_scoped = bool(new) and all(one.is_scoped for one in new)
@@ -192,20 +158,10 @@ class CxxUse(Struct, frozen=True):
         given, name = self.use.template, self.use.name
         if not new or {one.kind for one in (*old, *new)} != {"type"}:
             return None
-        was, now = ({one.parameters is None for one in some} for some in (old, new))
-        if {True} in (was, now) and was != now and len(was | now) == 2:
-            if (given is None) != (now == {False}) or not self._is_named():
-                return None
-            return Broken(f"`{name}` is {'now' if given is None else 'no longer'} a template")
         if given is None or not _takes(old, given, given) or _takes(new, given, given):
             return None
         text = f"`{name}` has {_counted(given)} here, but its template takes {_wanted(new)}"
         return Broken(text)
-
-    def _is_named(self) -> bool:
-        """Return whether the name is used as a type here, and neither declared nor called."""
-        after = "".join(t.text for t in self.code.tokens[self.use.at + 1 : self.use.at + 2])
-        return after not in ("(", "{", "::") and self.use.before not in ("class", "struct", "using")
 
     def _constructor(self, old: Declared, new: Declared) -> Found:
         """Check an object made with a number of arguments that no constructor takes any more."""
@@ -223,27 +179,9 @@ class CxxUse(Struct, frozen=True):
         given = _counted(made)
         return Broken(f"`{name}` is constructed with {given} here, but takes {_wanted(now)}")
 
-    def _abstract(self, old: Declared, new: Declared) -> Found:
-        """Check a type that lacks a method which is now pure virtual in its base type."""
-        was, now = ({pure for one in some for pure in one.pure} for some in (old, new))
-        for mine in self.code.declarations if now - was else ():
-            if self.use.name not in mine.bases or mine.line not in self.lines:
-                continue
-            own = {one.name for one in self.code.declarations if one.owners[-1:] == (mine.name,)}
-            if lacks := min(now - was - own, default=""):
-                base = self.use.name
-                return Broken(f"`{mine.name}` has no `{lacks}`, now pure virtual in `{base}`")
-        return None
-
     def _owner(self, old: Declared, new: Declared) -> Found:
-        """Check a name that moved to another namespace, into a class, or out of a class."""
-        use, is_part = self.use, self.use.before in (".", "->")
-        if new and {one.kind for one in (*old, *new)} == {"function"} and use.is_call:
-            members = [{one.is_member for one in some} for some in (old, new)]
-            if members == [{is_part}, {not is_part}] and not use.owner:
-                owner = "::".join((*new[0].owners, use.name))
-                kind = "a function outside of a class" if is_part else "a member"
-                return Broken(f"`{use.name}` is now {kind}, `{owner}`", old[0])
+        """Check a name that moved to another namespace."""
+        use = self.use
         if not new or any(one.is_member or one.kind == "macro" for one in (*old, *new)):
             return None
         was, now = ({one.owners for one in some} for some in (old, new))
@@ -258,25 +196,6 @@ class CxxUse(Struct, frozen=True):
             return None
         return Broken(f"`{use.name}` is now `{'::'.join((*after, use.name))}`", old[0])
 
-    def _type(self, old: Declared, new: Declared) -> Found:
-        """Check a variable or function whose type changed, or that is no longer a constant."""
-        was, now, name = old[0], new[0] if new else old[0], self.use.name
-        if not _is_same_one(old, new) or was.kind != now.kind:
-            return None
-        is_made = self.use.is_call and self.use.before not in (";", "{", "}", ")", "else")
-        if was.kind != "variable" and not (was.kind == "function" and is_made):
-            return None
-        if was.is_constant and not now.is_constant and self.use.before in ("<", "[", "case"):
-            text = f"`{name}` is no longer a constant, but is used as one here"
-        else:
-            if was.type == now.type or not (was.type and now.type):
-                return None
-            if is_number(was.type) and is_number(now.type):
-                return None
-            does = "now returns" if was.kind == "function" else "is now of type"
-            text = f"`{name}`, which is used here, {does} `{now.type}` (it was `{was.type}`)"
-        return Broken(text)
-
     def _others(self, mine: Declaration) -> tuple[Declared, Declared]:
         """Return the declarations of a function in other files, before and after the merge."""
         old, new = (
@@ -290,18 +209,14 @@ class CxxUse(Struct, frozen=True):
         return old, new
 
     def _of_definition(self, old: Declared, new: Declared, *, mine: Declaration) -> Found:
-        """Check the definition or override of a function whose declaration has changed."""
-        is_looked_at = mine.is_definition or mine.is_override
-        if mine.kind != "function" or mine.parameters is None or not is_looked_at:
+        """Check the definition of a function whose declaration has changed."""
+        if mine.kind != "function" or mine.parameters is None or not mine.is_definition:
             return None
         types = [one.type for one in mine.parameters]
         had, has = (
             any([p.type for p in one.parameters or ()] == types for one in some)
             for some in (old, new)
         )
-        if had and mine.is_override and not any(one.is_member for one in new):
-            text = f"`{mine.name}` overrides a method that {self.provider} no longer has"
-            return Broken(text, old[0])
         if not had or has or not new:
             return None
         return Broken(f"`{mine.name}` is defined here, but {self.provider} declares it differently")
@@ -318,9 +233,13 @@ class CxxUse(Struct, frozen=True):
 
 
 _CHECKS = (
-    CxxUse._gone, CxxUse._enumerator, CxxUse._method, CxxUse._scoped, CxxUse._call,
-    CxxUse._template, CxxUse._constructor, CxxUse._abstract, CxxUse._owner, CxxUse._type,
-)  # fmt: skip
+    CxxUse._gone,
+    CxxUse._scoped,
+    CxxUse._call,
+    CxxUse._template,
+    CxxUse._constructor,
+    CxxUse._owner,
+)
 
 
 def _takes(some: Declared, least: int, most: int) -> bool:
@@ -493,8 +412,7 @@ class _Side(Struct, frozen=True):
     def _suspects(self, path: str) -> frozenset[bytes]:
         """Return the words in a file's changed statements, or in the whole file if a scope changed.
 
-        Scopes are classes, namespaces and the like. New virtual methods count as a change of the
-        scope.
+        Scopes are classes, namespaces and the like.
         """
         old, new = ((reach.text(path) or b"").splitlines(True) for reach in (self.was, self.now))
         if self.now.text(path) is None:
@@ -502,9 +420,7 @@ class _Side(Struct, frozen=True):
         blocks = changed_blocks(old, new)
         changed = (line for block in blocks for line in old[_start(old, block) : _end(old, block)])
         words = frozenset(b"".join(changed).translate(BLANKED).split())
-        come = (line for block in blocks for line in new[block.new_start : block.new_end])
-        is_wide = not words.isdisjoint(_SCOPES) or any(b"virtual" in line for line in come)
-        return self.was.words(path) if is_wide else words
+        return words if words.isdisjoint(_SCOPES) else self.was.words(path)
 
     def _in_file(self, path: str, changed: Mapping[str, Sequence[str]]) -> Iterator[Told]:
         reached = self._reached_before(path)
@@ -580,5 +496,5 @@ def _by_name(
     for one in declarations:
         if one.name.encode("utf-8", "replace") in names:
             shape = one.kind, one.owners, one.parameters, one.is_scoped
-            found.setdefault(one.name, set()).add((*shape, one.type, one.is_constant, one.pure))
+            found.setdefault(one.name, set()).add(shape)
     return found

@@ -8,12 +8,10 @@ from itertools import islice
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from patchmgr.engines.languages.cxx_structure import (
     ANGLES,
     BUILT_IN,
-    SPECIFIERS,
     Bracketed,
     Function,
     Head,
@@ -53,8 +51,6 @@ _FIELD = late_pattern(  # in a macro, such as `void* queue[2];` in `UV_HANDLE_FI
 )
 _WORD = late_pattern(r"[^\W\d]\w*")
 
-_IGNORED = SPECIFIERS | {"const", "mutable", "volatile", "&", "typename", "struct"}
-
 MOST_TOKENS = 400_000  # a file with more tokens is not read
 _LONGEST = 200  # most tokens between the angle brackets of a use
 
@@ -80,10 +76,7 @@ class Declaration(Struct, frozen=True):
     elsewhere, as in `using std::max`). `parameters` are those of a function, a macro or a type
     template, or None if they are not known. `is_open` says whether any number of further arguments
     is accepted. `is_member` says whether the declaration is in a type. `is_scoped` says whether an
-    enumerator must be qualified by its type. `type` is the type of a variable or the return type of
-    a function, or empty if it is not known. `is_constant` says whether the value of a variable may
-    be known at compile time. `bases` are the base types of a type, and `pure` are the functions
-    that every type derived from the type must define.
+    enumerator must be qualified by its type.
     """
 
     name: str
@@ -95,11 +88,6 @@ class Declaration(Struct, frozen=True):
     is_open: bool = False
     is_definition: bool = False
     is_scoped: bool = False
-    type: str = ""
-    is_constant: bool = False
-    is_override: bool = False
-    bases: tuple[str, ...] = ()
-    pure: tuple[str, ...] = ()
 
     def takes(self, least: int, most: int) -> bool:
         """Return whether the declaration accepts a call with `least` to `most` arguments."""
@@ -194,19 +182,12 @@ class _Declarations(Scan):
     def __init__(self) -> None:
         super().__init__()
         self._found: list[Declaration] = []
-        self._pure: dict[tuple[str, ...], list[str]] = {}  # keyed by the qualified name of a type
         self._is_scoped = False  # whether the values of the last enumeration must be qualified
 
     def read(self, text: str, found: Iterable[Token]) -> tuple[Declaration, ...]:
         """Return all declarations of a file, given its text and its tokens."""
         self.run(found)
-        declared = (
-            replace(one, pure=tuple(self._pure.get((*one.owners, one.name), ())))
-            if self._pure and one.kind == "type"
-            else one
-            for one in self._found
-        )
-        return (*declared, *_macros(text))
+        return (*self._found, *_macros(text))
 
     def open(self, scope: Scope, statement: Head) -> None:
         """Add what the statement before a brace declares."""
@@ -223,9 +204,8 @@ class _Declarations(Scan):
             case ScopeKind.TYPE if names:
                 key = next(n for n, text in enumerate(texts) if text in TYPE_KEYS)
                 colon = texts.index(":") if ":" in texts else len(texts)
-                bases = tuple(filter(is_name, texts[colon:]))
                 if "<" not in texts[key:colon]:  # a specialization declares nothing new
-                    self._note(names, "type", line, statement.template, bases=bases)
+                    self._note(names, "type", line, statement.template)
             case ScopeKind.BODY if "friend" not in texts:
                 self._function(statement, scope.function, is_definition=True)
             case _:
@@ -260,9 +240,7 @@ class _Declarations(Scan):
             line = statement.items[-1].line + 1
             self._note([*filter(is_name, texts)][-1:], "type", line, statement.template)
         elif names := _declarators(texts):
-            kind = _type(texts[: texts.index(names[0])])
-            is_constant = not {"const", "constexpr"}.isdisjoint(texts)
-            self._note(names, "variable", line, type=kind, is_constant=is_constant)
+            self._note(names, "variable", line)
 
     def cut(self, pending: Sequence[Token]) -> None:
         """Add the function whose head is at the end of a branch of an `#if`."""
@@ -279,12 +257,9 @@ class _Declarations(Scan):
         if function is None or "operator" in statement.texts:
             return
         *around, name = function.name.split("::")
-        texts, tail = statement.texts[: function.start], statement.texts[function.parameters + 1 :]
         at = function.parameters - 1
         if name[0] == "~" or statement.texts[at] == ">":
             return
-        if tail[-2:] == ["=", "0"]:
-            self._pure.setdefault(self.scope.owners, []).append(name)
         group = statement.items[function.parameters]
         assert isinstance(group, Bracketed)
         self._note(
@@ -294,8 +269,6 @@ class _Declarations(Scan):
             grouped(group.inner),
             around=around,
             is_definition=is_definition,
-            type=_type(texts),
-            is_override=not {"override", "final"}.isdisjoint(tail),
         )
 
     def _note(
@@ -353,15 +326,6 @@ def _parameter(texts: list[str]) -> Parameter:
     name = texts[-1] if is_named and is_name(texts[-1]) else ""
     kind = [t for t in (texts[:-1] if name else texts) if t not in ("const", "volatile", "&")]
     return Parameter(" ".join(kind), name, has_default)
-
-
-def _type(texts: Sequence[str]) -> str:
-    """Return a type without the specifiers that callers can ignore, or "" if it is not plain."""
-    if not {"auto", "decltype", "operator", "()", "[]", "{}", "~"}.isdisjoint(texts):
-        return ""
-    if any(text.isupper() and len(text) <= 2 for text in texts):
-        return ""  # most likely a template parameter, such as `T`
-    return " ".join(t for t in texts if t not in _IGNORED and not t.isupper())
 
 
 def _declarators(texts: Sequence[str]) -> list[str]:

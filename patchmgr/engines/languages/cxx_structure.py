@@ -62,13 +62,9 @@ class ScopeKind(Enum):
 
 
 class Function(Struct, frozen=True):
-    """A function in a statement: its qualified name, and where the name and the parameters begin.
-
-    `start` and `parameters` are indices of items of the statement.
-    """
+    """A function in a statement: its qualified name, and the index of its parameters' item."""
 
     name: str
-    start: int
     parameters: int
 
 
@@ -542,7 +538,7 @@ def function_of(texts: Sequence[str], owners: Sequence[str]) -> Function | None:
             continue
         if _is_macro(name) and at < last:
             continue  # a macro before or after the type
-        found = Function(name, start, at)
+        found = Function(name, at)
         if before[1:] and before[-1] == "()" and before[-2] not in GROUPED:
             is_typed_by_macro = _is_macro(before[-2]) and not _is_macro(name)
             likely = likely or (found if is_typed_by_macro else None)
@@ -559,7 +555,7 @@ def _is_call(texts: Sequence[str], at: int) -> bool:
 
 
 def _operator_of(texts: Sequence[str]) -> Function | None:
-    at = start = texts.index("operator")
+    at = texts.index("operator")
     end = next((i for i in range(at + 2, len(texts)) if texts[i] == "()"), None)
     if end is None:
         return None
@@ -567,11 +563,11 @@ def _operator_of(texts: Sequence[str]) -> Function | None:
     spaced = " " if is_word(sign[0]) else ""
     name = f"operator{spaced}{''.join(sign)}"
     if at and texts[at - 1] == "::":
-        start, outer = _qualified(texts, at - 2)
+        _, outer = _qualified(texts, at - 2)
         if outer is None:
             return None
         name = f"{outer}::{name}"
-    return Function(name, start, end)
+    return Function(name, end)
 
 
 def _qualified(texts: Sequence[str], at: int) -> tuple[int, str | None]:
