@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.collected import check_collected
+from patchmgr.engines.audit.conditions import check_conditions
 from patchmgr.engines.audit.cxx import cxx_faults
-from patchmgr.engines.audit.functions import check_functions
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.keys import check_keys
 from patchmgr.engines.audit.meaning import changed_meaning
@@ -31,7 +31,7 @@ CHECKS: tuple[Check, ...] = (
     unbuilt_files,
     gone_paths,
     changed_meaning,
-    check_functions,
+    check_conditions,
     cxx_faults,
     lost_registrations,
     check_other_languages,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.audit.functions import check_functions
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.keys import check_keys
 from patchmgr.engines.audit.meaning import changed_meaning
@@ -29,9 +28,6 @@ CASES: dict[str, tuple[Check, str, str, Edit, Edit, str]] = {
     "key": (check_keys, "a.yml", KEYS, ("on:", "on:\n  x: 1"), ("  k7: 7", "  k7: 7\n  x: 2"), "x"),
     "value": (
         changed_meaning, "a.py", PYTHON, ("return 0", "return size + 1"), ("= n", "= 2"), "size",
-    ),
-    "variable": (
-        check_functions, "a.go", GO, ("return 0", "return size"), ("size :=", "count :="), "size",
     ),
     "word": (
         check_other_languages, "a.go", GO.replace("log(0)", "log(size)"),
