@@ -35,7 +35,7 @@ class Definition(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A statement (only its head, if it has a body) with the variables that it reads and defines.
+    """A statement (only its head, if it has a body) with the variables that it reads.
 
     `computed` holds the names in `reads` whose values enter an operation, a condition or an index;
     the values of the other names are only passed on. `guards` holds the conditions and loops around
@@ -46,7 +46,6 @@ class Site(Struct, frozen=True):
     first: int
     last: int
     reads: Reaching
-    writes: Mapping[str, int]
     guards: tuple[str, ...]
     computed: frozenset[str] = frozenset()
     guard_reads: tuple[Reaching, ...] = ()
@@ -113,12 +112,11 @@ class _Reader:
     def _define(
         self, env: _Env, name: str, node: ast.AST, text: str, reads: Reaching, *,
         is_part: bool = False,
-    ) -> int:  # fmt: skip
+    ) -> None:  # fmt: skip
         number = self._numbers.setdefault((id(node), name), len(self.definitions))
         definition = Definition(text, getattr(node, "lineno", 0), reads, isinstance(node, ast.arg))
         self.definitions[number : number + 1] = [definition]
         env[name] = (env.get(name, _NONE) if is_part else _NONE) | {number}
-        return number
 
     def _block(self, nodes: Sequence[ast.stmt], env: _Env | None) -> _Env | None:
         for node in nodes:
@@ -165,46 +163,41 @@ class _Reader:
                 reads = self._site(node, [node], env)
                 text = _source(node.value)
                 values = _reads(node.value)
-                writes: dict[str, int] = {}
                 for target in node.targets:
                     used = {name: reads[name] for name in reads if name in values}
-                    writes |= self._assign(env, target, text, used)
-                self._note(node, writes)
+                    self._assign(env, target, text, used)
             case ast.AnnAssign() if node.value is not None:
                 reads = self._site(node, [node.target, node.value], env)
-                self._note(node, self._assign(env, node.target, _source(node.value), reads))
+                self._assign(env, node.target, _source(node.value), reads)
             case ast.AugAssign():
                 reads = self._site(node, [node], env, also=dotted(node.target))
-                self._note(node, self._assign(env, node.target, _source(node), reads))
+                self._assign(env, node.target, _source(node), reads)
             case _:
                 self._site(node, [node], env)
         return env
 
-    def _note(self, node: ast.stmt, writes: Mapping[str, int]) -> None:
-        site = self.sites[id(node)]
-        self.sites[id(node)] = replace(site, writes=writes)
-
-    def _assign(self, env: _Env, target: ast.expr, text: str, reads: Reaching) -> dict[str, int]:
-        """Define the names in an assignment target, and return the index of each name's definition.
+    def _assign(self, env: _Env, target: ast.expr, text: str, reads: Reaching) -> None:
+        """Define the names in an assignment target.
 
         For an element of a tuple, the text of the definition ends with the position of the element.
         """
         if isinstance(target, (ast.Tuple, ast.List)):
-            found: dict[str, int] = {}
             for place, part in enumerate(target.elts):
-                found |= self._assign(env, part, f"{text} [{place}]", reads)
-            return found
+                self._assign(env, part, f"{text} [{place}]", reads)
+            return
         if isinstance(target, ast.Starred):
-            return self._assign(env, target.value, text, reads)
+            self._assign(env, target.value, text, reads)
+            return
         if name := dotted(target):
-            return {name: self._define(env, name, target, text, reads)}
+            self._define(env, name, target, text, reads)
+            return
         root = target
         while isinstance(root, (ast.Subscript, ast.Attribute)):
             root = root.value
             if name := dotted(root):
                 text = f"{_source(target)} = {text}"
-                return {name: self._define(env, name, target, text, reads, is_part=True)}
-        return {}
+                self._define(env, name, target, text, reads, is_part=True)
+                return
 
     def _site(
         self,
@@ -225,7 +218,7 @@ class _Reader:
             computed |= names
         used = frozenset(computed & reads.keys())
         around = self._guards, used, self._guard_reads
-        self.sites[id(node)] = Site(shown, node.lineno, last, reads, {}, *around)
+        self.sites[id(node)] = Site(shown, node.lineno, last, reads, *around)
         for part in parts:
             for inner in walk(part):
                 if isinstance(inner, ast.NamedExpr):
@@ -267,7 +260,7 @@ class _Reader:
                 targets = _source(node.target)
                 text = f"for {targets} in {guard}"
                 reads = self._site(node, [head], at, end=head, text=text)
-                self._note(node, self._assign(at, node.target, f"each of {guard}", reads))
+                self._assign(at, node.target, f"each of {guard}", reads)
             after = self._guarded(guard, node.body, dict(at))
             before = _join(before, after)
             for leaving in self._loops[-1]:

@@ -25,10 +25,8 @@ from patchmgr.model.audit import AuditFinding
 
 _LONGEST_SHOWN = 60  # most characters shown of an expression
 _MOST_TOLD = 3  # most names that are reported in one function
-_DEEPEST = 2  # most definitions between a statement and the redefined variable
 # A call with more is taken to make an object, not to compute a value as `min` does.
 _MOST_ARGUMENTS = 4
-_OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.UnaryOp)
 _NONE: frozenset[int] = frozenset()
 _LINE = "\0"  # placeholder for a line number
 _SCOPE = re.compile(r"^([ \t]*)(async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
@@ -137,14 +135,13 @@ class _Change(Struct, frozen=True):
 
     The function's first line is line 2, because it is parsed below an extra line. `reads` holds the
     names in either expression, or none if the value is the result of a call with keyword arguments
-    or many arguments. `is_operation` says whether operators compute the value.
+    or many arguments.
     """
 
     was: str
     now: str
     line: int
     reads: frozenset[str]
-    is_operation: bool
 
 
 class _Sides(Struct, frozen=True):
@@ -176,8 +173,8 @@ class _Sides(Struct, frozen=True):
         texts = {self.old.definitions[n].text for n in old}
         if texts == {self.new.definitions[n].text for n in new}:
             return None
-        before = {self.alike(_expanded(self.old, n, self.apart)): n for n in sorted(old)}
-        after = {self.alike(_expanded(self.new, n, self.apart)): n for n in sorted(new)}
+        before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
+        after = {self.alike(self.new.definitions[n].text): n for n in sorted(new)}
         gone = [self.old.definitions[n] for text, n in before.items() if text not in after]
         come = [self.new.definitions[n] for text, n in after.items() if text not in before]
         if not gone or not come:
@@ -191,33 +188,11 @@ class _Sides(Struct, frozen=True):
         nodes = [parse_expression(one.text) for one in (*gone, *come)]
         is_formula = not any(isinstance(node, ast.Call) and _has_options(node) for node in nodes)
         reads = {name for one in (*gone, *come) for name in one.reads if is_formula}
-        is_operation = all(isinstance(node, _OPERATIONS) for node in nodes)
-        return _Change(was, now, come[0].line, frozenset(reads), is_operation)
-
-    def deeper(
-        self, old: frozenset[int], new: frozenset[int]
-    ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
-        """Yield (variable, its old definitions, its new definitions) for each variable to compare.
-
-        These are the variables that definitions with the same text read before and after the merge.
-        """
-        before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
-        for number in sorted(new):
-            now = self.new.definitions[number]
-            match = before.get(self.alike(now.text))
-            if match is not None:
-                reads = self.old.definitions[match].reads
-                yield from ((n, reads[n], now.reads[n]) for n in now.reads if n in reads)
+        return _Change(was, now, come[0].line, frozenset(reads))
 
 
 def _has_options(node: ast.Call) -> bool:
     return bool(node.keywords) or len(node.args) > _MOST_ARGUMENTS
-
-
-def _expanded(flow: Flow, number: int, apart: frozenset[str]) -> str:
-    """Return the text of a definition, with each name in `apart` replaced by its value."""
-    definition = flow.definitions[number]
-    return _inlined(flow, definition.text, definition.reads, apart)
 
 
 def _inlined(flow: Flow, text: str, reads: Reaching, names: Collection[str]) -> str:
@@ -288,7 +263,7 @@ def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, 
             continue
         about = [*_left_before(sides, site, added)]
         if number in sides.pairs:
-            about += _about(sides, number, added)
+            about += _about(sides, number)
         for name, sentence, where in about:
             if name not in told and len(told) < _MOST_TOLD:
                 told.add(name)
@@ -373,10 +348,9 @@ def _is_negation(one: str, other: str) -> bool:
     return ast.unparse(_plain(nodes[0])) == ast.unparse(_plain(nodes[1], True))
 
 
-def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
+def _about(sides: _Sides, number: int) -> Iterator[tuple[str, str, int]]:
     """Yield upstream's changes to the values and conditions on which a statement depends."""
     site, before = sides.new.sites[number], sides.pairs[number]
-    yield from _used_with(sides, site, added)
     yield from _read(sides, before, site)
     pairs = [*zip(before.guards, site.guards, strict=False)]
     changed = [(old, new) for old, new in pairs if sides.alike(old) != sides.alike(new)]
@@ -407,44 +381,16 @@ def _negated_guards(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[s
 
 
 def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
-    """Trace the names that a statement reads to definitions that upstream changed.
+    """Find the names that a statement reads and that upstream defines in another way.
 
     A value that is only passed on stays right when it is redefined. So a change counts only if the
     statement computes with the value, or also reads a name of the old or new definition. An example
     is `min(index, pos)`, where upstream changed how `index` is computed from `pos`.
     """
-    steps = [(name, name, before.reads.get(name, _NONE), now) for name, now in site.reads.items()]
-    seen: set[str] = set()
-    for depth in range(_DEEPEST + 1):
-        deeper: list[tuple[str, str, frozenset[int], frozenset[int]]] = []
-        for source, name, old, new in steps:
-            if name in seen:
-                continue
-            seen.add(name)
-            change = sides.redefined(old, new)
-            if change is None:
-                deeper += [(source, *each) for each in sides.deeper(old, new)]
-            elif (change.reads & site.reads.keys()) - {name, source} or (
-                not depth and name in site.computed
-            ):
-                link = "" if name == source else f" depends on `{name}`, which"
-                text = f"`{source}`, which this line reads,{link} is now {change.now}"
-                yield name, f"{text} (it was {change.was})", change.line
-        steps = deeper
-
-
-def _used_with(sides: _Sides, site: Site, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
-    """Find redefined variables that other statements use together with a variable set by `site`."""
-    written = frozenset(site.writes.values())
-    for number, user in enumerate(sides.new.sites):
-        before = sides.pairs.get(number)
-        mine = [name for name, reached in user.reads.items() if reached & written]
-        if before is None or not mine or user.first - 1 in added:
-            continue
-        for name, reached in user.reads.items():
-            if name in site.writes or name in site.reads:
-                continue
-            change = sides.redefined(before.reads.get(name, _NONE), reached)
-            if change is not None and change.is_operation and change.reads & site.reads.keys():
-                text = f"`{mine[0]}`, which this line sets, is used with `{name}`"
-                yield name, f"{text}, which is now {change.now} (it was {change.was})", change.line
+    for name, now in site.reads.items():
+        change = sides.redefined(before.reads.get(name, _NONE), now)
+        if change is not None and (
+            (change.reads & site.reads.keys()) - {name} or name in site.computed
+        ):
+            text = f"`{name}`, which this line reads, is now {change.now} (it was {change.was})"
+            yield name, text, change.line

@@ -39,16 +39,6 @@ def patched(line: str) -> str:
 CASES = {
     "computes with it": ("index = index + end", ("count + 1", "count + right + 1"), "`end`"),
     "a minimum of it": ("index = min(index, end)", ("count + 1", "count"), "`end`"),
-    "is used with it": (
-        "index = clamp(index, count // block)",
-        ("end = count + 1", "end = count + right + 1"),
-        "used with `end`",
-    ),
-    "depends on it": (
-        "index = clamp(index, count // block)",
-        ("max(count - size, 0)", "max(count - 2 * size, 0)"),
-        "depends on `start`",
-    ),
     "default": ("check(limit > index)", ("limit=8", "limit=16"), "now `16` (it was `8`)"),
     "condition": ("check(index)", ("place > 2", "place > 3"), "`place > 3`"),
     "loop": ("check(index)", ("end, block)", "end, 2 * block)"), "`range(start, end, 2 * block)`"),
