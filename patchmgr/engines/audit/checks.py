@@ -13,7 +13,6 @@ from patchmgr.engines.audit.new_files import (
     files_in_removed_folders,
     gone_paths,
     numbers_taken,
-    unbuilt_files,
 )
 from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
@@ -28,7 +27,6 @@ CHECKS: tuple[Check, ...] = (
     undone_patches,
     files_in_removed_folders,
     numbers_taken,
-    unbuilt_files,
     gone_paths,
     changed_meaning,
     check_conditions,

@@ -1,25 +1,20 @@
-"""Find new files in folders or build patterns that upstream removed, and uses of removed files."""
+"""Find new files in folders that upstream removed, and uses of removed files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
-from functools import partial
 from posixpath import normpath
 
 from patchmgr.engines.audit.places import lines_added
-from patchmgr.engines.audit.states import Files, States, Told
-from patchmgr.engines.languages.file_types import CXX, PYTHON
+from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.model.audit import AuditFinding
 
-_BUILD = re.compile(r"(?:.*/)?(?:CMakeLists\.txt|[^/]+\.cmake|setup\.py|meson\.build|Makefile)")
-_PATTERN = re.compile(rb"[\w./${}()\-]*\*[\w./*\-]*\.\w+")
 _PATH = re.compile(rb"[\w.+/-]*\w\.\w+")
 _QUOTED = re.compile(rb"""(?<=["'])%b(?=["'])""" % _PATH.pattern)
 _NUMBER = re.compile(r"V?(\d{2,}|(?<=V)\d)(?=[_.-])")
 _FEWEST_NUMBERED = 2  # files that show that a folder numbers its files
-_VARIABLE = re.compile(r".*[})]/?")
 
 
 def _new_files(states: States) -> Iterator[tuple[str, str]]:
@@ -78,39 +73,6 @@ def _numbered(path: str) -> tuple[str, str, str]:
     folder, _, name = path.rpartition("/")
     number = _NUMBER.match(name)
     return folder, name.rpartition(".")[2], number[1] if number else ""
-
-
-def unbuilt_files(states: States) -> Iterator[Told]:
-    """Find new source files that a build file covered before the merge, but none covers now."""
-    changed = [path for path in sorted(states.changed_upstream) if _BUILD.fullmatch(path)]
-    for name, path in _new_files(states) if changed else ():
-        is_source = path.endswith(CXX)
-        was = [build for build in changed if is_source and _takes(states.written, build, path)]
-        if not was:
-            continue
-        folders = path.split("/")[:-1]
-        lists = ("/".join((*folders[:n], "CMakeLists.txt")) for n in range(len(folders) + 1))
-        builds = sorted({*changed, *lists, *states.carriers})
-        if not any(_takes(states.merged, build, path) for build in builds):
-            text = f"{was[0]} no longer has a pattern that matches this new file"
-            commit = states.commit_since(was[0], partial(_lacks, path=path))
-            yield name, AuditFinding("unbuilt", False, path, 0, None, text, commit)
-
-
-def _takes(files: Files, build: str, path: str) -> bool:
-    """Return whether a build file contains a file's name, or a pattern that matches its path."""
-    content = files.read(build) if _BUILD.fullmatch(build) else None
-    name = path.rpartition("/")[2].encode("utf-8", "surrogateescape")
-    return content is not None and (name in content or not _lacks(content, path))
-
-
-def _lacks(content: bytes | None, path: str) -> bool:
-    """Return whether no pattern in a build file matches a path."""
-    for found in _PATTERN.findall(content or b""):
-        pattern = _VARIABLE.sub("", found.decode("utf-8", "surrogateescape")).removeprefix("./")
-        if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"):
-            return False
-    return True
 
 
 def gone_paths(states: States) -> Iterator[Told]:

@@ -8,7 +8,6 @@ from patchmgr.engines.audit.new_files import (
     files_in_removed_folders,
     gone_paths,
     numbers_taken,
-    unbuilt_files,
 )
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -74,36 +73,3 @@ def test_a_number_that_upstream_gives_to_another_new_file_is_told(
     added, upstream = ({**base, f"db/0{name}": b"new\n"} for name in (ours, theirs))
     findings = found((numbers_taken,), base, added, upstream)
     assert [finding.path for finding in findings] == [f"db/0{ours}"] * told
-
-
-GLOB = "file(GLOB OPS ${CMAKE_SOURCE_DIR}/csrc/ops/*.cu)\nadd_library(ops ${OPS})\n"
-LIST = "set(OPS csrc/ops/norm.cu)\nadd_library(ops ${OPS})\n"
-BUILDS_BASE = {"CMakeLists.txt": GLOB, "csrc/ops/norm.cu": "int norm;\n"}
-
-
-@table(
-    ("upstream", "new", "expected"),
-    {
-        "a-list-now": ({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cu", 1),
-        "a-header": ({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cuh", 0),
-        "another-folder": ({"CMakeLists.txt": LIST}, "csrc/other/gelu.cu", 0),
-        "changed-only": ({"CMakeLists.txt": LIST}, "csrc/ops/norm.cu", 0),
-        "kept": ({"CMakeLists.txt": GLOB + "\n# more\n"}, "csrc/ops/gelu.cu", 0),
-        "a-wider-pattern": (
-            {"CMakeLists.txt": GLOB.replace("GLOB", "GLOB_RECURSE").replace("ops/*", "*")},
-            "csrc/ops/gelu.cu",
-            0,
-        ),
-        "in-another-file": (
-            {"CMakeLists.txt": "add_subdirectory(csrc)\n", "csrc/CMakeLists.txt": "ops/*.cu\n"},
-            "csrc/ops/gelu.cu",
-            0,
-        ),
-    },
-)
-def test_a_new_file_that_no_pattern_finds_is_told(
-    upstream: dict[str, str], new: str, expected: int
-) -> None:
-    sides = ({**BUILDS_BASE, **side} for side in ({}, {new: "int gelu;\n"}, upstream))
-    told = found([unbuilt_files], *({p: t.encode() for p, t in side.items()} for side in sides))
-    assert [(one.path, one.is_certain) for one in told] == [(new, False)] * expected
