@@ -76,17 +76,23 @@ def _numbered(path: str) -> tuple[str, str, str]:
 
 
 def gone_paths(states: States) -> Iterator[Told]:
-    """Find lines of the series that name the path of a file which upstream removed or moved."""
+    """Find lines of the series that name the path of a file which upstream removed or moved.
+
+    Each path is reported once for each patch: translations can name it hundreds of times.
+    """
     gone = {
         path
         for path in states.changed_upstream
         if states.merged.blob(path) is None and states.written.blob(path) is not None
     }
+    told: set[tuple[str, str]] = set()
     for line in lines_added(states) if gone else ():
         # In Python, an unquoted path is in a comment.
         said = _QUOTED if line.path.endswith(PYTHON) else _PATH
         for word in (found.decode() for found in said.findall(line.text)):
-            for old in sorted(gone.intersection((word, normpath(f"{line.path}/../{word}")))):
+            named = gone.intersection((word, normpath(f"{line.path}/../{word}")))
+            for old in sorted(name for name in named if (line.patch, name) not in told):
+                told.add((line.patch, old))
                 commit = states.commit_since(old, lambda content: content is None)
                 text = f"`{word}` is mentioned here, but upstream no longer has {old}."
                 place = line.path, line.number, old

@@ -40,6 +40,7 @@ def test_a_new_file_in_a_folder_that_is_gone_is_told(
     {
         "from-its-folder": ("a/run.sh", b"cat ../top.py", {}, "top.py"),
         "from-the-root": ("run.sh", b"cat a/x.py", {"a/y.py": b"2\n"}, "a/x.py"),
+        "named-twice": ("run.sh", b"cat a/x.py\ncat a/x.py", {}, "a/x.py"),
         "of-another-folder": ("run.sh", b"cat x.py b/a/x.py", {}, ""),
         "in-python": ("new.py", b"read('a/x.py')", {}, "a/x.py"),
         "quoted-in-python": ("a/z.py", b"# as in x.py and 'y.py'", {}, "a/y.py"),
