@@ -15,7 +15,6 @@ from patchmgr.engines.audit.places import source_path, upstream_path
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
-from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Tree
 
 _WORD = re.compile(r"\w+")
@@ -25,12 +24,6 @@ _IMPORT = re.compile(
     r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|(?:[^\n]*\\\n)*[^\n]*)"
     r"|import[ \t]+((?:[\w.,\t ]|\\\n)+))"
 )
-_DEFINES = re.compile(
-    rb"[ \t]*(?:(?:async[ \t]+)?def|class|@)\b|\w+[ \t]*[:=]"
-    rb"|    (?:\w+[ \t]*:[ \t]*\w|[A-Z_]+[ \t]*=)|[ \t]*self\.\w+[ \t]*[:=]"
-)
-_HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
-_PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
 _MOST_READ = 64  # most files changed upstream; with more, nearly every name has changed
 Lines = tuple[str, Suspects, bool]
 """A path, the lines to check, and whether the series (and not upstream) added these lines."""
@@ -106,7 +99,7 @@ def _words(text: str, lines: Set[int]) -> set[str]:
 
 def _theirs(states: States) -> Iterator[Lines]:
     """Yield the new lines of upstream that may use names which the series changed."""
-    lost = {path: names for path in _redefining(states) if (names := _lost(states, path))}
+    lost = {path: names for path in _changed_modules(states) if (names := _lost(states, path))}
     ours, every = ChangedModules(lost), set().union(*lost.values())
     for path in sorted(states.changed_upstream) if every else ():
         content = states.merged.read(path) if path.endswith(PYTHON) else None
@@ -130,33 +123,15 @@ def _lost(states: States, path: str) -> set[str]:
     return lost if new or not old else lost.union(path.rpartition(".")[0].split("/")[-2:])
 
 
-def _redefining(states: States) -> dict[str, None]:
-    """Return the files of the base that the series moves, or in which it changes a definition."""
+def _changed_modules(states: States) -> dict[str, None]:
+    """Return the Python files of the base, except tests, that the series changes or moves."""
     return {
         change.old_path: None
         for patch in states.patches
         for change in patch.files
         if patch.is_carried and change.old_path is not None and change.old_path.endswith(PYTHON)
         if not change.old_path.rpartition("/")[2].startswith("test_")
-        if change.new_path != change.old_path
-        or any(_is_redefining(hunk, change.old_path) for hunk in change.hunks)
     }
-
-
-def _is_redefining(hunk: Hunk, path: str) -> bool:
-    added = {line[1:].strip() for line in hunk.lines if line[:1] == b"+"}
-    is_head = False
-    for line in hunk.lines:
-        text = line[1:].rstrip()
-        is_head = _HEAD.match(text) is not None or (is_head and not text.endswith(b":"))
-        parameter = None if line[:1] == b" " else _PARAMETER.match(text)
-        if parameter is not None and (is_head or parameter[1]):
-            return True
-        if line[:1] == b"-" and text.strip() not in added:
-            is_import = path.endswith("/__init__.py") and b"import" in text
-            if is_import or _DEFINES.match(text) is not None:
-                return True
-    return False
 
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:
