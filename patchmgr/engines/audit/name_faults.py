@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
@@ -32,7 +31,6 @@ from patchmgr.engines.structure.python_tree import (
 
 _THERE = ("module", "class", "function", "value", "instance")
 _DEEPEST = 8  # most star imports that are followed, one after the other
-_MOST_FILES = 4_000
 _MOST_CLASSES = 50  # most classes that are searched for one with the same name
 
 
@@ -293,8 +291,7 @@ def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
     others = {other: made[0] for other, made in fresh.items() if other not in known}
     if best(old.node, name, others) is not None:
         return True
-    before = _uses_member(old.module.node, name) or _is_abstract(old.node)
-    if not before and not _is_no_longer_called(name, pair):
+    if not (_uses_member(old.module.node, name) or _is_abstract(old.node)):
         return False
     modules = (pair.now.state.module(old.module.path), pair.now.module)
     return not any(m is not None and _uses_member(m.node, name) for m in modules)
@@ -312,18 +309,6 @@ def _uses_member(tree: ast.Module, name: str) -> bool:
         isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
         for node in walk(tree)
     )
-
-
-def _is_no_longer_called(name: str, pair: Pair) -> bool:
-    """Return whether the other side removed all calls of a member from a file that it changed."""
-    called = re.compile(rb"\.%b\(" % re.escape(name).encode())
-    for path in sorted(pair.changed)[:_MOST_FILES]:
-        before = pair.then.state.files.read(path) if path.endswith(".py") else None
-        if before is not None and called.search(before):
-            after = pair.now.state.files.read(path)
-            if after is not None and not called.search(after):
-                return True
-    return False
 
 
 def _misfit(node: Function, parent: Function) -> str:

@@ -253,17 +253,15 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
     merged, written, onto = (PythonState(files, parser) for files in sides)
 
     def pair_of(path: str, is_ours: bool) -> Pair:
-        if is_ours:
-            then = written.reader(source_path(states, path))
-            return Pair(merged.reader(path), then, states.changed_upstream)
-        return Pair(merged.reader(path), onto.reader(path), frozenset(states.carriers))
+        then = written.reader(source_path(states, path)) if is_ours else onto.reader(path)
+        return Pair(merged.reader(path), then)
 
     return pair_of
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
     """Yield the faults that the use of a name has after the merge and did not have before it."""
-    at = PairedUse(pair.now, pair.then, pair.changed, use)
+    at = PairedUse(pair.now, pair.then, use)
     for kinds, check in _CHECKS:
         if isinstance(use.node, kinds):
             yield from check(use.node, at)
