@@ -1,4 +1,4 @@
-"""Find keys, cases, functions and numbers that both sides of a merge add to the same block.
+"""Find keys, cases, functions and sections that both sides of a merge add to the same block.
 
 A file is read line by line, and blocks are found by indentation. So this works for data, and for
 any language, if each key has a line of its own. All findings are warnings.
@@ -35,14 +35,7 @@ _READ_BY = {
     **dict.fromkeys(CXX_LANGUAGES, late_pattern(_CASE)),
     "INI": late_pattern(_SECTION),
     "Shell": late_pattern(_SHELL),
-    "Protobuf": None,
-    "Python": None,
-}  # None: only numbers are read; Python's keys are checked separately
-_NUMBERED = late_pattern(
-    rb"([\w.: \t]*\w)[ \t]*=[ \t]*(\d+|0[xX][\da-fA-F]+)[ \t]*(?:\[[^\]]*\][ \t]*)?[,;]?"
-    rb"[ \t]*(?:(?://|\#|/\*).*)?"
-)
-_FEWEST = 3  # the fewest numbers in a block that count as a numbering
+}
 _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
@@ -59,23 +52,8 @@ class _Line(Struct, frozen=True):
     around: tuple[bytes, ...]
 
 
-class _Given(Struct, frozen=True):
-    """A line that defines a key or, if `number` is set, assigns this number to a name."""
-
-    line: _Line
-    name: bytes
-    number: int | None = None
-
-    @property
-    def key(self) -> bytes | int:
-        """The name or the number, which may occur only once in a block."""
-        return self.name if self.number is None else self.number
-
-    @property
-    def shown(self) -> str:
-        """The name, without quotes and without the type before it."""
-        name = self.name if self.number is None else self.name.split()[-1]
-        return name.decode("utf-8", "replace").strip("\"'")
+_Given = tuple[_Line, bytes]
+"""A line that defines a key, and the key."""
 
 
 class _Open(Struct):
@@ -91,33 +69,30 @@ class _Open(Struct):
 
 
 def check_keys(states: States) -> Iterator[Told]:
-    """Warn of keys and numbers that must be unique in a block but that both sides add to it."""
+    """Warn of keys that must be unique in a block but that both sides add to it."""
     for path in states.carriers:
-        spoken = language(path)
-        contents = versions(states, path) if spoken in _READ_BY else None
-        if contents is None or any(b"\0" in content for content in contents):
+        pattern = _READ_BY.get(language(path))
+        contents = None if pattern is None else versions(states, path)
+        if pattern is None or contents is None or any(b"\0" in content for content in contents):
             continue
-        if not _may_clash(contents, _READ_BY[spoken]):
+        if not _may_clash(contents, pattern):
             continue
         added = added_lines(states, path)
-        sides = [tuple(_given(_lines(content), _READ_BY[spoken])) for content in contents]
-        found = sorted(_added_by_both(sides), key=lambda each: each[0].number is not None)
-        for each in found:
-            ours, theirs = sorted(each, key=lambda one: one.line.number not in added)
-            symbol, line, where = ours.shown, ours.line.number, theirs.line.number
-            text = f"`{symbol}` is also defined on line {where}: each side adds it to this block."
-            if ours.number is not None:
-                text = f"`{symbol}` and `{theirs.shown}` (line {where}) both have the number "
-                text += f"{ours.number}, because each side added one of the two."
+        sides = [tuple(_given(_lines(content), pattern)) for content in contents]
+        for each in _added_by_both(sides):
+            (ours, name), (theirs, _) = sorted(each, key=lambda one: one[0].number not in added)
+            symbol, line = name.decode("utf-8", "replace").strip("\"'"), ours.number
+            text = f"`{symbol}` is also defined on line {theirs.number}: "
+            text += "each side adds it to this block."
             finding = AuditFinding("defined-twice", False, path, line, symbol, text)
             yield added.get(line, states.carriers[path]), finding
 
 
-def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes] | None) -> bool:
-    """Return whether both sides may add the same key or number, judged by their new lines alone."""
+def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes]) -> bool:
+    """Return whether both sides may add the same key, judged by their new lines alone."""
     base, *sides = (set(content.splitlines()) for content in contents[:3])
     added = ([_Line(0, line.strip(), 0, ()) for line in side - base] for side in sides)
-    ours, theirs = ({one.key for one in _given(lines, pattern)} for lines in added)
+    ours, theirs = ({name for _, name in _given(lines, pattern)} for lines in added)
     return not ours.isdisjoint(theirs)
 
 
@@ -142,43 +117,20 @@ def _lines(content: bytes) -> Iterator[_Line]:
         around.append(_Open(indent, number, text, switch if is_case else number))
 
 
-def _given(lines: Iterable[_Line], pattern: re.Pattern[bytes] | None) -> Iterator[_Given]:
-    """Yield what each line defines: a key, a number, or both."""
+def _given(lines: Iterable[_Line], pattern: re.Pattern[bytes]) -> Iterator[_Given]:
+    """Yield the lines that define a key, each with the key."""
     for line in lines:
-        found = pattern.match(line.text) if pattern is not None else None
+        found = pattern.match(line.text)
         if found is not None and (name := next(filter(None, found.groups()), b"")):
-            yield _Given(line, name)
-        if found := _NUMBERED.fullmatch(line.text):
-            base = 16 if found[2][:2].lower() == b"0x" else 10
-            yield _Given(line, found[1], int(found[2], base))
+            yield line, name
 
 
 def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:
-    """Yield the two lines of each key or number that each side adds once to the same block."""
-    base, *both = (Counter((one.line.around, one.key) for one in side) for side in sides[:3])
-    found = defaultdict[tuple[int, bytes | int], list[_Given]](list)
-    for one in sides[3]:
-        key = one.line.around, one.key
-        if not base[key] and both[0][key] == both[1][key] == 1:
-            found[one.line.block, one.key].append(one)
-    for each in found.values():
-        if len(each) == 2 and (each[0].number is None or _is_taken_twice(each, sides)):
-            yield each
-
-
-def _is_taken_twice(each: Sequence[_Given], sides: Sequence[Sequence[_Given]]) -> bool:
-    """Return whether both sides assign a number to different names, in a numbered block."""
-    of_number = [[one for one in side if one.number is not None] for side in sides]
-    names = [{(one.line.around, one.name) for one in side} for side in of_number[1:3]]
-    is_of = [{(one.line.around, one.name) in side for side in names} for one in each]
-    around = each[0].line.around
-    known = [one.number or 0 for one in of_number[0] if one.line.around == around]
-    return is_of == [{True, False}, {True, False}] and _is_numbering(known)
-
-
-def _is_numbering(numbers: Sequence[int]) -> bool:
-    """Return whether no number is assigned twice, and they are dense or are powers of two."""
-    if len(numbers) < _FEWEST or len({*numbers}) < len(numbers):
-        return False
-    is_dense = max(numbers) - min(numbers) < 2 * len(numbers)
-    return is_dense or all(n & (n - 1) == 0 for n in numbers)
+    """Yield the two lines of each key that each side adds once to the same block."""
+    base, ours, theirs = (Counter((line.around, name) for line, name in side) for side in sides[:3])
+    found = defaultdict[tuple[int, bytes], list[_Given]](list)
+    for line, name in sides[3]:
+        key = line.around, name
+        if not base[key] and ours[key] == theirs[key] == 1:
+            found[line.block, name].append((line, name))
+    yield from (each for each in found.values() if len(each) == 2)

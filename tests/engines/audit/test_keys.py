@@ -6,8 +6,6 @@ from patchmgr.engines.audit.keys import check_keys
 from tests.engines.audit.audited import found
 from tests.tables import table
 
-MESSAGE = "message M {{\n{}  int32 a = 1;\n  int32 b = 2;\n  int32 c = 3;\n{}}}\n"
-
 
 @table(
     ("path", "base", "first", "last", "said"),
@@ -44,14 +42,6 @@ MESSAGE = "message M {{\n{}  int32 a = 1;\n  int32 b = 2;\n  int32 c = 3;\n{}}}\
             "retry() {\n  v\n}\n", "retry() {\n  w\n}\n", ["retry"]),
         "rust": ("t.rs", "{}fn a() {{\n}}\n\nfn b() {{\n}}\n\nfn c() {{\n}}\n{}",
             "pub fn max(x: u8) {\n}\n", "fn max(x: u8) {\n}\n", ["fn max"]),
-        "number": ("t.proto", MESSAGE, "  bool fast = 4;\n", "  bool slow = 4;\n", ["fast"]),
-        "another-number": ("t.proto", MESSAGE, "  bool fast = 4;\n", "  bool slow = 5;\n", []),
-        "power-of-two": ("t.h", "enum k {{\n{}  kA = 1,\n  kB = 2,\n  kC = 4, // c\n{}}};\n",
-            "  kX = 0x8,\n", "  kY = 8,\n", ["kX"]),
-        "enum": ("t.py", "class K(IntEnum):\n{}    A = 0\n    B = 1\n    C = 2\n{}", "    X = 3\n",
-            "    Y = 3\n", ["X"]),
-        "no-numbering": ("t.py", "class K:\n{}    width = 640\n    height = 480\n    n = 7\n{}",
-            "    x = 3\n", "    y = 3\n", []),
     },
 )  # fmt: skip
 def test_what_both_sides_add_to_a_block_is_told(
