@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -173,6 +173,12 @@ def lex(text: str, language: Language) -> Iterator[Token]:
 def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
     """Return all tokens of a text, as `lex` yields them. The result is cached."""
     return tuple(lex(text, language))
+
+
+def code_lines(lines: Iterable[str], language: Language) -> list[str]:
+    """Return the lines without their comments, also without one that ends after the last line."""
+    pattern = rf"({language.string})|{language.comment}|/\*.*"
+    return re.sub(pattern, r"\1", "".join(lines), flags=re.VERBOSE | re.DOTALL).splitlines()
 
 
 def cxx_tokens(text: str) -> Iterator[Token]:

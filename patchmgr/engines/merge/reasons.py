@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from patchmgr.engines.merge.features import Subject, Words
 from patchmgr.engines.merge.imports import FileImports, imported
-from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, lex
+from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, code_lines, lex
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.operators import competing
 from patchmgr.engines.merge.region import Region
@@ -32,7 +32,7 @@ from patchmgr.engines.text.distinctive import bare, is_telling
 BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
 _SIDES = frozenset({"ours", "theirs"})
 _JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')
-_LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})(\W*)")
+_LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})([uUlL]{0,3}\W*)")
 _WORD = re.compile(r"\w+")
 _NEAR = 2  # tokens between the edits of both sides
 _LONGEST_RUN = 30  # words of the longest run that is checked for repetition
@@ -226,9 +226,12 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
     """Return whether both sides assign the next number, or bit, of a list to different things.
 
     Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
-    `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5).
+    `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5). One of the two names may have had
+    another number before: upstream of KeyDB moves a flag from `1ULL<<37` to the bit that the patch
+    uses (bb7e10842707).
     """
-    ours, theirs = conflict.region.changed[1:]
+    language = conflict.around.language
+    ours, theirs = (code_lines(side, language) for side in conflict.region.changed[1:])
     mine = {(shape, number): name for shape, number, name in map(_numbered, ours)}
     pairs = [
         (shape, number, name, mine[shape, number])
@@ -237,18 +240,19 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
     ]
     if not pairs:
         return False
-    names = {name for _, _, name in map(_numbered, conflict.lines[0])}
+    base = code_lines((conflict.texts.base,), language)
+    names = {name for _, _, name in map(_numbered, base)}
     around = conflict.around
     sides = (
         lines_of(around.before)[-_NEARBY:],
         conflict.region.base,
         lines_of(around.after)[:_NEARBY],
     )
-    near = {_numbered(line)[:2] for lines in sides for line in lines}
+    near = {_numbered(line)[:2] for lines in sides for line in code_lines(lines, language)}
     return any(
         near & {(shape, number - 1), (shape, number / 2)}
         and (shape, number) not in near
-        and names.isdisjoint((one, other))
+        and not {one, other} <= names
         for shape, number, one, other in pairs
     )
 
