@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.merge.languages import Language
+from patchmgr.engines.merge.languages import C, Language, tokens_of
 from patchmgr.engines.merge.node_edits import NodeEdit, token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
@@ -26,6 +26,7 @@ _WEIGHT = ("delete", "delete, replace", "kind", "edit", "replace", "same key", "
 
 Words = Counter[str]
 _NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # the dots of a relative import count as a name
+_INCLUDE = re.compile(r"#\s*include\b")
 
 
 def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
@@ -47,19 +48,29 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a text equals one side but has words that the other side removed.
+        """Return whether a text still has words that one side removed and the other left.
 
-        Signs count only if no word was removed with them, because a comma in the text may be a new
-        one. A side that changes only the layout removes nothing.
+        Upstream of elements replaces `uint256S("1ebb")` by `"1ebb"`, and the patch changes the
+        string (1fd44e5dfc). Signs count only if the text equals the other side and no word was
+        removed with them, because a comma in the text may be a new one. A side that changes only
+        the layout removes nothing.
         """
         words = Counter(words_of(said_of(text)))
-        pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
-        gone = [(self.base - b, (self.base - b) - (self.base - a)) for a, b in pairs if words == a]
-        back = any(some and (_has_words(some) or not _has_words(every)) for every, some in gone)
-        return back and self.features["layout"] == "no"
+        return self.features["layout"] == "no" and any(
+            _has_words(still)
+            or (bool(still) and words == other and not _has_words(self.base - one))
+            for one, other in ((self.ours, self.theirs), (self.theirs, self.ours))
+            for still in [
+                [
+                    word
+                    for word in (self.base - one) - (self.base - other)
+                    if words[word] > one[word] + max(other[word] - self.base[word], 0)
+                ]
+            ]
+        )
 
 
-def _has_words(words: Words) -> bool:
+def _has_words(words: Iterable[str]) -> bool:
     return any(word[0].isalnum() or word[0] == "_" for word in words)
 
 
@@ -136,22 +147,33 @@ def removed_names(base: Words, side: Words) -> Words:
     return names_in(gone) - names_in(come)
 
 
-def stale(region: Subject, sides: Sequence[str], removed: Sequence[Words]) -> str:
+def stale(
+    region: Subject, sides: Sequence[str], removed: Sequence[Words], language: Language
+) -> str:
     """Classify the names that one side adds in the region and the other side removes from the file.
 
     `sides` are the file's texts in ours and in theirs, and `removed` are the names that each of
     them removes. Returns "gone" if one of these names no longer occurs, "fewer" if all still occur,
-    or "no" if there are no such names.
+    or "no" if there are no such names. A name that C still has in a comment, in a string or in
+    `#include "server.h"` does not occur: KeyDB replaces each `server.` (67b7d512cb).
     """
-    base, ours, theirs = region.names
-    added = zip((theirs - base, ours - base), removed, sides, strict=True)
-    left = [(word, text) for words, gone, text in added for word in words if gone[word]]
-    is_gone = not all(_occurs(word, text) for word, text in left)
-    return "no" if not left else "gone" if is_gone else "fewer"
+    base, *both = region.names
+    rows = zip(both[::-1], removed, sides, sides[::-1], strict=True)
+    left = [
+        _occurs(word, text, language) or not _occurs(word, other, language)
+        for words, gone, text, other in rows
+        for word in words - base
+        if gone[word]
+    ]
+    return "no" if not left else "fewer" if all(left) else "gone"
 
 
-def _occurs(name: str, text: str) -> bool:
-    return any(name in _NAME.findall(line) for line in text.split("\n") if name in line)
+def _occurs(name: str, text: str, language: Language) -> bool:
+    code: Iterable[str] = text.split("\n")
+    if language is C and name in text:
+        code = (t.text for t in tokens_of(text, C) if t.kind in ("word", "directive"))
+        code = (said for said in code if not _INCLUDE.match(said))
+    return any(name in _NAME.findall(said) for said in code if name in said)
 
 
 def _shared(ours: Words, theirs: Words) -> str:

@@ -146,7 +146,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
         made.setdefault(each.text, each)
         also.setdefault(each.text, []).append(each.rule)
     subject = subject_of(region, around.language, sides, flat)
-    is_stale = stale(subject, known.texts.sides()[1:], known.removed)
+    is_stale = stale(subject, known.texts.sides()[1:], known.removed, around.language)
     subject.features.update(known.features, stale=is_stale)
     has_one_answer = any(each.rule == "replay" for each in made.values())
     conflict = Conflict(
