@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache, partial
-from itertools import chain
+from itertools import chain, groupby
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -196,19 +196,23 @@ class FileHistory(Struct, frozen=True, dict=True):
         ours, brought = self.upstream.text_of(version.entry), self._brought
         if ours is None or brought is None:
             return ours is not None
-        old = hunk.old()
-        return b"".join(old) in ours or all(line in ours or line in brought for line in old)
+        # What earlier patches do not change is together in the version, too.
+        parts = groupby(hunk.old(), brought.__contains__)
+        return all(is_brought or b"".join(lines) in ours for is_brought, lines in parts)
 
     @cached_property
     def _brought(self) -> frozenset[bytes] | None:
-        """The lines that earlier patches may have added to the file, or None if that is unclear."""
+        """The lines that earlier patches may have added to the file, and those beside a change.
+
+        None if that is unclear.
+        """
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
             return frozenset()
         changes, lines = changes_of(pristine, content), text_of(content).lines
         if changes is None:
             return None
-        parts = (lines[start:end] for _, _, start, end in changes)
+        parts = (lines[max(0, start - 1) : end + 1] for _, _, start, end in changes)
         return frozenset(chain.from_iterable(parts))
 
     def has(

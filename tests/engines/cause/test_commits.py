@@ -247,6 +247,14 @@ def test_cause_is_the_first_commit_since_which_it_does_not_apply(
             [],
             ["2"],
         ),
+        "conflict-where-the-patch-below-deleted-a-line": (
+            edited("f", BASE, text("a b c e f g h i j k l")),
+            edited("f", text("a b c e f g h i j k l"), text("a b c e F g h i j k l")),
+            [("1", {"f": LATE}), ("2", {"f": text("a b c d e X g h i j K l")})],
+            "conflict",
+            [],
+            ["2"],
+        ),
         "absorbed-after-the-patch-below": (
             edited("f", BASE, EARLY),
             edited("f", EARLY, BOTH),
