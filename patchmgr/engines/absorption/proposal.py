@@ -243,8 +243,13 @@ def find_likeness(
         return None
     wanted, least = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
     may_call = not is_clean and wanted.telling < FEWEST_TELLING
-    # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
-    if not may_call and not wanted.may_be_in(comparison.new_lines(changed), least):
+    # Few hunks pass these tests. Finding the symbols takes 10 ms for a file of 2,000 lines.
+    is_possible = (
+        wanted.are_all_in(comparison.brought(changed))
+        if may_call
+        else wanted.may_be_in(comparison.new_lines(changed), least)
+    )
+    if not is_possible:
         return None
     lines = comparison.brought(comparison.brought_to(runs, changed))
     if may_call:  # a function may do now what the hunk adds (stale-hash at 0.24.0)
