@@ -50,6 +50,7 @@ from patchmgr.engines.text.differences import (
     matched_lines,
     runs_of,
 )
+from patchmgr.engines.text.known_changes import changes_of
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.patch import Hunk
@@ -136,6 +137,11 @@ class Comparison:
 
     def near(self, runs: Sequence[Run]) -> list[Block]:
         """Return upstream's changed ranges that are near one of the given changes of a hunk."""
+        changes = changes_of(*self._contents)  # at least as wide, and mostly known
+        if changes is not None and not any(
+            run.gap(Block(*change)) <= NEAR for change in changes for run in runs
+        ):
+            return []
         blocks, least, most = self.blocks, runs[0].start - NEAR, runs[-1].end + NEAR
         first = bisect_left(blocks, least, key=lambda block: block.old_end)
         last = bisect_right(blocks, most, key=lambda block: block.old_start)
