@@ -164,15 +164,16 @@ def _is_used_elsewhere(conflict: Conflict, _: Made) -> bool:
     base, *texts = conflict.texts.sides()
     sides = zip((conflict.subject.ours, conflict.subject.theirs), texts, strict=True)
     return any(
-        not _uses(word, text) and _uses(word, other) > _uses(word, base)
+        not any(_uses(word, text)) and len([*_uses(word, other)]) > len([*_uses(word, base)])
         for (one, text), (_, other) in _ways([*sides])
         for word in conflict.subject.base
         if one and not one[word] and word.isidentifier()
     )
 
 
-def _uses(word: str, text: str) -> int:
-    return len(re.findall(rf"\b{word}\b", text)) if word in text else 0
+def _uses(word: str, text: str) -> Iterator[re.Match[str]]:
+    # `re` searches faster for a pattern that begins with a word than for one with `\b` before it.
+    return re.finditer(rf"{word}(?<!\w{word})\b", text)
 
 
 def _is_at_two_places(conflict: Conflict, _: Made) -> bool:

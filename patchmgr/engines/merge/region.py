@@ -92,13 +92,10 @@ def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
 
 def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
     """Return the indices of those base lines of the pieces that are also in the text `base`."""
-    virtual = [x for p in pieces for x in (p.base if isinstance(p, Region) else p)]
-    old, new = (
-        [x.encode("utf-8", "surrogateescape") for x in s] for s in (virtual, lines_of(base))
-    )
+    old = [x for p in pieces for x in (p.base if isinstance(p, Region) else p)]
     kept: set[int] = set()
     at = 0
-    for block in changed_blocks(old, new):
+    for block in changed_blocks(old, lines_of(base)):
         kept.update(range(at, block.old_start))
         at = block.old_end
     return kept | set(range(at, len(old)))
