@@ -12,6 +12,7 @@ _BARE = frozenset(
     b"returnout returnTrue returnFalse returnresult importtorch result #pragmaonce".split()
 )
 _SHORTEST = 6
+_RUN = 1000  # bytes of a run of lines that is searched for in another text
 _LETTERS = re.compile(rb"(?:[^A-Za-z\x80-\xff]*[A-Za-z\x80-\xff]){3}")
 
 
@@ -26,6 +27,20 @@ def without_space(content: bytes) -> bytes:
 
 
 def differing(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """Return two texts without most of the lines that they share, wherever these are."""
+    old, new = _inner(old, new)
+    for quarter in (2, 1, 3) if len(old) > 4 * _RUN else ():
+        start = old.find(b"\n", len(old) * quarter // 4) + 1
+        run = old[start : old.find(b"\n", start + _RUN) + 1]
+        at = new.find(b"\n" + run) + 1
+        if start and run and at:
+            before = differing(old[:start], new[:at])
+            after = differing(old[start + len(run) :], new[at + len(run) :])
+            return before[0] + after[0], before[1] + after[1]
+    return old, new
+
+
+def _inner(old: bytes, new: bytes) -> tuple[bytes, bytes]:
     """Return two texts without the lines that are equal at their start and at their end."""
     most = min(len(old), len(new))
     head = old.rfind(b"\n", 0, _equal(lambda at, end: old[at:end] == new[at:end], most)) + 1
