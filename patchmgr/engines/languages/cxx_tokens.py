@@ -48,12 +48,13 @@ _CHARACTER = r"(?:u8|[uUL])?'(?:\\.|[^'\\\n])+'"
 _NUMBER = r"\.?\d(?:[eEpP][+-]|'?[\w.])*"
 _PLAIN_WORD = r"[^\W\d]\w*(?![\w\"'])"  # most words: those that are not the prefix of a string
 _SIGN = r"::|->|[<>=!]=|<<"
+_DIRECTIVE = rf"^[ \t]*#(?:\\\n|{_COMMENT}|{_STRING}|[^\n])*"
 _FLAGS = re.DOTALL | re.MULTILINE
 _TOKEN = late_pattern(
     # White space is matched first, because all alternatives would be tried at each character of
     # it. It is limited because the search goes back over it if no plain token follows.
     rf"[ \n]{{0,40}}(?P<plain>{_PLAIN_WORD}|{_SIGN}|[^\s\w\"'#./])"
-    rf"|(?P<directive>^[ \t]*#(?:\\\n|{_COMMENT}|{_STRING}|[^\n])*)"
+    rf"|(?P<directive>{_DIRECTIVE})"
     rf"|(?P<comment>{_COMMENT})|(?P<string>{_TEXT})|(?P<character>{_CHARACTER})"
     rf"|(?P<number>{_NUMBER})|(?P<unclear>/\*|[\"'])|(?P<token>[^\W\d]\w*|\S)",
     _FLAGS,
@@ -65,20 +66,24 @@ _WITHOUT = (
     rf"|{_NUMBER}|{_PLAIN_WORD}|/(?![/*]))*"
 )
 _WITHIN = late_pattern(_WITHOUT % (r"{}", r"{}"), _FLAGS)
-_BETWEEN = late_pattern(_WITHOUT % (r"(){}\[\]", r"(){}\[\]"), _FLAGS)
+_BRACKET = late_pattern(  # and what is before it
+    _WITHOUT
+    % (r"(){}\[\]", r"(){}\[\]")
+    + rf"\n?(?:(?P<bracket>[(){{}}\[\]])|(?P<directive>{_DIRECTIVE})|(?P<unclear>/\*|[\"'])"
+    r"|[^\W\d]\w*|\S|\Z)",
+    _FLAGS,
+)
 _PLAIN, _COMMENTED = (_TOKEN.groupindex[kind] for kind in ("plain", "comment"))
 _BRANCH = late_pattern(r"[ \t]*#[ \t]*(if|el|end)")
 _DIRECTIVES = {"if": "#if", "el": "#else", "end": "#endif"}
 _NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 
 
-def tokens(
-    text: str, is_body: Callable[[], bool] | None = None, *, skipped: re.Pattern[str] = _WITHIN
-) -> Iterator[Token]:
+def tokens(text: str, is_body: Callable[[], bool] | None = None) -> Iterator[Token]:
     """Yield the tokens of a C++ text. A string becomes `""`, and a number becomes `0`.
 
-    While `is_body` returns true, text that matches `skipped` is left out; by default, this is all
-    except braces and directives. Raises UnclearSource if a string or a comment has no end.
+    While `is_body` returns true, all except braces and directives is left out. Raises UnclearSource
+    if a string or a comment has no end.
     """
     line = at = 0
     end = text.find("\n")
@@ -92,13 +97,29 @@ def tokens(
             yield Token(found[kind], line)
         elif kind != _COMMENTED:
             yield Token(_shown(found), line)
-        if is_body is not None and is_body() and (within := skipped.match(text, at)):
+        if is_body is not None and is_body() and (within := _WITHIN.match(text, at)):
             at = within.end()
 
 
 def brackets(text: str) -> Iterator[str]:
-    """Yield the brackets and directives of a C++ text in order, among a few other tokens."""
-    return (token.text for token in tokens(text, lambda: True, skipped=_BETWEEN))
+    """Yield the brackets and directives of a C++ text in order, as the tokens of the text are.
+
+    Raises UnclearSource if a string or a comment has no end.
+    """
+    for found in _BRACKET.finditer(text):
+        match found.lastgroup:
+            case "bracket":
+                yield found["bracket"]
+            case "directive":
+                yield _branch(found["directive"])
+            case "unclear":
+                raise UnclearSource
+
+
+def _branch(directive: str) -> str:
+    """Return `#if`, `#else` or `#endif` for a directive of this kind, and `#` for any other one."""
+    branch = _BRANCH.match(directive)
+    return "#" if branch is None else _DIRECTIVES[branch[1]]
 
 
 def _shown(found: re.Match[str]) -> str:
@@ -106,8 +127,7 @@ def _shown(found: re.Match[str]) -> str:
         case "token":
             return found[0]
         case "directive":
-            branch = _BRANCH.match(found[0])
-            return "#" if branch is None else _DIRECTIVES[branch[1]]
+            return _branch(found[0])
         case "string":
             return '""'
         case "unclear":
