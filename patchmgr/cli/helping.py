@@ -35,7 +35,7 @@ class App(typer.Typer):
     """A typer app whose commands use the help format of this module."""
 
     def command(self, *arguments: Any, **options: Any) -> Any:
-        """Register a command whose help has the format of this module."""
+        """Register a command whose help is formatted as this module defines."""
         return super().command(*arguments, **{"cls": Command, **options})
 
 

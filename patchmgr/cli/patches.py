@@ -158,7 +158,9 @@ def export_(
     npm: Annotated[
         str | None, option("--npm NAME[@VERSION]", "The npm package, for --as patch-package.")
     ] = None,
-    force: Annotated[bool, option("--force", "Replace files that patchmgr did not write.")] = False,
+    force: Annotated[
+        bool, option("--force", "Replace files even if patchmgr did not write them.")
+    ] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,

@@ -191,7 +191,7 @@ def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
     Example: patchmgr applied
     """
     found = commands.applied.listing(*open_checkout_series(to, series), only_pushed=True)
-    _show_list(found, "applied", f"No patch of {found.series} is pushed.")
+    _show_list(found, "applied", f"No patches of {found.series} are pushed.")
 
 
 def unapplied(

@@ -301,7 +301,7 @@ def say(*lines: str) -> None:
 
 
 def say_raw(*lines: str) -> None:
-    """Print lines to stderr as they are; it is for the caller to escape unsafe characters."""
+    """Print lines to stderr as they are; the caller must escape unsafe characters."""
     sys.stderr.writelines(f"{line}\n" for line in lines)
 
 

@@ -120,7 +120,7 @@ class _Tools:
         return self._ask(*words, names=(id,), data=content or "")
 
     def audit(self, series: str) -> str:
-        """List the faults that a clean merge can hide, for a series on its pin."""
+        """List the faults in a series on its pin that a clean merge can hide."""
         return self._ask("audit", names=_named(series))
 
     def report(self, series: str) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Python = Annotated[
     str | None,
-    option("--python EXE", "The Python interpreter of the environment with the package."),
+    option("--python EXE", "The Python interpreter of the environment that has the package."),
 ]
 Site = Annotated[
     Path | None, option("--site DIR", "The folder with the installed package (site-packages).")

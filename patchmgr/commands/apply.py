@@ -356,9 +356,10 @@ def apply_to_package(
 def _carried(
     session: Session, record: SeriesRecord, target: Installation, present: Record | None
 ) -> tuple[PackageResult, Mapping[str, WorkFile | None]]:
-    """Rebase a series onto a package, and return the originals of files that were edited there.
+    """Rebase a series onto a package, and return the originals of the package's edited files.
 
-    An edit is accepted if the series makes exactly the same change, as after `import --python`.
+    An edit is accepted if the series makes exactly the same change, as it does after
+    `import --python`.
     Raises PatchmgrError "edited-package" for any other edit of a file of the series.
     """
     read = original_reader(target, present)

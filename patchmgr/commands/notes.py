@@ -82,7 +82,7 @@ def note_on(
     outcomes: Sequence[SeriesOutcome],
     known: Sequence[Recalled],
 ) -> SyncNote:
-    """Return one note on several consecutive rebases, from the first start to the last end.
+    """Return one note that covers several consecutive rebases.
 
     `known` are the conflicts that were resolved by recorded resolutions.
     """

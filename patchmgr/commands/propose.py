@@ -174,7 +174,7 @@ def user_name(session: Session) -> str:
 def _target(session: Session, name: str) -> _Target:
     workspace = session.workspace
     if is_finding(workspace, name):
-        hints = ["correct the patch with patchmgr edit or, in a checkout, with push and refresh"]
+        hints = ["correct the patch in a checkout, with patchmgr push and patchmgr refresh"]
         findings = [one.finding for one in open_findings(workspace)]
         if all(one.can_be_accepted for one in findings if one.id.startswith(name)):
             hints.append(f"or accept it: patchmgr conflicts accept {name} --because TEXT")

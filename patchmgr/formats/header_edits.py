@@ -73,7 +73,7 @@ def new_header(subject: str, body: str, author: Author) -> bytes:
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return the edited header, as a mail; `nobody` is used if the patch names no author."""
+    """Return the edited header as a mail, by `nobody` if the patch names no author."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)

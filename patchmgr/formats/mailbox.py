@@ -252,7 +252,7 @@ def _below_a_text(lines: Sequence[bytes]) -> list[bytes] | None:
 
 
 def _shown_commit(lines: Sequence[bytes]) -> list[bytes] | None:
-    """Convert the output of `git show` or `git log -p`: fields, and a message indented by four."""
+    """Convert the output of `git show` or `git log -p`, with its indented message, to a mail."""
     end = blank_at(lines)
     fields = {
         name.strip().lower(): value.strip()

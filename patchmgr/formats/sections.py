@@ -262,7 +262,7 @@ class _Scan(Struct):
     def _unended(self, line: bytes, sides: int) -> bytes:
         """Skip "No newline at end of file", in any language; return `line` without its newline."""
         if len(line) <= 2:
-            raise self.reader.fault("an empty line cannot lack its newline")
+            raise self.reader.fault("an empty line is marked as having no newline at its end")
         self.ended |= sides
         self.reader.at += 1
         return line[:-1]

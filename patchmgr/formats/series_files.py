@@ -198,7 +198,7 @@ def _with_option(line: SeriesLine, option: bytes, number: int) -> SeriesLine:
     value = _STRIP.fullmatch(option)
     if value is None:
         hint = "only -pN, -R and a comment that begins with # may follow a name"
-        raise _fault(number, f"the option {shown(option)} is unknown", hint)
+        raise _fault(number, f"unknown option {shown(option)}", hint)
     return replace(line, strip=int(value[1]))
 
 

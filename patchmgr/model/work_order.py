@@ -131,7 +131,7 @@ class WorkOrder(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """A check that a proposed resolution fails: the name of the check, and why it fails."""
+    """A check that a proposed resolution did not pass: the name of the check, and the reason."""
 
     check: str
     text: str

@@ -107,7 +107,7 @@ def lines_with(
 ) -> tuple[tuple[str, int, str], ...] | None:
     """Return the path, line number (from 1) and text of each line that contains one of the words.
 
-    Only files of the commit with this suffix are searched, and at most 20 lines of each are
+    Only the commit's files with this suffix are searched, and at most 20 lines of each are
     returned. Returns None if contents are missing, as in a partial clone.
     """
     arguments = ["grep", "-n", "-z", "-w", "-I", "-F", "--no-color", f"--max-count={_OF_A_FILE}"]
@@ -197,7 +197,7 @@ def _headed(printed: str) -> Changes:
 
 
 def _hunks(printed: str) -> Iterator[tuple[str, str, re.Match[str]]]:
-    """Yield (commit, new path, match) for each hunk; the match is that of the hunk's first line.
+    """Yield (commit, new path, match of the hunk header) for each hunk.
 
     The commit is "" if git printed no commit.
     """

@@ -182,8 +182,7 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
 class KnownHistory:
     """A history that is read once, for a known set of paths.
 
-    `prepare` is called with upstream's steps when they have been read, and returns the steps to
-    use.
+    After upstream's steps are read, `prepare` is called with them and returns the steps to use.
     """
 
     def __init__(

@@ -508,8 +508,8 @@ def _merges(request: _Request, graph: _Graph, base: str) -> PatchmgrError:
     short = base[:12]
     return PatchmgrError(
         "merges",
-        f"{request.first}..{request.last} has {_counted_merges(graph)}, and its commits do not"
-        " apply one after the other",
+        f"{request.first}..{request.last} has {_counted_merges(graph)}, and its commits"
+        " cannot be applied one after the other",
         f"{request.command(short, LINEARIZE)}   (a patch for each commit)",
         f"{request.command(short, FIRST_PARENT)}   (a patch for each commit or merged branch)",
         f"{request.command(short, SQUASH)}   (one patch)",

@@ -309,7 +309,7 @@ def pushed_targets(workspace: Workspace, series: str | None) -> tuple[tuple[Path
 def verify_checkout(session: Session, name: str, target: Path) -> Verification:
     """Return, file by file, whether the current series is applied to a checkout.
 
-    If no symbols are selected, those with which the series was applied are used.
+    Without `--select`, the symbols with which the series was applied are used.
     """
     record = session.workspace.series_record(name)
     with settled(session, Checkout(open_clone(target)), only_reads=True) as checkout:

@@ -237,7 +237,7 @@ def test_a_plain_import_says_what_the_merges_are_and_what_to_type(fork: Fork) ->
         answer = fork.take("s", base=pin[:12], code=1)
         assert one_line(answer) == (
             f"{pin[:12]}..main has 2 merges (the first is {first[:12]} (sync, and more)),"
-            " and its commits do not apply one after the other"
+            " and its commits cannot be applied one after the other"
         )
         typed = f"patchmgr import --git {fork.clone.root} {pin[:12]}..main --series s"
         hints = [line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:]]

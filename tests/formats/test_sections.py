@@ -615,7 +615,7 @@ HUNKS_BAD = {
     ),
     "empty line without newline": (
         b"@@ -0,0 +1 @@\n+\n\\ No newline at end of file\n",
-        "cannot lack its newline",
+        "is marked as having no newline",
     ),
     "last line cut off": (b"@@ -1 +1 @@\n-a\n+b", "has no newline"),
 }

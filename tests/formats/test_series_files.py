@@ -67,10 +67,10 @@ BAD = {
     "itself": (b"series\n", "bad-series", "series is not a patch"),
     "its settings": (b"series.toml\n", "bad-series", "series.toml is not a patch"),
     "twice": (b"x\n# x\nx # again\n", "bad-series", "line 3: the patch x is also in line 1"),
-    "half reversed": (b"x -r\n", "bad-series", "the option -r is unknown"),
-    "strip of words": (b"x -pab\n", "bad-series", "the option -pab is unknown"),
-    "strip too large": (b"x -p1000\n", "bad-series", "the option -p1000 is unknown"),
-    "two names": (b"x y\n", "bad-series", "the option y is unknown"),
+    "half reversed": (b"x -r\n", "bad-series", "unknown option -r"),
+    "strip of words": (b"x -pab\n", "bad-series", "unknown option -pab"),
+    "strip too large": (b"x -p1000\n", "bad-series", "unknown option -p1000"),
+    "two names": (b"x y\n", "bad-series", "unknown option y"),
 }
 
 

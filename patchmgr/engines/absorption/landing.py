@@ -385,7 +385,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a hunk of which nothing landed says more than the hunks that landed."""
+    """Return whether nothing of a hunk landed, and it adds words that no landed hunk adds."""
     counts = {one: series.count(one, landed) for one in series.hunks[hunk[0]]}
     if counts[hunk].found:
         return False

@@ -182,7 +182,10 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether upstream's file after a commit is as `patch` or a later one leaves it."""
+        """Return whether an upstream commit left a file as `patch` or a later patch leaves it.
+
+        A file that is missing, or the same as in the base, does not count.
+        """
         entry = self.version(path, number)
         is_new = entry not in (None, self.way.start.get(path))
         return is_new and self._states.get((path, entry), BASE) >= patch

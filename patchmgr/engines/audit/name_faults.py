@@ -282,8 +282,8 @@ def _plain_method(found: Entity) -> Function | None:
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
     """Return whether an override has lost its effect.
 
-    That is so if the base renamed the member, or if code read the member before, but no code
-    in the file of the class or in the file of its old base reads it now.
+    It has if the base renamed the member. It also has if code read the member before, and now no
+    code in the file of the class or of its old base reads it.
     """
     if old.module is None:
         return False

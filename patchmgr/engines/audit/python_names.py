@@ -329,7 +329,7 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Resolve an expression as `entity` does, but a variable to the instance that it holds."""
+        """Resolve an expression as `entity` does, but a variable becomes the instance it holds."""
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made

@@ -47,7 +47,7 @@ def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
 def content_of(file: FileConflict, choices: Choices) -> bytes | None:
     """Return a file with a person's choices applied; regions without a choice keep their markers.
 
-    For a file without regions, None means that the file is deleted.
+    Returns None if the choice deletes a file without regions.
     """
     if file.marked is None:
         name = conflict_id(file.base, file.ours, file.theirs, None)

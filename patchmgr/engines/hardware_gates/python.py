@@ -303,7 +303,7 @@ def _head(node: ast.stmt) -> tuple[str, int]:
 
 
 def _is_comment(node: ast.stmt) -> bool:
-    """Return whether a statement does nothing: a docstring or `pass`."""
+    """Return whether a statement is only a string, such as a docstring, or `pass`."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return isinstance(node.value.value, str)
     return isinstance(node, ast.Pass)

@@ -117,7 +117,7 @@ def brackets(text: str) -> Iterator[str]:
 
 
 def _branch(directive: str) -> str:
-    """Return `#if`, `#else` or `#endif` for a directive of this kind, and `#` for any other one."""
+    """Return `#if`, `#else` or `#endif` for a directive of these kinds, and `#` for any other."""
     branch = _BRANCH.match(directive)
     return "#" if branch is None else _DIRECTIVES[branch[1]]
 

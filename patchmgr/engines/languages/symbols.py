@@ -51,7 +51,7 @@ class Braces(Struct, frozen=True):
     ends_statements: bool
 
     def symbols(self, content: bytes) -> tuple[str | None, ...]:
-        """Return the symbol around each line. All are None if strings or braces do not match."""
+        """Return the symbol around each line. All are None if a string or brace is not closed."""
         text = content.decode("utf-8", "surrogateescape")
         bare = self.skipped.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
         symbols: list[str | None] = [None] * (text.count("\n") + 1)

@@ -176,7 +176,7 @@ def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
 
 
 def code_lines(lines: Iterable[str], language: Language) -> list[str]:
-    """Return the lines without their comments, also without one that ends after the last line."""
+    """Return the lines without comments. The last comment may end after these lines."""
     pattern = rf"({language.string})|{language.comment}|/\*.*"
     return re.sub(pattern, r"\1", "".join(lines), flags=re.VERBOSE | re.DOTALL).splitlines()
 

@@ -50,9 +50,9 @@ def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
 class _Reader:
     """Reads tokens from left to right.
 
-    `waiting` holds the operators whose right operand has not ended. `outer` holds the same for each
-    open bracket, and whether this bracket groups operands. `is_value` says whether an operand has
-    just ended.
+    `waiting` holds the operators whose right operand has not ended. For each open bracket, `outer`
+    holds the operators that wait outside it, and whether it groups operands. `is_value` says
+    whether an operand has just ended.
     """
 
     def __init__(self, language: Language) -> None:

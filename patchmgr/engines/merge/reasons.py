@@ -109,7 +109,7 @@ def reason(conflict: Conflict, made: Made) -> str:
 
 
 def _is_indented(conflict: Conflict, _: Made) -> bool:
-    """Return whether two sides have the same words but, in Python, are not the same code."""
+    """Return whether two sides differ in layout alone, but mean different things in Python."""
     base, ours, theirs = map("".join, conflict.region.sides)
     pairs = {"both": (ours, theirs), "ours": (base, ours), "theirs": (base, theirs)}
     pair = pairs.get(conflict.subject.features["layout"])

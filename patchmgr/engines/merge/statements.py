@@ -329,7 +329,7 @@ def _defined(nodes: Sequence[Node], words: Sequence[str]) -> str:
 
 
 def _target(nodes: Sequence[Node], at: int) -> str:
-    """Return the name before the sign of an assignment, such as `x` or `a.b`, or ""."""
+    """Return the name before an assignment operator, such as `x` or `a.b`, or ""."""
     start = at - 1
     while start > 1 and nodes[start - 1].text in (".", "->", "::"):
         start -= 2

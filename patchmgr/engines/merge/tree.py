@@ -76,7 +76,7 @@ def with_comments(nodes: Iterable[Node]) -> list[Node]:
 
 @lru_cache(maxsize=1 << 15)
 def said_of(text: str) -> str:
-    """Return a text's words and signs, joined by spaces, with double quotes for all quotes."""
+    """Return a text's words and signs, joined by spaces. Single quotes become double ones."""
     return " ".join(_WORD.findall(text.replace("'", '"')))
 
 

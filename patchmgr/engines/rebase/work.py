@@ -138,8 +138,8 @@ class NewSide(Struct, frozen=True):
 class Work(Struct, frozen=True):
     """A patch that is being applied to upstream's new files.
 
-    `leaving` holds the paths that the patch deletes or moves away. `replaced` maps the path of each
-    file that the patch deletes and creates again to both changes. `taken` holds the paths of other
+    `leaving` holds the paths that the patch deletes or moves away. If the patch deletes a file
+    and creates it again, `replaced` maps its path to both changes. `taken` holds the paths of other
     files to which hunks of the patch were moved.
     """
 

@@ -80,7 +80,7 @@ def _is_telling(line: str) -> bool:
 
 def _sentence(lines: list[str], who: str) -> str:
     first = lines[0] if len(lines[0]) <= LONGEST_SHOWN else f"{lines[0][:LONGEST_SHOWN]}…"
-    more = f" (and {len(lines) - 1} more such lines)" if len(lines) > 1 else ""
+    more = f" (and {len(lines) - 1} more like it)" if len(lines) > 1 else ""
     return f"`{first}`{more} is new, although {who} replaced every copy of it."
 
 
@@ -102,7 +102,7 @@ def _split(text: str) -> list[bytes]:
 
 
 def _words(growth: Mapping[str, int]) -> Counter[bytes]:
-    """Return the growth in the count of each word, given the growth in the count of each line."""
+    """Return how many more times each word occurs, given how many more times each line does."""
     found: Counter[bytes] = Counter()
     for line, count in growth.items():
         for word in _split(line):

@@ -48,5 +48,5 @@ def line_ending_problem(content: bytes, sides: Collection[bytes]) -> tuple[int, 
     for number, line in enumerate(split_lines(content) if known else (), 1):
         if (ending := line_ending(line)) and ending not in known:
             name = "LF" if ending == LF else "CR LF"
-            return number, f"the line ends with {name}, unlike the file in conflict"
+            return number, f"the line ends with {name}, but no line of the file in conflict does"
     return None

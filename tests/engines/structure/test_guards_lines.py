@@ -34,7 +34,7 @@ def test_it_is_told_of_the_patch_as_well_and_at_another_indentation() -> None:
 def test_two_lines_that_went_once_are_told_together() -> None:
     old, new = OLD + OTHER, "  return make(scale);\n"
     said = (
-        "`Arguments args{scale};` (and 1 more such lines) is new,"
+        "`Arguments args{scale};` (and 1 more like it) is new,"
         " although upstream replaced every copy of it."
     )
     assert told("a\n" + new, old + "b\n" + old, new + "b\n" + old, old=old) == (said,)
