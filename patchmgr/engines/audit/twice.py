@@ -23,14 +23,12 @@ from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.engines.structure.python_tree import Assigned, Definition, last_name, targets_of, walk
 from patchmgr.model.audit import AuditFinding
 
-_HINTS = (b"add_", b"ption", b"regist", b"@", b"class ", b'"] =', b"'] =")
 # Calls whose first string is a name that must be unique in its scope.
 _NAMES = frozenset({
     "add_argument", "add_option", "add_parser", "add_command", "add_api_route", "add_url_rule",
     "option", "Option", "argument",
 })  # fmt: skip
 _DECLARED = re.compile(rb"\bdefine[ \t]+(\w+)|\b(\w+)[ \t]*(?:[(;,=\[:{}]|$)", re.MULTILINE)
-_ASSIGNED = re.compile(rb"^([A-Za-z_]\w*)[ \t]*[=:]", re.MULTILINE)
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 
 
@@ -54,10 +52,7 @@ def check_twice(states: States) -> Iterator[Told]:
         blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(there)
         if not path.endswith(PYTHON) or len(set(blobs)) < 3 or None in blobs:
             continue
-        merged = states.merged.read(path) or b""
-        if not any(hint in merged for hint in _HINTS) and not _constants_of_both(states, path):
-            continue
-        found = _given(merged)
+        found = _given(states.merged.read(path))
         more = {key: lines for key, lines in found.items() if len(lines) > 1}
         if not more:
             continue
@@ -103,13 +98,6 @@ def defined_twice(states: States) -> Iterator[Told]:
                 said = f"`{key[0]}` is defined twice, once by each side."
                 finding = AuditFinding("defined-twice", False, path, line, key[0], said)
                 yield added.get(line, states.carriers[path]), finding
-
-
-def _constants_of_both(states: States, path: str) -> bool:
-    """Return whether both sides add the same module-level name, judged by the starts of lines."""
-    texts = versions(states, path)
-    base, ours, theirs = (set(_ASSIGNED.findall(text)) for text in (texts or (b"",) * 3)[:3])
-    return not (ours - base).isdisjoint(theirs - base)
 
 
 def _definitions(content: bytes | None, path: str) -> dict[tuple[str, ...], list[int]]:
