@@ -83,49 +83,11 @@ def test_each_gate_names_patch_path_and_line(scene: Scene) -> None:
     assert len(problems["python"]) == 2
 
 
-def test_every_patch_must_compile_though_the_head_does(scene: Scene) -> None:
-    begin(scene).commit({"pkg/c.py": "x = (\n"}, f"first{HEADER}")
-    scene.upstream.commit({"pkg/c.py": "x = ()\n"}, f"second{HEADER}")
+def test_imports_must_find_their_names(scene: Scene) -> None:
+    begin(scene).commit({"pkg/a.py": "def two():\n    return 2\n"}, f"change{HEADER}")
     finish(scene)
-    (problem,) = check(scene, code=4)["python"]["problems"]
-    assert problem["patch"] == "first.patch"
-
-
-def test_what_upstream_has_broken_is_nobodys_fault(scene: Scene) -> None:
-    begin(scene)
-    scene.upstream.git("checkout", "--quiet", "main")
-    scene.upstream.commit({"pkg/old.py": "print 1\n"}, "python 2")
-    scene.upstream.git("checkout", "--quiet", "-B", "fork")
-    scene.upstream.commit({"pkg/old.py": "print 2\n"}, f"edit{HEADER}")
-    finish(scene)
-    assert check(scene)["python"]["standing"] == "passed"
-
-
-@pytest.mark.parametrize(
-    ("files", "sentences"),
-    [
-        (
-            {"pkg/a.py": "def two():\n    return 2\n"},
-            ["`from pkg.a import one` no longer works"],
-        ),
-        (
-            {"pkg/c.py": "from .a import nine\n"},
-            ["imports nine from .a, which does not have it"],
-        ),
-        (
-            {"pkg/c.py": "try:\n    from .a import nine\nexcept ImportError:\n    nine = None\n"},
-            [],
-        ),
-    ],
-    ids=["symbol removed", "added relative import", "tried"],
-)
-def test_imports_must_find_their_names(
-    scene: Scene, files: dict[str, str | None], sentences: list[str]
-) -> None:
-    begin(scene).commit(files, f"change{HEADER}")
-    finish(scene)
-    found = check(scene, code=4 if sentences else 0)["imports"]["problems"]
-    assert [problem["sentence"] for problem in found] == sentences
+    (problem,) = check(scene, code=4)["imports"]["problems"]
+    assert problem["sentence"] == "`from pkg.a import one` no longer works"
 
 
 def test_sign_off_is_asked_for_where_the_series_says_so(scene: Scene) -> None:
@@ -247,21 +209,11 @@ def begin_rebase(scene: Scene) -> str:
     return base
 
 
-WRONG = {
-    "a line is lost": PATCHED.replace("more\n", ""),
-    "a removed line is back": FILE.replace("line 3\n", "line 3\nmore\n"),
-    "a line is double": PATCHED.replace("more\n", "more\nmore\n"),
-    "two lines change places": PATCHED.replace("line 5\nline 6\n", "line 6\nline 5\n"),
-    "the pin": FILE,
-}
-
-
-@pytest.mark.parametrize("content", WRONG.values(), ids=WRONG)
-def test_a_checkout_that_is_not_the_series_is_told(scene: Scene, content: str) -> None:
+def test_a_checkout_that_is_not_the_series_is_told(scene: Scene) -> None:
     begin_rebase(scene)
     place = scene.upstream.root
     scene.call("check", "s", "--ledger", "--to", place)
-    (place / "f").write_text(content)
+    (place / "f").write_text(PATCHED.replace("more\n", ""))
     answer = scene.call("check", "s", "--ledger", "--to", place, "--json", code=4)
     (gate,) = answer.json["series"][0]["gates"]
     assert (gate["name"], gate["standing"], gate["looked_at"]) == ("ledger", "failed", 2)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import SCENE, Answer, Run, Scene
-from tests.commands.constructed import CXX, PYTHON, Form, Say, Story, put
+from tests.commands.constructed import Say, Story, put
 from tests.commands.test_rebase import fork, verdicts
 from tests.conftest import once
 from tests.engines.absorption.test_proposal import ALIKE, MINE, OTHER, STEPS
@@ -82,17 +82,6 @@ def test_a_needed_patch_is_carried_from_then_on(likely: Scene) -> None:
     assert patch["verdict"] == "unchanged"
     assert patch["reason"] == "a person decided: needed by ours does more"
     assert patch["likely"] == []
-
-
-def test_a_decision_holds_until_the_text_is_another(likely: Scene) -> None:
-    decide(likely, PATCH, "absorbed")
-    commit = likely.upstream.commit
-    goes_on = commit({"f.py": source(l1=OTHER, l8=ALIKE)}, "upstream: goes on")
-    assert onto(likely, commit=goes_on)["verdict"] == "absorbed"
-    edits = commit({"f.py": source(l8=ALIKE.replace("40", "41"))}, "upstream: edits it")
-    assert onto(likely, commit=edits, code=3)["verdict"] == "conflict"
-    back = commit({"f.py": source()}, "upstream: takes it back")
-    assert onto(likely, commit=back)["verdict"] == "unchanged"
 
 
 def test_a_decision_about_another_text_resolves_nothing(scene: Scene) -> None:
@@ -326,19 +315,6 @@ def test_h_landed_with_a_renamed_variable(story: Story, scene: Scene) -> None:
     assert told.tree == story.tree()
     decide(scene, patch["name"], "absorbed")
     assert onto(scene)["verdict"] == "absorbed"
-
-
-@pytest.mark.parametrize("form", [PYTHON, CXX], ids=["python", "cxx"])
-def test_h_something_else_at_our_place(scene: Scene, form: Form) -> None:
-    """H: what upstream put there is about something else: nothing is proposed."""
-    story = Story(scene, form)
-    story.patch(put(10, 4, *pair("basin"), over=0))
-    other = Say("spool", "align", "hinge", 10901), Say("crate", "heat", "wedge", 10921)
-    story.upstream(7, put(10, 4, *other, over=0))
-    is_free = form is not PYTHON  # where names are read, both are about one plant
-    (patch,) = story.rebase(code=0 if is_free else 3).series["patches"]
-    assert patch["likely"] == []
-    assert [conflict["proposal"] for conflict in patch["conflicts"]] == ([] if is_free else [None])
 
 
 def test_what_is_there_word_for_word_among_more_words_is_asked(scene: Scene) -> None:

@@ -13,7 +13,6 @@ from tests.commands.conftest import Run, Scene
 from tests.commands.scenes import Stage
 from tests.commands.scenes import text as text
 from tests.conftest import Repository
-from tests.tables import table
 
 
 def verdicts(document: Any) -> list[str]:
@@ -310,31 +309,6 @@ def test_stop_at_conflict_tries_nothing_after_it(scene: Scene) -> None:
     assert verdicts(answer) == ["conflict", "blocked"]
 
 
-@table(
-    ("upstream", "verdict"),
-    {
-        "upstream-deleted-what-we-edit": ({"a": None}, "conflict"),
-        "upstream-added-another-file": ({"new": "other\n"}, "conflict"),
-        "upstream-added-the-same-file": ({"new": "ours\n"}, "partial"),
-        "upstream-edited-what-we-delete": ({"gone": text(l9="x\n")}, "conflict"),
-        "upstream-deleted-it-too": ({"gone": None}, "partial"),
-        "upstream-has-a-folder-there": ({"new/file": "x\n"}, "conflict"),
-        "upstream-did-something-else": ({"other": "x\n"}, "unchanged"),
-    },
-)
-def test_files_that_come_and_go(
-    scene: Scene, upstream: dict[str, bytes | str | None], verdict: str
-) -> None:
-    ours: Files = {"a": text(l30="ours\n"), "new": "ours\n", "gone": None}
-    start: Files = {"a": text(), "gone": text()}
-    scene.once("come and go", lambda: fork(scene, ours, on=start))
-    scene.upstream.commit(upstream, "upstream: something")
-    code = 3 if verdict == "conflict" else 0
-    assert verdicts(scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=code)) == [
-        verdict
-    ]
-
-
 def test_guards_leave_a_patch_out_until_it_is_selected(scene: Scene) -> None:
     fork(
         scene, {"a": text(l30="ours\n")}, {"a": text(l30="ours\n", l40="more\n")}, on={"a": text()}
@@ -403,12 +377,3 @@ def test_a_mode_beside_many_lines_that_upstream_has_is_carried(scene: Scene) -> 
     result = scene.rebase("t", "--onto", "upstream/main")
     assert verdicts(result) == ["partial"]
     assert result["series"][0]["tree"] == git_rebase(scene, base, "main")
-
-
-def test_a_link_that_landed_and_was_deleted_later_is_absorbed(scene: Scene) -> None:
-    base = scene.upstream.commit({"a": text()})
-    (scene.upstream.root / "link").symlink_to("some/other/place")
-    scene.upstream.commit({}, "link")
-    scene.series("s", base, scene.upstream.patches(f"{base}..main"))
-    scene.upstream.commit({"link": None, "x": "more\n", "y": "more\n"}, "clean up")
-    assert verdicts(scene.rebase("s", "--onto", "upstream/main")) == ["absorbed"]

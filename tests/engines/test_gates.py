@@ -185,6 +185,14 @@ def _shown(problem: Problem) -> str:
             [{"use.py": b"from pkg.b import h\n"}],
             ["p0 use.py: imports h from pkg.b, which does not have it"],
         ),
+        "no such relative name": (
+            [{"pkg/c.py": b"from .b import h\n"}],
+            ["p0 pkg/c.py: imports h from .b, which does not have it"],
+        ),
+        "tried": (
+            [{"use.py": b"try:\n    from pkg.b import h\nexcept ImportError:\n    h = None\n"}],
+            [],
+        ),
         "a star may have it": ([{"use.py": b"from pkg.a import h\n"}], []),
         "whole modules": (
             [{"use.py": b"from pkg.b import *\nimport pkg.b\nfrom away import x\n"}],
@@ -216,8 +224,8 @@ def test_imports_find_their_names_at_every_patch(patches: list[Changes], said: l
     assert problems(*patches) == said
 
 
-def test_a_file_that_does_not_compile_is_named() -> None:
-    (said,) = problems({"use.py": b"return\n"})
+def test_a_file_that_does_not_compile_is_named_though_a_later_patch_mends_it() -> None:
+    (said,) = problems({"use.py": b"return\n"}, {"use.py": b"x = 1\n"})
     assert said.startswith("p0 use.py: does not compile for Python 3.")
 
 

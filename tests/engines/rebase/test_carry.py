@@ -68,6 +68,8 @@ MOVED_TO_G = {"f": "g"}
     ("changes", "onto", "renames", "verdict", "answers", "files"),
     {
         "edit": ([EDIT], {"f": BASE}, {}, "unchanged", ["unchanged identical"], {"f": EARLY}),
+        "edit-apart-and-creation": ([EDIT, created("n", NEW)], {"f": LATE}, {}, "unchanged",
+            ["unchanged text", "unchanged identical"], {"f": BOTH, "n": NEW}),
         "edit-apart": ([EDIT], {"f": LATE}, {}, "unchanged", ["unchanged text"], {"f": BOTH}),
         "edit-near": ([EDIT], {"f": NEAR}, {}, "modified", ["modified text"],
             {"f": text("a B c d E f g h i j k l")}),
@@ -191,6 +193,9 @@ def test_a_file_is_carried(
     assert result.verdicts == [verdict]
     assert result.files == files
     assert (result.outcomes[0].changes == {}) is (verdict == "absorbed")
+    # The patch file stays where its own side is what upstream has; a copy is written anew.
+    is_same = set(answers) == {"unchanged identical"} and not any(c.is_copy for c in changes)
+    assert result.outcomes[0].reuses_diff is is_same
 
 
 @table(
@@ -228,27 +233,6 @@ def test_the_files_of_a_patch_make_room_for_one_another(
     assert result.files == files
     assert result.verdicts == ["unchanged"]
     assert result.outcomes[0].reuses_diff
-
-
-@table(
-    ("changes", "onto", "renames", "reuses"),
-    {
-        "edit": ([EDIT], {"f": BASE}, {}, True),
-        "edit-of-a-changed-file": ([EDIT], {"f": LATE}, {}, False),
-        "edit-of-a-moved-file": ([EDIT], {"g": BASE}, MOVED_TO_G, False),
-        "one-of-two": ([EDIT, created("n", NEW)], {"f": LATE}, {}, False),
-        "rename": ([RENAME], {"f": BASE}, {}, True),
-        "creation": ([created("n", NEW)], {"f": LATE}, {}, True),
-        "creation-of-more": ([created("n", NEW)], {"n": b""}, {}, False),
-        "copy": ([replace(RENAME, is_copy=True)], {"f": BASE}, {}, False),
-        "file-to-link": (TO_LINK, {"f": BASE}, {}, True),
-    },
-)
-def test_a_patch_file_stays_where_its_own_side_is_what_upstream_has(
-    changes: list[FilePatch], onto: Files, renames: Mapping[str, str], reuses: bool
-) -> None:
-    result = Run({"f": BASE}, onto).rebase(patch_of("p", *changes), renames=renames)
-    assert result.outcomes[0].reuses_diff is reuses
 
 
 @table(

@@ -84,6 +84,8 @@ class Fixed(PlainMerge):
         "creation-of-less": (sides(None, BASE, b""), BASE, [ABSORBED_EXACT]),
         "upstream-changed-only-the-mode": (sides(BASE, executable(BASE), EARLY), executable(EARLY),
             [CARRIED_IDENTICAL]),
+        "upstream-took-the-mode-away": (sides(executable(BASE), BASE, executable(BOTH)), BOTH,
+            [CARRIED_IDENTICAL] * 2),
         "moved-and-mode": (replace(sides(BASE, executable(BASE), EARLY), is_moved=True),
             executable(EARLY), [CARRIED_MOVED]),
         "positions-only": (sides(BASE, PUSHED, EARLY), text("n n a B c d e f g h i j k l"),
@@ -183,22 +185,30 @@ def test_a_change_without_hunks_has_one_answer(
     assert judge_hunks(placed(BASE, (), ()), ours, merged, PlainMerge()) == (answer,)
 
 
-def test_a_conflict_that_no_hunk_has_alone_is_one_of_all() -> None:
-    hunks = hunks_between(BASE, BOTH)
-    assert judge_hunks(placed(BASE, hunks), PUSHED, None, PlainMerge()) == (CONFLICT, CONFLICT)
+class Ours(PlainMerge):
+    """A merge that finds everything there already."""
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        return Clean(ours)
 
 
-def test_hunks_that_conflict_alone_and_merge_together_are_drifted() -> None:
-    hunks, merged = hunks_between(BASE, BOTH), text("a B X e f g h i j K l")
-    answers = judge_hunks(placed(BASE, hunks), OTHER, merged, PlainMerge())
-    assert answers == (DRIFTED_TEXT, CARRIED_TEXT)
-
-
-def test_hunks_that_add_nothing_alone_but_something_together_are_carried() -> None:
-    hunks = hunks_between(BASE, BOTH)
-    merge = Fixed({EARLY: OTHER, LATE: OTHER})
-    answers = judge_hunks(placed(BASE, hunks), OTHER, text("together"), merge)
-    assert answers == (DRIFTED_TEXT, DRIFTED_TEXT)
+@table(
+    ("ours", "merged", "merge", "answers"),
+    {
+        "a-conflict-that-no-hunk-has-alone-is-one-of-all": (PUSHED, None, PlainMerge(),
+            (CONFLICT, CONFLICT)),
+        "conflict-alone-and-merge-together": (OTHER, text("a B X e f g h i j K l"), PlainMerge(),
+            (DRIFTED_TEXT, CARRIED_TEXT)),
+        "add-nothing-alone-but-something-together": (OTHER, text("together"),
+            Fixed({EARLY: OTHER, LATE: OTHER}), (DRIFTED_TEXT, DRIFTED_TEXT)),
+        "not-asked-about-alone-where-they-apply-as-they-stand": (PUSHED,
+            text("n n a B c d e f g h i j K l"), Ours(), (CARRIED_TEXT, CARRIED_TEXT)),
+    },
+)  # fmt: skip
+def test_hunks_are_judged_together(
+    ours: bytes, merged: bytes | None, merge: PlainMerge, answers: tuple[Answer, ...]
+) -> None:
+    assert judge_hunks(placed(BASE, hunks_between(BASE, BOTH)), ours, merged, merge) == answers
 
 
 @table(
@@ -319,19 +329,6 @@ def test_what_is_left_is_judged_and_applied_once_the_rest_is_taken_out() -> None
     assert merged == Merged(entry(after), (ABSORBED_EXACT, DRIFTED_TEXT, ABSORBED_SUPERSET))
 
 
-class Ours(PlainMerge):
-    """A merge that finds everything there already."""
-
-    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        return Clean(ours)
-
-
-def test_hunks_that_apply_as_they_stand_are_not_asked_about_alone() -> None:
-    hunks, merged = hunks_between(BASE, BOTH), text("n n a B c d e f g h i j K l")
-    answers = judge_hunks(placed(BASE, hunks), PUSHED, merged, Ours())
-    assert answers == (CARRIED_TEXT, CARRIED_TEXT)
-
-
 def test_a_link_that_both_made_is_there() -> None:
     both = sides(None, link(b"a"), link(b"a"))
     assert merge_file(both, blobs=BLOBS, text=Binary()) == Merged(both.ours, (ABSORBED_EXACT,))
@@ -365,12 +362,6 @@ def test_no_verdict_depends_on_which_id_a_content_has(content: bytes) -> None:
     alike = sides(BASE, content, executable(content))
     merged = merge_file(alike, blobs=BLOBS, text=PlainMerge())
     assert merged == Merged(entry(executable(content)), (ABSORBED_EXACT,))
-
-
-def test_a_mode_that_upstream_took_away_stays_away() -> None:
-    given = sides(executable(BASE), BASE, executable(BOTH))
-    merged = merge_file(given, blobs=BLOBS, text=PlainMerge())
-    assert merged == Merged(entry(BOTH), (CARRIED_IDENTICAL,) * 2)
 
 
 def test_a_member_that_alone_adds_nothing_is_carried_where_all_apply() -> None:

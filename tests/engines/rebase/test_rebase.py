@@ -220,9 +220,10 @@ def test_a_conflict_blocks_its_lines_and_nothing_else() -> None:
     assert (blocked.hunks, blocked.changes, blocked.is_carried) == ((), {}, False)
 
 
-def test_without_the_conflict_nothing_is_blocked() -> None:
+@table("stops", [False, True])
+def test_without_the_conflict_nothing_is_blocked(stops: bool) -> None:
     base: Files = {"f": BASE, "x": ONE, "y": ONE}
-    result = Run(base, base).rebase(*_blocking())
+    result = Run(base, base).rebase(*_blocking(), stops=stops)
     assert set(result.verdicts) == {"unchanged"}
     assert result.files == {"m": LATE, "n": ONE, "x": TWO, "y": ONE}
 
@@ -237,11 +238,6 @@ def test_a_rebase_can_stop_at_the_first_conflict() -> None:
     }
     assert result.files == {**base, "f": OTHER, "n": NEW}
     assert run.heard == [f"p{number}" for number in range(1, 8)]
-
-
-def test_a_rebase_that_may_stop_does_not_without_a_conflict() -> None:
-    base: Files = {"f": BASE, "x": ONE, "y": ONE}
-    assert set(Run(base, base).rebase(*_blocking(), stops=True).verdicts) == {"unchanged"}
 
 
 def test_a_guard_keeps_a_patch_out_of_both_sides() -> None:
@@ -459,18 +455,18 @@ def test_a_patch_has_the_first_verdict_that_holds(
 
 
 @table(
-    ("refused", "stops", "onto", "verdicts"),
+    ("refused", "onto", "verdicts"),
     {
-        "skipped-first": ({"p2": "no"}, False, OTHER, ["conflict", "skipped"]),
-        "blocked-before-conflict": ({}, False, OTHER, ["conflict", "blocked"]),
-        "neither": ({}, False, EARLY, ["absorbed", "unchanged"]),
+        "skipped-first": ({"p2": "no"}, OTHER, ["conflict", "skipped"]),
+        "blocked-before-conflict": ({}, OTHER, ["conflict", "blocked"]),
+        "neither": ({}, EARLY, ["absorbed", "unchanged"]),
     },
 )
 def test_skipped_and_blocked_come_before_what_hunks_say(
-    refused: Mapping[str, str], stops: bool, onto: bytes, verdicts: list[str]
+    refused: Mapping[str, str], onto: bytes, verdicts: list[str]
 ) -> None:
     patches = series({"f": BASE}, {"f": EARLY}, {"f": text("a B Q d e f g h i j k l")})
-    result = Run({"f": BASE}, {"f": onto}).rebase(*patches, refused=refused, stops=stops)
+    result = Run({"f": BASE}, {"f": onto}).rebase(*patches, refused=refused)
     assert result.verdicts == verdicts
 
 
@@ -598,20 +594,6 @@ def test_renames_keep_every_file(
         assert result.verdicts == ["unchanged"]
 
 
-def test_a_rename_that_upstream_has_is_found_where_it_is() -> None:
-    step = Step("c1", "Land", "", {})
-    landed = Absorption(frozenset({0}), step, Event.LANDED, is_whole=True, how=How.EXACT)
-    old, new = text("a b c d e f g h"), text("a b c d e f g h i")
-    result = Run({"f": old}, {"g": old}).rebase(
-        patch_of("p1", moved("f", "g", old, old)),
-        patch_of("p2", edited("g", old, new)),
-        known={"p1": landed},
-    )
-    assert result.verdicts == ["absorbed", "unchanged"]
-    assert result.files == {"g": new}
-
-
-ONE, TWO, NEW = text("1"), text("2"), text("new")
 LANDED = Absorption(
     frozenset({0}), Step("c1", "Land", "", {}), Event.LANDED, is_whole=True, how=How.EXACT
 )
@@ -625,6 +607,7 @@ COPY = moved("f", "m", BASE, BASE, is_copy=True)
         "not-moved": (RENAME, {"f": BASE}, {}, "modified", {"f": EARLY}),
         "moved-elsewhere": (RENAME, {"h": BASE}, {"f": "h"}, "modified", {"h": EARLY}),
         "moved-alike": (RENAME, {"m": BASE}, {"f": "m"}, "unchanged", {"m": EARLY}),
+        "moved-alike-and-nobody-saw-it": (RENAME, {"m": BASE}, {}, "unchanged", {"m": EARLY}),
         "both-are-there": (
             RENAME,
             {"f": BASE, "m": BASE},
@@ -739,17 +722,13 @@ def test_a_file_in_which_upstream_did_more_is_no_change() -> None:
     assert list(result.outcomes[0].changes or {}) == ["x"]
 
 
-FIRST = text("a B c d e f g h i j k l")
-ONTO = text("a X c d e f g h i j k l")
-
-
 def test_a_patch_that_is_left_out_is_there_for_those_after_it() -> None:
     blobs = MemoryBlobs()
-    base, onto = MemoryTree(blobs, {"f": BASE}), MemoryTree(blobs, {"f": ONTO})
+    base, onto = MemoryTree(blobs, {"f": BASE}), MemoryTree(blobs, {"f": OTHER})
     patches = [
-        patch_of("one", edited("f", BASE, FIRST)),
-        patch_of("guarded", edited("f", ONTO, BASE)),
-        patch_of("two", edited("f", FIRST, BOTH)),
+        patch_of("one", edited("f", BASE, EARLY)),
+        patch_of("guarded", edited("f", OTHER, BASE)),
+        patch_of("two", edited("f", EARLY, BOTH)),
     ]
     items = [Item(patches[0]), Item(patches[1], "a guard"), Item(patches[2])]
     placed = leave_out(items, {"one": "skipped", "guarded": "skipped"}, base, blobs)
@@ -766,7 +745,7 @@ def test_a_patch_that_is_left_out_is_there_for_those_after_it() -> None:
 def test_nothing_is_placed_where_nothing_is_left_out() -> None:
     blobs = MemoryBlobs()
     base = MemoryTree(blobs, {"f": BASE})
-    items = (Item(patch_of("one", edited("f", BASE, FIRST))),)
+    items = (Item(patch_of("one", edited("f", BASE, EARLY))),)
     assert leave_out(items, {}, base, blobs) == items
     (placed,) = leave_out(items, {"other": "skipped"}, base, blobs)
     assert placed.refusal is None
