@@ -25,23 +25,29 @@ def ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: float(next(times)))
 
 
+BAR = "\r\x1b[K{}\r\x1b[K"
+
+
 @pytest.mark.usefixtures("ticks")
 @pytest.mark.parametrize(
-    ("total", "shown"),
+    ("shows_bar", "total", "said"),
     [
-        pytest.param(200, "work [############............]  50%", id="known"),
-        pytest.param(None, "work 100", id="unknown"),
-        pytest.param(50, "work [########################] 100%", id="more-than-was-said"),
+        pytest.param(True, 200, BAR.format("work [############............]  50%"), id="known"),
+        pytest.param(True, None, BAR.format("work 100"), id="unknown"),
+        pytest.param(True, 50, BAR.format("work [########################] 100%"), id="too-much"),
+        pytest.param(False, 2_500_000, "work (2.5 MB)\n", id="large"),
+        pytest.param(False, 999, "", id="small"),
+        pytest.param(False, None, "", id="unknown-elsewhere"),
     ],
 )
-def test_a_bar_is_drawn_over_itself_and_goes(
-    capsys: pytest.CaptureFixture[str], total: int | None, shown: str
+def test_a_bar_is_drawn_over_itself_and_goes_and_elsewhere_large_work_is_announced(
+    capsys: pytest.CaptureFixture[str], shows_bar: bool, total: int | None, said: str
 ) -> None:
-    progress = StderrProgress(shows_bar=True)
+    progress = StderrProgress(shows_bar=shows_bar)
     progress.start("work", total)
     progress.advance(100)
     progress.done()
-    assert capsys.readouterr().err == f"\r\x1b[K{shown}\r\x1b[K"
+    assert capsys.readouterr().err == said
 
 
 def test_a_bar_is_not_drawn_for_every_byte(
@@ -53,21 +59,6 @@ def test_a_bar_is_not_drawn_for_every_byte(
     for _ in range(9):
         progress.advance(1)
     assert capsys.readouterr().err.count("work") == 1
-
-
-@pytest.mark.parametrize(
-    ("total", "said"),
-    [(2_500_000, "work (2.5 MB)\n"), (999, ""), (None, "")],
-    ids=["large", "small", "unknown"],
-)
-def test_elsewhere_only_large_work_is_announced(
-    capsys: pytest.CaptureFixture[str], total: int | None, said: str
-) -> None:
-    progress = StderrProgress(shows_bar=False)
-    progress.start("work", total)
-    progress.advance(1)
-    progress.done()
-    assert capsys.readouterr().err == said
 
 
 def test_messages_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:

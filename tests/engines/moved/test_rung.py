@@ -167,22 +167,14 @@ def test_a_paragraph_is_found_only_as_it_was(edit: Edit) -> None:
 
 
 @CODE
-def test_a_function_becomes_a_method(form: Form) -> None:
+@pytest.mark.parametrize("place", ["b", "a"], ids=["method", "function"])
+def test_a_function_becomes_a_method_and_a_method_a_function(form: Form, place: str) -> None:
     stage = Stage(form)
-    stage.start = {**stage.start, "b": wrapped(stage.start["b"])}
+    stage.start = {**stage.start, place: wrapped(stage.start[place])}
     played = stage.play(FIX, TO_B)
     assert played.files == stage.texts(on("b", FIX)(TO_B(stage.start)))
-    mark = "." if form.name == "python" else "::"
-    assert played.homes() == [f"{stage.path('b')} Works{mark}{name_of(10)}"]
-
-
-@CODE
-def test_a_method_becomes_a_function(form: Form) -> None:
-    stage = Stage(form)
-    stage.start = {**stage.start, "a": wrapped(stage.start["a"])}
-    played = stage.play(FIX, TO_B)
-    assert played.files == stage.texts(on("b", FIX)(TO_B(stage.start)))
-    assert played.homes() == [f"{stage.path('b')} {name_of(10)}"]
+    works = ("Works." if form.name == "python" else "Works::") if place == "b" else ""
+    assert played.homes() == [f"{stage.path('b')} {works}{name_of(10)}"]
 
 
 @CODE
