@@ -225,19 +225,6 @@ class GateRemover:
             is_done = is_done or (leaves and self._is_plain(at, stop))
         return out
 
-    def _part(self, at: tuple[int, int], guards: Guards, *, is_dead: bool) -> list[Word]:
-        """Return what is left of a branch.
-
-        Raises UnclearSource if the branch cannot be understood, unless it never runs (`is_dead`).
-        """
-        try:
-            return self.block(*at, guards)
-        except UnclearSource:
-            if not is_dead:
-                raise
-            self._note(at[0], guards, at[1] - 1)
-            return []
-
     def _note(self, at: int, guards: Guards, last: int = 0, test: ast.expr | None = None) -> None:
         """Record the gates that guard the lines of some words, and those that `test` tests."""
         if guards not in self._front:
@@ -268,7 +255,7 @@ class GateRemover:
                 self._note(start - 1, outer, test=own)
             self._note(branches.end, outer, test=test)
             head, is_dead = self._words[start - 1], truth is False or is_chosen
-            inner = self._part((start, stop), (*guards, (test, True)), is_dead=is_dead)
+            inner = self.block(start, stop, (*guards, (test, True)))
             guards = (*guards, (test, False))
             if is_dead:
                 continue
@@ -334,8 +321,8 @@ class GateRemover:
         body, other = self._parts(at)
         end = body[1] if other is None else other[1]
         self._note(body[1] if other else at, guards)
-        inner = self._part(body, (*guards, (test, True)), is_dead=truth is False)
-        rest = self._part(other or (end, end), (*guards, (test, False)), is_dead=truth is True)
+        inner = self.block(*body, (*guards, (test, True)))
+        rest = self.block(*(other or (end, end)), (*guards, (test, False)))
         is_leaving = _jumps(self._words[slice(*body)])
         self._decides(at, max(end - 1, stop if is_leaving else 0))
         if is_leaving and other is None:
@@ -343,20 +330,8 @@ class GateRemover:
         if truth is not None:
             left = _unwrapped(inner if truth else rest)
             return left, end, guards, _jumps(left)
-        left = [*self._words[at : head[0]], *self._live(words), *self._words[head[1] : body[0]]]
         otherwise = [self._words[body[1]], *rest] if rest else []
-        return [*left, *inner, *otherwise], end, guards, False
-
-    def _live(self, test: Sequence[Word]) -> list[Word]:
-        """Return a condition without the operands of `&&` or `||` that cannot change its value."""
-        for sign, op in _SIGNS:
-            parts = _split(test, sign)
-            if len(parts) > 1:
-                dead = isinstance(op, ast.And)
-                live = [p for p in parts if self._conditions.truth(parsed(p)) is not dead]
-                joint = Word(sign, test[0].line, test[0].line)
-                return [word for part in live for word in (joint, *part)][1:]
-        return list(test)
+        return [*self._words[at : body[0]], *inner, *otherwise], end, guards, False
 
     def _is_plain(self, start: int, stop: int) -> bool:
         """Return whether the words from `start` to `stop` contain neither labels nor branches."""

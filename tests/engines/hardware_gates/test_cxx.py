@@ -122,11 +122,6 @@ def test_a_generated_text_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
 @table(
     ("before", "after", "answer"),
     {
-        "an unclear statement in dead code": (
-            in_function("a();\n"),
-            in_function("#ifdef SM120\nif (is_sm121) do b(); while (n);\n#endif\na();\n"),
-            (Reach.INERT, ["SM120", "is_sm121"]),
-        ),
         "an else of those with the gate": (
             in_function("a();\n"),
             in_function("if (!is_sm120)\n  a();\nelse\n  b();\n"),
