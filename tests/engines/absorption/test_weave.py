@@ -7,10 +7,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.absorption.weave import Count, Fate, Weave, count_of, effect
+from patchmgr.engines.absorption.weave import Count, Weave, count_of, effect
 from patchmgr.engines.series.placement import Applied, apply_hunks
-from patchmgr.engines.text.distinctive import bare
-from patchmgr.model.outcome import How
 from tests.engines.series import difference
 from tests.tables import table
 
@@ -43,42 +41,6 @@ def test_every_state_of_the_series_is_in_the_weave(states: States) -> None:
     weave = woven(states)
     for patch, lines in enumerate(states, -1):
         assert of(weave, patch) == content(lines)
-
-
-@table(
-    ("states", "nodes"),
-    {
-        "put-back-behind-its-neighbour": ([["a", "b"], ["a"], ["a", "b"]], 2),
-        "changed-and-back": ([["a", "b", "c"], ["a", "x", "c"], ["a", "b", "c"]], 4),
-        "added-twice": ([["a", "c"], ["a", "b", "c"], ["a", "c"], ["a", "b", "c"]], 3),
-        "nothing-comes-back": ([["a"], ["a", "b"], ["a", "b", "c"]], 3),
-    },
-)
-def test_a_line_that_comes_back_is_the_same_line(states: States, nodes: int) -> None:
-    assert len(woven(states).nodes) == nodes
-
-
-def test_a_run_has_the_lines_between_untouched_ones() -> None:
-    weave = woven([["a", "b", "c", "d"], ["a", "x", "c", "d"], ["a", "y", "c", "d", "e"]])
-    assert [(run.start, run.end, run.patches) for run in weave.runs] == [
-        (1, 4, (0, 1)),
-        (6, 7, (1,)),
-    ]
-    states = [weave.state(weave.runs[0], patch) for patch in (-1, 0, 1)]
-    assert [[node.key for node in state] for state in states] == [[b"b"], [b"x"], [b"y"]]
-
-
-def test_a_file_that_is_moved_away_has_no_line_left() -> None:
-    weave = woven([["a", "b"], ["a", "x"]])
-    weave.take_out((1, 0))
-    assert weave.is_deleted
-    assert of(weave, 0) == b"a\nx\n"
-
-
-def test_a_file_that_comes_to_a_path_brings_no_news() -> None:
-    weave = Weave(None)
-    weave.carry_in(3, b"a b\n")
-    assert [(node.key, node.is_alive(2)) for node in weave.nodes] == [(bare(b"ab"), True)]
 
 
 AROUND = ["before", "here_is_one", "here_is_two", "behind", "the_end"]
@@ -131,20 +93,9 @@ def test_each_line_of_a_hunk_has_a_fate(
     assert [count_of(found[patch, 0]) for patch in range(len(counts))] == counts
 
 
-def test_a_state_of_the_series_is_compared_line_by_line() -> None:
-    weave = woven([["it", "it", "so", "so"], ["it", "so"], ["it"]])
-    assert effect(weave, content(["it", "so"]), known=0).lines[0, 0] == [(False, Fate.FOUND)] * 2
-
-
 @table(("is_made", "fate"), [(True, Count(open=6)), (False, Count(taken=1))])
 def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fate: Count) -> None:
     states = [[], ADDED] if is_made else [AROUND, ADDED]
     weave = woven(states)
     weave.is_made = is_made
     assert count_of(effect(weave, None).lines[0, 0]) == fate
-
-
-def test_lines_that_the_file_has_elsewhere_too_make_a_superset() -> None:
-    upstream = swapped(ADDED, "ours_is_new", "ours_is_new", "the_end")
-    found = effect(woven([AROUND, ADDED]), content(upstream))
-    assert (count_of(found.lines[0, 0]), found.ways) == (Count(found=1), {(0, 0): How.SUPERSET})
