@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_tree import Function, keyword_parameters, parameters, walk
 
@@ -38,7 +39,7 @@ class Site(Struct, frozen=True):
 
     `computed` holds the names in `reads` whose values enter an operation, a condition or an index;
     the values of the other names are only passed on. `guards` holds the conditions and loops around
-    the statement, outermost first.
+    the statement, outermost first, and `guard_reads` the names that each of them reads.
     """
 
     text: str
@@ -47,13 +48,19 @@ class Site(Struct, frozen=True):
     reads: Reaching
     guards: tuple[str, ...]
     computed: frozenset[str] = frozenset()
+    guard_reads: tuple[Reaching, ...] = ()
 
 
 class Flow(Struct, frozen=True):
-    """A function: its statements in order, the definitions of its variables, and all its names."""
+    """The statements of a function in order, and the definitions of all its variables.
+
+    `exits` holds each `if` whose body leaves the function or the loop iteration, with `last` at the
+    end of the whole `if` statement. `names` holds all names that occur in the function.
+    """
 
     sites: tuple[Site, ...]
     definitions: tuple[Definition, ...]
+    exits: tuple[Site, ...]
     names: frozenset[str]
 
 
@@ -70,17 +77,20 @@ def flow_of(function: Function) -> Flow:
         for value in (getattr(node, key, None) for key in ("id", "attr", "arg"))
         if value is not None
     }
-    return Flow(tuple(reader.sites.values()), tuple(reader.definitions), frozenset(names))
+    sites, exits = tuple(reader.sites.values()), tuple(reader.exits.values())
+    return Flow(sites, tuple(reader.definitions), exits, frozenset(names))
 
 
 class _Reader:
     def __init__(self) -> None:
         self.definitions: list[Definition] = []
         self.sites: dict[int, Site] = {}
+        self.exits: dict[int, Site] = {}
         self._numbers: dict[tuple[int, str], int] = {}
         self._steps = 0
         self._loops: list[list[_Env]] = []  # what is defined at each `break` or `continue`
         self._guards: tuple[str, ...] = ()
+        self._guard_reads: tuple[Reaching, ...] = ()
 
     def function(self, node: Function, outer: _Env) -> None:
         """Record the statements and definitions of a function, and of the functions inside it.
@@ -207,27 +217,34 @@ class _Reader:
         if isinstance(node, (ast.If, ast.While)):
             computed |= names
         used = frozenset(computed & reads.keys())
-        self.sites[id(node)] = Site(shown, node.lineno, last, reads, self._guards, used)
+        around = self._guards, used, self._guard_reads
+        self.sites[id(node)] = Site(shown, node.lineno, last, reads, *around)
         for part in parts:
             for inner in walk(part):
                 if isinstance(inner, ast.NamedExpr):
                     self._define(env, inner.target.id, inner, _source(inner.value), reads)
         return reads
 
-    def _guarded(self, guard: str, nodes: Sequence[ast.stmt], env: _Env) -> _Env | None:
-        around = self._guards
-        self._guards = (*around, guard)
+    def _guarded(
+        self, guard: str, nodes: Sequence[ast.stmt], env: _Env, reads: Reaching | None = None
+    ) -> _Env | None:
+        around = self._guards, self._guard_reads
+        self._guards = (*self._guards, guard)
+        self._guard_reads = (*self._guard_reads, reads or {})
         after = self._block(nodes, env)
-        self._guards = around
+        self._guards, self._guard_reads = around
         return after
 
     def _if(self, node: ast.If, env: _Env) -> _Env | None:
         test = _source(node.test)
-        self._site(node, [node.test], env, end=node.test, text=f"if {test}")
-        then = self._guarded(test, node.body, dict(env))
+        reads = self._site(node, [node.test], env, end=node.test, text=f"if {test}")
+        then = self._guarded(test, node.body, dict(env), reads)
         other: _Env | None = env
         if node.orelse:
-            other = self._guarded(f"not ({test})", node.orelse, dict(env))
+            other = self._guarded(f"not ({test})", node.orelse, dict(env), reads)
+        if then is None:
+            last = node.end_lineno or node.lineno
+            self.exits[id(node)] = replace(self.sites[id(node)], last=last)
         return _join(then, other)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, env: _Env) -> _Env | None:

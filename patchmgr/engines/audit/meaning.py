@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.dataflow import Flow, Site, TooLong, flow_of
+from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
 from patchmgr.engines.audit.places import added_lines, base_path, versions
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
@@ -27,6 +28,7 @@ _MOST_TOLD = 3  # most names that are reported in one function
 # A call with more is taken to make an object, not to compute a value as `min` does.
 _MOST_ARGUMENTS = 4
 _NONE: frozenset[int] = frozenset()
+_LINE = "\0"  # placeholder for a line number
 _SCOPE = re.compile(r"^([ \t]*)(async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 _EMPTY = re.compile(r"\b(?:len|bool)\((\w[\w.]*)\)(?: (?:>|!=) 0)?(?=$|\)| and | or )")
@@ -63,8 +65,9 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
         part = merged[name]
         here = {n - part.line + 1: added[n] for n in added if part.line <= n <= part.last}
         sides = _sides(written[name].text, part.text) if here else None
-        for line, symbol, text, where in _changes(sides, here) if sides else ():
+        for line, symbol, sentence, where in _changes(sides, here) if sides else ():
             source = part.text.split("\n")[where - 1].strip()
+            text = sentence.replace(_LINE, str(part.line + where - 1))
             place = path, part.line + line - 1, symbol
             commit = _since(states, path, source)
             yield here[line], AuditFinding("meaning", False, *place, text, commit)
@@ -192,6 +195,28 @@ def _has_options(node: ast.Call) -> bool:
     return bool(node.keywords) or len(node.args) > _MOST_ARGUMENTS
 
 
+def _inlined(flow: Flow, text: str, reads: Reaching, names: Collection[str]) -> str:
+    """Return an expression with the given names replaced by their values."""
+    values = {
+        name: flow.definitions[min(reached)].text
+        for name, reached in reads.items()
+        if name in names and len(reached) == 1
+    }
+    try:
+        return ast.unparse(_Inlined(values).visit(ast.parse(text, mode="eval")))
+    except (SyntaxError, ValueError, RecursionError):
+        return text
+
+
+class _Inlined(ast.NodeTransformer):
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        text = self._values.get(node.id)
+        return node if text is None else ast.parse(text, mode="eval").body
+
+
 def _shown(was: str, now: str) -> tuple[str, str]:
     """Quote two expressions for a sentence. If one is long, their common beginning is left out."""
     if max(len(was), len(now)) > _LONGEST_SHOWN:
@@ -236,10 +261,91 @@ def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, 
         line = next((n for n in range(site.first - 1, site.last) if n in added), None)
         if line is None:
             continue
-        for name, sentence, where in _about(sides, number) if number in sides.pairs else ():
+        about = [*_left_before(sides, site, added)]
+        if number in sides.pairs:
+            about += _about(sides, number)
+        for name, sentence, where in about:
             if name not in told and len(told) < _MOST_TOLD:
                 told.add(name)
                 yield line, name, sentence, where - 1
+
+
+def _left_before(
+    sides: _Sides, site: Site, added: Collection[int]
+) -> Iterator[tuple[str, str, int]]:
+    """Find conditions under which upstream's code now leaves the function before a statement."""
+    alike = [one for one in sides.new.exits if one.text == site.text]
+    earlier = [
+        one
+        for one in alike
+        if one.first < site.first
+        and one.first - 1 not in added
+        and one.guards == site.guards[: len(one.guards)]
+    ]
+    known = sum(one.text == site.text for one in sides.old.exits)
+    own = sum(one.first - 1 in added for one in alike)
+    if len(earlier) > max(known - own, 0):
+        shown = site.text.removeprefix("if ")
+        text = f"if `{shown}`, line {_LINE} now leaves the function or loop before this line"
+        yield shown, text, earlier[0].first
+    before = Counter(one.text for one in sides.old.exits)
+    for one in sides.new.exits:
+        before[one.text] -= one.first - 1 not in added
+        if before[one.text] < 0 and one.last < site.first and _leads_out(one, site):
+            shown = one.text.removeprefix("if ")
+            text = f"this line is only reached if `{shown}`, but then line {_LINE}"
+            yield shown, f"{text} now leaves the function or loop before it", one.first
+
+
+def _leads_out(exit_: Site, site: Site) -> bool:
+    """Return whether a statement is only reached if the condition of an earlier exit holds."""
+    depth = len(exit_.guards)
+    if site.guards[:depth] != exit_.guards or len(site.guards) == depth:
+        return False
+    known: set[str] = set()
+    for guard, reads in zip(site.guards[depth:], site.guard_reads[depth:], strict=True):
+        if all(exit_.reads.get(name, reached) == reached for name, reached in reads.items()):
+            known.update(_parts_of(guard, ast.And))
+    test = exit_.text.removeprefix("if ")
+    return not known.isdisjoint(_parts_of(test, ast.Or)) or known.issuperset(
+        _parts_of(test, ast.And)
+    )
+
+
+def _parts_of(text: str, operator: type[ast.And | ast.Or]) -> set[str]:
+    """Return the simplified operands of an `and` or `or`. Any other condition is one operand."""
+    node = parse_expression(text)
+    plain = None if node is None else _plain(node)
+    if isinstance(plain, ast.BoolOp) and isinstance(plain.op, operator):
+        return {ast.unparse(value) for value in plain.values}
+    return {text if plain is None else ast.unparse(plain)}
+
+
+_NEGATED: Mapping[type[ast.cmpop], ast.cmpop] = {
+    **{ast.Eq: ast.NotEq(), ast.NotEq: ast.Eq(), ast.Is: ast.IsNot(), ast.IsNot: ast.Is()},
+    **{ast.In: ast.NotIn(), ast.NotIn: ast.In()},
+}
+
+
+def _plain(node: ast.expr, is_not: bool = False) -> ast.expr:
+    """Return a condition, or its negation if `is_not`, with as few `not` operators as possible."""
+    match node:
+        case ast.UnaryOp(op=ast.Not()):
+            return _plain(node.operand, not is_not)
+        case ast.BoolOp():
+            is_and = isinstance(node.op, ast.And) != is_not
+            values = [_plain(value, is_not) for value in node.values]
+            return ast.BoolOp(ast.And() if is_and else ast.Or(), values)
+        case ast.Compare(ops=[operator]) if is_not and type(operator) in _NEGATED:
+            return ast.Compare(node.left, [_NEGATED[type(operator)]], node.comparators)
+    return ast.UnaryOp(ast.Not(), node) if is_not else node
+
+
+def _is_negation(one: str, other: str) -> bool:
+    nodes = [parse_expression(text) for text in (one, other)]
+    if nodes[0] is None or nodes[1] is None:
+        return False
+    return ast.unparse(_plain(nodes[0])) == ast.unparse(_plain(nodes[1], True))
 
 
 def _about(sides: _Sides, number: int) -> Iterator[tuple[str, str, int]]:
@@ -248,11 +354,29 @@ def _about(sides: _Sides, number: int) -> Iterator[tuple[str, str, int]]:
     yield from _read(sides, before, site)
     pairs = [*zip(before.guards, site.guards, strict=False)]
     changed = [(old, new) for old, new in pairs if sides.alike(old) != sides.alike(new)]
+    if not changed and len(before.guards) == len(site.guards):
+        yield from _negated_guards(sides, before, site)
     if len(before.guards) == len(site.guards) and len(changed) == 1:
         was, now = changed[0]
         if set(_WORD.findall(was)) & set(_WORD.findall(now)):
             shown = _shown(was, now)
             text = f"the condition or loop around this line changed from {shown[0]} to {shown[1]}"
+            yield now, text, site.first
+
+
+def _negated_guards(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
+    """Find conditions around a statement that are now the negation of what they were before."""
+    for number, (was, now) in enumerate(zip(before.guards, site.guards, strict=True)):
+        old, new = (
+            _inlined(flow, guard, reads[number], reads[number])
+            for flow, guard, reads in (
+                (sides.old, was, before.guard_reads),
+                (sides.new, now, site.guard_reads),
+            )
+        )
+        if old != new and _is_negation(old, new):
+            shown = _shown(old, new)
+            text = f"the condition around this line is now {shown[1]} (it was {shown[0]})"
             yield now, text, site.first
 
 

@@ -1,4 +1,4 @@
-"""Find uses of names that no longer exist: in imports, and as attributes.
+"""Find uses of names that no longer exist: in imports, as attributes, and in strings.
 
 Also find classes whose base classes or overridden members have changed.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
@@ -23,19 +24,23 @@ from patchmgr.engines.structure.python_tree import (
     Definition,
     Function,
     bound_by,
+    last_name,
     module_of,
     parameters,
     targets_of,
     walk,
 )
 
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
 _DEEPEST = 8  # most star imports that are followed, one after the other
+_MOST_FILES = 4_000
 _MOST_CLASSES = 50  # most classes that are searched for one with the same name
+_PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each imported module or name that no longer exists."""
+    """Yield a fault for each imported module or name that no longer exists or is a function now."""
     module = module_of(node) if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -55,6 +60,11 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
             was, now = (s.state.module(s.state.place(s.path, asked)) for s in (at.then, at.now))
             if _is_unlisted(was, now, name):
                 yield at.gone(no_name, symbol, new, replace(new, is_inferred=True))
+        elif new.what == "function" and module and not at.is_same(new):
+            old = at.then.imported(node, alias)
+            if old.what == "value" and is_literal(old.node):
+                text = f"`{name}` was a plain value, and is now a function."
+                yield at.misused(text, name, old, new)
         elif new.what == "absent" and not _is_elsewhere(asked, at):
             yield at.gone(no_module, symbol, at.then.imported(node, alias), new)
         elif new.what == "gone":
@@ -146,10 +156,12 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 
 
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if the attribute that an expression reads is gone or has changed.
+    """Yield a fault if the attribute that an expression reads or sets is gone or has changed.
 
     For example, a method may have become a property.
     """
+    if isinstance(node.ctx, ast.Store):
+        yield from _set_faults(node, at)
     if not isinstance(node.ctx, ast.Load):
         return
     new = at.new(node)
@@ -172,6 +184,9 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
             if new.owner is not None:
                 new = replace(new, owner=base_of(new.owner, old, at) or new.owner)
             yield at.gone(text, said, old, new)
+    elif new.what == "function" and not at.use.is_called and _was_plain(old):
+        text = f"`{said}` was a plain value, and is now a function."
+        yield at.misused(text, said, old, new)
     elif old.owner is not None and new.owner is not None:
         if at.use.is_called and old.what == "function" and new.is_property:
             text = f"`{said}` is called, but is now a property."
@@ -179,6 +194,69 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
         elif not at.use.is_called and old.is_property and new.what == "function":
             text = f"`{said}` is read as a property, but is now a method."
             yield at.misused(text, said, old, new)
+
+
+def _was_plain(old: Entity) -> bool:
+    return old.what == "value" and not old.is_property and is_literal(old.node)
+
+
+def is_literal(node: ast.AST | None) -> bool:
+    """Return whether a statement assigns a literal other than None."""
+    value = node.value if isinstance(node, Assigned) else None
+    is_none = isinstance(value, ast.Constant) and value.value is None
+    return isinstance(value, _PLAIN_VALUES) and not is_none
+
+
+def _set_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault for setting an attribute that no longer exists or cannot be set any more."""
+    owner = at.now.made(node.value, at.use.scopes)
+    if owner.what not in ("instance", "module", "class"):
+        return
+    new = at.now.state.attribute(owner, node.attr)
+    was = at.then.made(node.value, at.use.scopes)
+    if at.is_same(owner) and new.what != "gone":
+        return
+    old, said = at.then.state.attribute(was, node.attr), ast.unparse(node)
+    if new.what == "gone" and is_lost(old, new, at):
+        text = f"`{said}` is set, but {_where(new)} has no `{node.attr}` any more."
+        yield at.gone(text, said, old, replace(new, is_inferred=True))
+    elif owner.what == "instance" and new.is_property and old.what == "value":
+        setters = members_of(new.owner.node if new.owner else None).get(node.attr, ())
+        if len(setters) == 1 and not old.is_property:
+            text = f"`{said}` is set, but is now a property without a setter."
+            yield at.misused(text, said, old, new)
+    elif owner.what == was.what == "instance" and (
+        _is_frozen(owner.node) and not _is_frozen(was.node)
+    ):
+        yield at.misused(f"`{said}` is set, but its class is now frozen.", said, was, owner)
+
+
+def _is_frozen(node: ast.AST | None) -> bool:
+    return any("frozen=True" in ast.unparse(each) for each in getattr(node, "decorator_list", ()))
+
+
+def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault if a call such as `setattr(owner, "name", x)` names a lost attribute."""
+    last = last_name(node.func)
+    match node.args:
+        case [owner_node, ast.Constant(value=str(name)), *rest]:
+            if last not in ("setattr", "object", "delattr", "getattr") or (
+                last == "getattr" and rest
+            ):
+                return
+        case _:
+            return
+    owner = at.new(owner_node)
+    if owner.what not in ("module", "class"):
+        return
+    new = at.now.state.attribute(owner, name)
+    if new.what != "gone":
+        return
+    old = at.then.state.attribute(at.old(owner_node), name)
+    if is_lost(old, new, at):
+        symbol = f"{ast.unparse(owner_node)}.{name}"
+        text = f"`{symbol}` is named, but {_where(new)} has no `{name}` any more."
+        yield at.misused(text, symbol, old, new, kind="removed")
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
@@ -211,6 +289,38 @@ def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
         if isinstance(found.node, ast.ClassDef) and found.node.name == old.owner.node.name:
             return found
         todo += [base for _, base in pair.now.state.bases(found) if base.what == "class"]
+    return None
+
+
+def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault if a string is the dotted name of something that no longer exists.
+
+    Such strings are passed to `mock.patch` and to registries.
+    """
+    if not isinstance(node.value, str) or not _DOTTED.fullmatch(node.value):
+        return
+    value = node.value
+    names = value.replace(":", ".").split(".")
+    old = _by_path(names, at.then)
+    if old is None or old.what not in _THERE:
+        return
+    new = _by_path(names, at.now)
+    if new is None or new.what == "gone":
+        text = f"`{value}`, which this string names, no longer exists."
+        yield at.misused(text, value, old, new or Entity("absent", value), kind="removed")
+
+
+def _by_path(names: list[str], reader: Reader) -> Entity | None:
+    """Return what a dotted name stands for, or None if its start does not name a module."""
+    for end in range(len(names), 0, -1):
+        found = reader.state.imported(reader.path, ".".join(names[:end]))
+        if found.what == "absent":
+            continue
+        if end == len(names) and not found.module:
+            return None  # a string is not meant to name a folder
+        for name in names[end:]:
+            found = reader.state.attribute(found, name)
+        return found if end > 1 or found.what != "gone" else None
     return None
 
 
@@ -291,7 +401,8 @@ def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
     others = {other: made[0] for other, made in fresh.items() if other not in known}
     if best(old.node, name, others) is not None:
         return True
-    if not (_uses_member(old.module.node, name) or _is_abstract(old.node)):
+    before = _uses_member(old.module.node, name) or _is_abstract(old.node)
+    if not before and not _is_no_longer_called(name, pair):
         return False
     modules = (pair.now.state.module(old.module.path), pair.now.module)
     return not any(m is not None and _uses_member(m.node, name) for m in modules)
@@ -309,6 +420,18 @@ def _uses_member(tree: ast.Module, name: str) -> bool:
         isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
         for node in walk(tree)
     )
+
+
+def _is_no_longer_called(name: str, pair: Pair) -> bool:
+    """Return whether the other side removed all calls of a member from a file that it changed."""
+    called = re.compile(rb"\.%b\(" % re.escape(name).encode())
+    for path in sorted(pair.changed)[:_MOST_FILES]:
+        before = pair.then.state.files.read(path) if path.endswith(".py") else None
+        if before is not None and called.search(before):
+            after = pair.now.state.files.read(path)
+            if after is not None and not called.search(after):
+                return True
+    return False
 
 
 def _misfit(node: Function, parent: Function) -> str:

@@ -19,6 +19,7 @@ from patchmgr.engines.structure.python_tree import (
     Definition,
     Function,
     last_name,
+    parse_anew,
     parse_python,
     targets_of,
     walk,
@@ -245,6 +246,28 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
         for child in getattr(node, name, ()):
             yield child
             yield from _statements_in(child)
+
+
+@lru_cache(maxsize=4096)
+def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
+    """Return a class equal to the one that a `namedtuple` call makes, or None for other nodes."""
+    call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
+    if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
+        return None
+    if last_name(call.func) != "namedtuple" or len(call.args) != 2:
+        return None
+    try:
+        fields = ast.literal_eval(call.args[1])
+    except (ValueError, TypeError, SyntaxError):
+        return None
+    names = fields.replace(",", " ").split() if isinstance(fields, str) else list(fields)
+    lines = [f"    {name}: object" for name in names] or ["    pass"]
+    made = parse_anew("\n".join([f"class {target.id}(NamedTuple):", *lines, ""]))
+    if made is None or not isinstance(made.body[0], ast.ClassDef):
+        return None
+    for child in walk(made):
+        ast.copy_location(child, node)
+    return made.body[0]
 
 
 def decorators(node: ast.AST | None) -> frozenset[str]:

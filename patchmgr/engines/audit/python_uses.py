@@ -12,7 +12,6 @@ from patchmgr.engines.audit.outline import head_lines, is_among
 from patchmgr.engines.audit.python_modules import Module
 from patchmgr.engines.audit.python_names import Entity, PythonScope, Reader, Scopes
 from patchmgr.engines.structure.python_tree import (
-    Assigned,
     Definition,
     Function,
     children,
@@ -23,7 +22,10 @@ from patchmgr.engines.structure.python_tree import (
 
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 _ASKING = frozenset({"hasattr", "getattr", "find_spec"})
-_USES = (ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, Assigned, Definition)
+_USES = (
+    ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
+    ast.AnnAssign, ast.With, ast.For, ast.Subscript, ast.Try, Definition, ast.Lambda,
+)  # fmt: skip
 
 
 class Use(Struct, frozen=True):
@@ -42,10 +44,14 @@ class Use(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A file after a merge (`now`), and on the side that added lines to it (`then`)."""
+    """A file after a merge (`now`), and the same file on the side that added lines to it (`then`).
+
+    `changed` holds the paths that the other side changed.
+    """
 
     now: Reader
     then: Reader
+    changed: frozenset[str]
 
     def is_same(self, found: Entity) -> bool:
         """Return whether the merge left the file that defines a class or function unchanged."""
@@ -145,9 +151,13 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
         test = ast.unparse(node.test)
         if any(word in test for word in _ASKING):
             return
-        is_for_types = test.endswith("TYPE_CHECKING")
+        narrowed, is_for_types = _narrowed(node), test.endswith("TYPE_CHECKING")
         parts = (
-            Use(child, scopes, is_typing or (is_for_types and name == "body"))
+            Use(
+                child,
+                (*scopes, *narrowed) if name == "body" else scopes,
+                is_typing or (is_for_types and name == "body"),
+            )
             for name, child in _children(node)
         )
     elif isinstance(node, (Definition, ast.Lambda)):
@@ -184,6 +194,17 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         for child in value if isinstance(value, list) else (value,):
             if isinstance(child, ast.AST) and child._fields and not isinstance(child, ast.Name):
                 yield name, child
+
+
+def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
+    """Return a scope in which a name has the class of an `isinstance` condition, or no scope."""
+    match node.test:
+        case ast.Call(func=ast.Name("isinstance"), args=[ast.Name(id=name), asked]):
+            body = node.body if isinstance(node.body, list) else [node.body]
+            is_bound = any(bound == name for bound, _ in _bindings(body))
+            if not is_bound and not isinstance(asked, ast.Tuple):
+                return (PythonScope(node, {name: ast.arg(arg=name, annotation=asked)}),)
+    return ()
 
 
 def _is_fallback(node: ast.Try) -> bool:
@@ -230,6 +251,9 @@ def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
             case ast.AnnAssign(target=ast.Name(id=name)):
                 yield name, node
                 inner = [node.value] if node.value else ()
+            case ast.withitem(optional_vars=ast.Name(id=name)):
+                yield name, node
+                inner = [node.context_expr]
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 yield name, None
             case ast.ExceptHandler(name=str(name)):

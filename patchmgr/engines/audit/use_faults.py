@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.audit.interfaces import Lines
 from patchmgr.engines.audit.name_faults import (
     abstract_faults,
     attribute_faults,
     import_faults,
+    is_literal,
+    named_faults,
     override_faults,
     star_faults,
+    text_faults,
 )
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
@@ -25,15 +29,22 @@ from patchmgr.engines.audit.python_modules import Parser, members_of
 from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
 from patchmgr.engines.audit.result_faults import (
+    arity_faults,
     base_faults,
+    handler_faults,
+    protocol_faults,
     result_faults,
+    type_faults,
 )
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.python_tree import (
     Assigned,
     Function,
+    is_named,
     keyword_parameters,
+    own_nodes,
     parameters,
+    walk,
 )
 from patchmgr.model.audit import AuditFinding
 
@@ -64,6 +75,12 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     """
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
+    if new.what == "value" and not new.is_property and is_literal(new.node):
+        old = at.old(node.func)
+        if old.what in ("class", "function"):
+            said = ast.unparse(node.func)
+            yield at.misused(f"`{said}` is called, but is now a plain value.", said, old, new)
+        return
     has_bases = isinstance(new.node, ast.ClassDef) and new.node.bases
     if new.what not in ("class", "function") or (at.is_same(new) and not has_bases):
         return
@@ -78,6 +95,9 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     if not any(misfit(node, before.arguments, before.is_method, said)):
         if texts := list(misfit(node, after.arguments, after.is_method, said)):
             yield at.misused(" ".join(texts), said, old, new, is_certain=is_certain)
+        elif name := _by_place_only(node, before, after):
+            text = f"`{said}` is called with `{name}`, which is now positional-only."
+            yield at.misused(text, said, old, new, is_certain=is_certain)
         elif swapped := _swapped(node, before, after):
             yield at.misused(f"`{said}` is called {swapped}.", said, old, new)
         else:
@@ -179,6 +199,13 @@ def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
     return ""
 
 
+def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
+    """Return a parameter that a call passes by name but that is positional-only now, or ""."""
+    was, now = ({a.arg for a in s.arguments.posonlyargs} for s in (before, after))
+    given = {keyword.arg for keyword in node.keywords if keyword.arg} & (now - was)
+    return "" if after.arguments.kwarg is not None else min(given, default="")
+
+
 def _other_defaults(
     node: ast.Call, before: Signature, after: Signature
 ) -> Iterator[tuple[str, str, str]]:
@@ -206,6 +233,71 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
     }
 
 
+def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault for each decorator that can no longer be used in the way it is used here."""
+    for decorator in getattr(node, "decorator_list", ()):
+        is_bare = not isinstance(decorator, ast.Call)
+        called = decorator if is_bare else decorator.func
+        if not isinstance(called, (ast.Name, ast.Attribute)):
+            continue
+        new = at.new(called)
+        if new.what not in ("function", "class") or at.is_same(new):
+            continue
+        old, said = at.old(called), ast.unparse(called)
+        before, after = _decorates(old.node), _decorates(new.node)
+        if is_bare and before == {"bare"} and after == {"called"}:
+            text = f"`@{said}` must now be called with arguments, as in `@{said}(...)`."
+            yield at.misused(text, said, old, new).on_line(decorator.lineno)
+        elif is_bare:  # a bare decorator is called with one argument
+            given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
+            call = ast.copy_location(ast.Call(func=called, args=[given], keywords=[]), decorator)
+            use = Use(call, at.use.scopes, at.use.is_typing)
+            yield from call_faults(call, replace(at, use=use))
+        elif before == {"called"} and after == {"bare"}:
+            text = f"`@{said}` is called, but is now a plain decorator."
+            yield at.misused(text, said, old, new).on_line(decorator.lineno)
+
+
+def _decorates(node: ast.AST | None) -> set[str]:
+    """Return how a decorator can be written: "bare", "called", both, or neither if unsure."""
+    if not isinstance(node, Function):
+        return set()
+    inner = {child.name: child for child in node.body if isinstance(child, Function)}
+    first = next((arg.arg for arg, _ in parameters(node.args)), "")
+    found: set[str] = set()
+    for child in own_nodes(node.body):
+        value = child.value if isinstance(child, ast.Return) else None
+        if value is None:
+            continue
+        if is_named(value, first) or (
+            isinstance(value, ast.Call) and any(is_named(arg, first) for arg in value.args)
+        ):
+            found.add("bare")
+        elif isinstance(value, ast.Name) and value.id in inner:
+            made = inner[value.id]
+            is_bare_inside = _decorates(made) == {"bare"}
+            if _calls(made, first, as_argument=True) and not is_bare_inside:
+                found.add("bare")
+            elif is_bare_inside:
+                found.add("called")
+            else:
+                return set()
+        elif isinstance(value, ast.Lambda):
+            found.add("bare" if _calls(value, first) else "called")
+        else:
+            return set()
+    return found
+
+
+def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
+    """Return whether a node calls a name or, if `as_argument`, passes it as an argument."""
+    return any(
+        is_named(part.func, name) or (as_argument and any(is_named(a, name) for a in part.args))
+        for part in walk(node)
+        if isinstance(part, ast.Call)
+    )
+
+
 # The kinds of syntax nodes that each check examines.
 _CHECKS: tuple[tuple[tuple[Any, ...], Callable[[Any, PairedUse], Iterator[Fault]]], ...]
 _CHECKS = (
@@ -213,10 +305,17 @@ _CHECKS = (
     ((ast.Attribute,), attribute_faults),
     ((ast.Call,), call_faults),
     ((ast.Call,), result_faults),
+    ((ast.Call,), type_faults),
+    ((ast.Call, ast.With, ast.For, ast.Subscript), protocol_faults),
+    ((ast.Call,), named_faults),
+    ((ast.Constant,), text_faults),
     ((ast.ClassDef,), base_faults),
     ((ast.ClassDef,), abstract_faults),
     ((Function,), override_faults),
+    ((ast.ClassDef, Function), decorator_faults),
+    ((ast.Assign,), arity_faults),
     ((Assigned,), override_faults),
+    ((ast.Try,), handler_faults),
 )
 
 
@@ -253,15 +352,17 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
     merged, written, onto = (PythonState(files, parser) for files in sides)
 
     def pair_of(path: str, is_ours: bool) -> Pair:
-        then = written.reader(source_path(states, path)) if is_ours else onto.reader(path)
-        return Pair(merged.reader(path), then)
+        if is_ours:
+            then = written.reader(source_path(states, path))
+            return Pair(merged.reader(path), then, states.changed_upstream)
+        return Pair(merged.reader(path), onto.reader(path), frozenset(states.carriers))
 
     return pair_of
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
     """Yield the faults that the use of a name has after the merge and did not have before it."""
-    at = PairedUse(pair.now, pair.then, use)
+    at = PairedUse(pair.now, pair.then, pair.changed, use)
     for kinds, check in _CHECKS:
         if isinstance(use.node, kinds):
             yield from check(use.node, at)

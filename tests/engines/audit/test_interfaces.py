@@ -239,6 +239,12 @@ def test_a_type_that_only_another_line_of_the_function_names_is_known(head: str)
 YIELDS = "def f(a):\n    for x in a:\n        yield x\n"
 LISTS = "def f(a):\n    found = []\n    found.extend(a)\n    return found\n"
 PAIR = "def f(a):\n    found = []\n    found.extend(a)\n    return found, len(found)\n"
+BARE = "def f(g):\n    g.known = True\n    return g\n"
+FACTORY = "def f(name, g=None):\n    def keep(g):\n        return g\n\n    return keep\n"
+WRAPPER = "def f(g):\n    def inner(*a):\n        return g(*a)\n\n    return inner\n"
+ERRORS = "class E(Exception):\n    pass\n\n\nclass D(E):\n    pass\n\n\n"
+RAISES = ERRORS + "def f(a):\n    if a:\n        raise D(a)\n"
+TRIES = "from m import D, E, f\n\ntry:\n    f(1)\nexcept E:\n    pass\n"
 TABLE = "_ALL = {'f': 1, 'g': 2}\n\n\ndef __getattr__(name):\n    return _ALL[name]\n"
 CLASS = "class f:\n    pass\n"
 FUNCTION = "def f():\n    return 1\n"
@@ -256,8 +262,15 @@ FUNCTION = "def f():\n    return 1\n"
         "pair": ("x = f(1)\nx[0]", LISTS, PAIR, "now returns several values"),
         "pair-that-nobody-reads": ("f(1)", LISTS, PAIR, None),
         "still-a-pair": ("x = f(1)[0]", PAIR, PAIR.replace("len(", "sum("), None),
-        "base": ("class A(f):\n    pass", CLASS, FUNCTION, "`f` is the base of `A`"),
-        "class": ("class A(f):\n    pass", CLASS, CLASS.replace("pass", "a = 1"), None),
+        "bare": ("@f\ndef g():\n    pass", BARE, FACTORY, "`@f` must now be called"),
+        "plain": ("@f(1)\ndef g():\n    pass", FACTORY, BARE, "now a plain decorator"),
+        "decorator-that-wraps": ("@f\ndef g():\n    pass", BARE, WRAPPER, None),
+        "decorator-of-two": (
+            "@f\ndef g():\n    pass", BARE, BARE.replace("(g)", "(g, h)"),
+            "`f` is called without `h`",
+        ),
+        "isinstance": ("isinstance(1, f)", CLASS, FUNCTION, "`f` is passed to"),
+        "class": ("isinstance(1, f)", CLASS, CLASS.replace("pass", "a = 1"), None),
         "default": (
             "f()", "def f(a=True):\n    pass\n", "def f(a=False):\n    pass\n",
             "omits `a`, whose default was `True` and is now `False`.",
@@ -277,6 +290,9 @@ def test_uses_are_held_to_what_upstream_made(
 @table(
     ("text", "old", "new", "words"),
     {
+        "base": (TRIES, RAISES, RAISES.replace("(E)", "(OSError)"), "`f` raises"),
+        "another": (TRIES, RAISES, RAISES.replace("D(a)", "KeyError"), "KeyError"),
+        "caught-as-well": (TRIES, RAISES, RAISES.replace("D(a)", "E(a)"), None),
         "star": ("from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g("), "`f` is used"),
         "star-with-an-alias": (
             "from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g(") + "\n\nf = g\n", None,
@@ -325,6 +341,75 @@ def assert_said(text: str, old: str, new: str, words: str | None) -> None:
     said = [finding.text for finding in found([check_interfaces], base, ours, upstream)]
     assert len(said) == (words is not None), said
     assert words is None or words in said[0]
+
+
+LEN = (
+    "class C:\n    def __init__(self):\n        self.limit = 1\n\n"
+    "    def __len__(self):\n        return 1\n"
+)
+PAIRS = "from collections import namedtuple\n\nP = namedtuple('P', 'x y')\n"
+ENUM = "from enum import Enum\n\n\nclass M(Enum):\n    FAST = 'fast'\n"
+ROWS = "T = {'a': 1, 'b': 2}\n"
+WITH = "from contextlib import contextmanager\n\n\n@contextmanager\ndef f():\n    yield 1\n"
+NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        return c.limit\n"
+
+
+@table(
+    ("text", "old", "new", "words"),
+    {
+        "length": (
+            "from m import C\n\nlen(C())\n", LEN, LEN.replace("__len__", "size"), "`__len__`",
+        ),
+        "has-it": ("from m import C\n\nlen(C())\n", LEN, LEN.replace("limit", "most"), None),
+        "set": (
+            "from m import C\n\nc = C()\nc.limit = 5\n", LEN, LEN.replace("limit", "most"),
+            "`c.limit` is set",
+        ),
+        "set-of-its-own": (
+            "from m import C\n\nc = C()\nc.own = 5\n", LEN, LEN.replace("limit", "most"), None,
+        ),
+        "narrowed": (NARROW, LEN, LEN.replace("limit", "most"), "`c.limit` no longer works"),
+        "namedtuple": (
+            "from m import P\n\n\ndef g(p: P):\n    return p.x\n", PAIRS,
+            PAIRS.replace("x y", "u y"),
+            "`P` has no `x`",
+        ),
+        "other-field": (
+            "from m import P\n\n\ndef g(p: P):\n    return p.y\n", PAIRS,
+            PAIRS.replace("x y", "u y"),
+            None,
+        ),
+        "value-of-an-enumeration": (
+            "from m import M\n\nM('fast')\n", ENUM, ENUM.replace("'fast'", "'quick'"),
+            "`M` no longer has `fast`",
+        ),
+        "row": (
+            "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'"),
+            "`T` no longer has `a`",
+        ),
+        "row-that-is-set-below": (
+            "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'") + "T['a'] = 3\n", None,
+        ),
+        "with": (
+            "from m import f\n\nwith f():\n    pass\n", WITH, "def f():\n    return 1\n",
+            "no longer returns a context manager",
+        ),
+        "named-by-a-text": (
+            "import m\n\nsetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), "`m.f` is",
+        ),
+        "asked-with-a-default": (
+            "import m\n\ngetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), None,
+        ),
+        "by-place-only": (
+            "from m import f\n\nf(g=1)\n", BARE, BARE.replace("(g)", "(g, /)"),
+            "now positional-only",
+        ),
+    },
+)  # fmt: skip
+def test_statements_are_held_to_what_a_class_and_a_table_have(
+    text: str, old: str, new: str, words: str | None
+) -> None:
+    assert_said(text, old, new, words)
 
 
 SHOP = {

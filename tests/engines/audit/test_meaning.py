@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from patchmgr.engines.audit.meaning import changed_meaning
+from patchmgr.engines.audit.states import run_checks
 from patchmgr.model.audit import AuditFinding
-from tests.engines.audit.audited import found
+from tests.engines.audit.audited import audited, found
+from tests.engines.ports import MemoryBlobs
+from tests.engines.series import Upstream
 from tests.tables import table
 
 FILLER = "".join(f"    log({n})\n" for n in range(8))
@@ -79,6 +84,68 @@ def test_what_is_the_same_for_the_patch_is_not_told(line: str, change: tuple[str
     assert not told_of(BASE, patched(line), BASE.replace(old, new))
 
 
+TALLY = f"""\
+def tally(items, skip, is_dry):
+    is_full = len(items) > 3
+{FILLER}
+    for item in items:
+        size = item.size
+{FILLER.replace("    log", "        log")}
+        if item is not None and size:
+            use(item)
+        elif not is_dry:
+            keep(item)
+        else:
+            drop(item)
+    if is_full:
+        done(items)
+    return items
+"""
+HEAD = "        size = item.size\n"
+LEFT = {
+    "a condition that is part of this one": ("if not size:\n            continue", None),
+    "an `or` with this one": ("if skip or is_dry:\n            continue", "drop(item)"),
+    "the contrary of the one above": ("if not is_dry:\n            return", "keep(item)"),
+    "an `and` of what holds here": (
+        "if item is not None and size:\n            raise E",
+        "use(item)",
+    ),
+    "what does not hold here": ("if is_dry:\n            continue", None),
+    "more than holds here": ("if is_dry and skip:\n            continue", None),
+    "no way out": ("if is_dry:\n            log(0)", None),
+}
+
+
+@table("case", list(LEFT))
+def test_a_line_that_upstream_leaves_out_is_told(case: str) -> None:
+    added, dead = LEFT[case]
+    upstream = TALLY.replace(HEAD, f"{HEAD}        {added}\n")
+    for line in ("use(item)", "keep(item)", "drop(item)"):
+        if case == "what does not hold here" and line == "drop(item)":
+            continue
+        ours = TALLY.replace(f"            {line}\n", f"            {line}\n            more(0)\n")
+        told = told_of(TALLY, ours, upstream)
+        assert ["only reached if" in finding.text for finding in told] == [True] * (line == dead)
+
+
+@table(
+    ("now", "guard", "is_told"),
+    [
+        ("is_small = len(items) <= 3", "not is_small", False),
+        ("is_small = not len(items) > 3", "is_small", True),
+        ("is_full = not len(items) > 3", "is_full", True),
+        ("is_full = len(items) > 3", "is_full", False),
+        ("is_large = len(items) > 3", "is_large", False),
+        ("is_full = len(items) > 3 or skip", "is_full", False),
+    ],
+)
+def test_a_condition_that_was_turned_round_is_told(now: str, guard: str, is_told: bool) -> None:
+    ours = TALLY.replace("        done(items)\n", "        done(items)\n        more(0)\n")
+    upstream = TALLY.replace("is_full = len(items) > 3", now).replace("if is_full:", f"if {guard}:")
+    told = told_of(TALLY, ours, upstream)
+    assert ["the condition around" in finding.text for finding in told] == [True] * is_told
+
+
 STATEMENTS = {
     "with": ("with open(name) as end:\n        pass", "with open(other) as end:\n        pass"),
     "while": (
@@ -132,3 +199,14 @@ def test_a_text_that_cannot_be_read_is_left_alone(broken: str) -> None:
     base = broken + "\n" + "".join(lines)
     ours, theirs = base + "    y = 2\n", base.replace("l0 = 1", "l0 = 2")
     assert not told_of(base, ours, theirs)
+
+
+def test_a_way_out_that_a_person_writes_once_more_is_no_finding() -> None:
+    out = "        if item.done:\n            return\n"
+    texts = (TALLY, TALLY.replace(HEAD, f"{HEAD}{out}"), TALLY.replace("> 3", "> 4"))
+    base, ours, upstream = ({"m.py": text.encode()} for text in texts)
+    blobs = MemoryBlobs()
+    _, states = audited(base, ours, upstream, blobs=blobs)
+    twice = texts[2].replace(HEAD, f"{out}{HEAD}").replace("    if is_full", f"{out}    if is_full")
+    merged = replace(states.merged, tree=Upstream(blobs, {"m.py": twice.encode()}))
+    assert run_checks(replace(states, merged=merged), [changed_meaning]) == ()
