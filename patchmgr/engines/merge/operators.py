@@ -38,8 +38,9 @@ def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
 
     Brackets around an operand count as an operator, and so does a cast. A pair does not count if
     either of the two may be applied first, nor does a comparison beside `and`, which only refines a
-    condition. Two strings without an operator between them count as a pair. An operand and another
-    one on the next line count as the pair `("", "")`.
+    condition. Two strings without an operator between them count as a pair, and so does `*` with
+    what follows its operand, as in `*p[0]`. An operand and another one on the next line count as
+    the pair `("", "")`, and a prefix counts as `("", prefix)`.
     """
     reader = _Reader(language)
     for token, after in pairwise(t for t in tokens_of(text, language) if t.kind != "comment"):
@@ -68,6 +69,8 @@ class _Reader:
         word, before, self.before = token.text, self.before, token.text
         is_operand = token.kind in ("word", "string") and word not in _NO_OPERAND
         is_value, self.is_value = self._is_value(token, before, is_operand=is_operand), is_operand
+        if is_value and word in (".", "->", "[") and self.waiting[-1:] == ["* "]:
+            self.found["* ", word] += 1
         if word in CLOSERS:
             self.outer.append((self.waiting, word == "(" and not is_value))
             self.waiting = []
@@ -84,6 +87,7 @@ class _Reader:
         elif word in _PREFIXES and not is_value:
             prefix = word if word.isalpha() else f"{word} "
             self._count(self.waiting[-1:], prefix)
+            self.found["", prefix] += 1
             self.waiting.append(prefix)
         elif word == "=" and not token.lead and before in ("==", "!="):
             pass  # of JavaScript's `===`

@@ -68,15 +68,19 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     ordered by position, the same is true if one side adds or removes an item. `merged` are the
     merged nodes before the changes.
     """
+    sides = (chunk.base, chunk.ours, chunk.theirs)
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
+    if any(
+        node is not None and node.text in _ACCESS for node in (*before, *chunk.base[at : at + 1])
+    ):
+        return "one expression"  # `.y` becomes `y` here and `x.y` there
     if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):
         return ""
-    sides = (chunk.base, chunk.ours, chunk.theirs)
     items = [p for side in sides for p in side]
-    if any(_is_operator(*two) for side in sides for two in pairwise((chunk.around[0], *side))):
-        return "one expression"
     if any(p.text == "." for p in items) and not any(p.text == "." for p in chunk.base):
         return "one expression"  # `seed` becomes `read_seed` here and `params.seed` there
+    if any(_is_operator(*two) for side in sides for two in pairwise((chunk.around[0], *side))):
+        return "one expression"
     is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
     is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
     return "order" if is_by_place and not is_even else ""
@@ -90,6 +94,7 @@ def _is_operator(before: Node | None, node: Node | None) -> bool:
 
 
 _NO_OPERATORS = ".,:;=()[]{}"
+_ACCESS = (".", "->", "::")
 _ENDS = (";", "{", "}")
 _IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
 """The keys of brackets in which the order of unnamed items matters."""

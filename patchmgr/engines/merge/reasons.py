@@ -322,16 +322,35 @@ def _arguments(text: str, at: int) -> str:
 
 
 def _loses(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate lacks words that a side adds.
+    """Return whether the candidate lacks words that a side adds, or the order that it gives them.
 
     One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
     """
     lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
-    is_neither = made.features["is"] == "neither"
+    side = made.features["is"]
+    is_neither = side == "neither"
     is_less = bool(lacks) and bool(made.places or "none" in lacks or not is_neither)
     return is_less or (
-        not is_neither and _drops_a_suffix(conflict, of_ours=made.features["is"] == "theirs")
+        not is_neither
+        and (
+            _is_reordered(conflict, of_ours=side == "theirs")
+            or _drops_a_suffix(conflict, of_ours=side == "theirs")
+        )
     )
+
+
+def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:
+    """Return whether a side only gives the words of some lines another order.
+
+    The order of imports has no meaning.
+    """
+    base, *sides = conflict.region.sides
+    side = sides[0] if of_ours else sides[1]
+    if conflict.around.language is TEXT or conflict.subject.features["what"] == "import":
+        return False
+    pairs = {(said_of(old), said_of(new)) for old, new in zip(base, side, strict=False)}
+    is_same = all(sorted(words_of(old)) == sorted(words_of(new)) for old, new in pairs)
+    return len(base) == len(side) and is_same and any(old != new for old, new in pairs)
 
 
 def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
@@ -450,12 +469,16 @@ def _is_regrouped(conflict: Conflict, made: Made) -> bool:
 
     A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
     add a call, and the middle lines of the calls are equal: the strings of both were in one call.
+    So does a prefix that is lost: `-v1` and `v2 - v1` would give `v2 - v1`.
     """
     texts = (made.text, *map("".join, conflict.region.sides))
     merged, base, ours, theirs = (competing(text, conflict.around.language) for text in texts)
+    every = ours + theirs - base
     return any(
-        n > max(ours[pair] + theirs[pair] - base[pair], min(ours[pair], theirs[pair]))
-        for pair, n in merged.items()
+        merged[pair] < min(every[pair], max(ours[pair], theirs[pair]))
+        if pair[1] and not pair[0]
+        else merged[pair] > max(every[pair], min(ours[pair], theirs[pair]))
+        for pair in (*merged, *every)
     )
 
 

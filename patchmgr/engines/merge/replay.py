@@ -217,6 +217,8 @@ class Replay:
             how = "delete" if not ones or not twos or not (ours or theirs) else "delete, replace"
         else:
             how = "replace"
+        if how == "delete, replace" and sum(len(words_of(p.said)) for p in base) <= _SHORT:
+            self.asks.append("undone")  # `f(1, 2)` becomes `f(1)` here and `f(1, 20)` there
         self.places.append(Place(_kind_of(base, chunk.kind), how))
         return theirs if self.is_theirs else ours
 
@@ -294,6 +296,7 @@ class Replay:
         return merged
 
 
+_SHORT = 3  # words and signs: an item, or an operator such as `&&` and its operand
 _ATOMS = frozenset({"word", "sign", "eol"})
 _REPEATED = ("blank", "fragment")  # each side has its own, as `@Test` of each test
 
