@@ -17,7 +17,7 @@ from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.moved.imports import needed_imports
 from patchmgr.engines.moved.runs import HunkRun, apply_runs, hunks_of
 from patchmgr.engines.moved.search import Home
-from patchmgr.engines.moved.units import Outline, Unit
+from patchmgr.engines.moved.units import Outline, Unit, indent_of, reindented
 from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.engines.text.differences import Run
 
@@ -86,13 +86,21 @@ def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> FilePart
     for unit, home in sorted(removal.moves, key=lambda move: move[1].unit.start):
         lines += file.lines[done : home.unit.start]
         starts[unit] = len(lines)
-        lines += map(_ended, base.text_of(unit))
+        lines += _moved_lines(base, unit, home, base.text_of(unit))
         done = home.unit.end
         shifts.append((done, len(lines) - done))
     lines += file.lines[done:]
     runs = [*_import_runs(base, theirs, removal, shifts)]
     runs += _runs(base, removal, starts)
     return _part(file.path, lines, file.content, sorted(runs, key=lambda run: run[1].start))
+
+
+def _moved_lines(
+    base: Outline, unit: Unit, home: Home, lines: Sequence[bytes]
+) -> tuple[bytes, ...]:
+    """Return lines of a moved symbol with the indentation that upstream's version has."""
+    old, new = indent_of(base.text_of(unit)), indent_of(home.outline.text_of(home.unit))
+    return tuple(_ended(line) for line in reindented(lines, old, new))
 
 
 def _ended(line: bytes) -> bytes:
@@ -104,13 +112,14 @@ def _runs(base: Outline, removal: Removal, starts: Mapping[Unit, int]) -> Iterat
     for change, unit in removal.changes:
         start = starts[unit] + change.start - unit.start
         removed, added = (
-            tuple(map(_ended, side)) for side in (change.run.removed, change.run.added)
+            _moved_lines(base, unit, homes[unit], side)
+            for side in (change.run.removed, change.run.added)
         )
         yield change.number, Run(start, removed, added)
     for guest in removal.guests:
         unit = guest.neighbour
         home = homes[unit]
-        block = [_ended(line) for line in _without_edges(guest.change.run.added)]
+        block = _moved_lines(base, unit, home, _without_edges(guest.change.run.added))
         space = (b"\n",) * max(1, _blanks_before(home.outline.lines, home.unit.start))
         if guest.is_before:
             yield guest.change.number, Run(starts[unit], (), (*block, *space))

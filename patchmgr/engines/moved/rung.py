@@ -305,8 +305,11 @@ class _Work:
             old, new = self._base.text_of(unit), home.outline.text_of(home.unit)
             if (b"\r\n" in b"".join(old)) != (b"\r\n" in b"".join(new)):
                 return "upstream moved these lines to a file with different line endings"
-            if indent_of(old) != indent_of(new):
-                return "upstream changed the indentation of these lines"
+            if indent_of(old) != indent_of(new) and _has_long_string(removal.added()):
+                return (
+                    "upstream changed the indentation of these lines, and the patch adds a string "
+                    "that spans several lines"
+                )
         return self._missing(removal)
 
     def _missing(self, removal: Removal) -> str | None:
@@ -348,6 +351,10 @@ class _Work:
                 deleted = "upstream deleted the file"
                 unused = "no moved line uses what this hunk imports"
                 self._lose(change, Lost(unused if self._parts else deleted))
+
+
+def _has_long_string(lines: Sequence[bytes]) -> bool:
+    return any(quotes in line for line in lines for quotes in (b'"""', b"'''", b'R"'))
 
 
 def _place(home: Home) -> HunkPlace:

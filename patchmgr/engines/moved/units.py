@@ -179,3 +179,11 @@ def indent_of(lines: Sequence[bytes]) -> bytes:
         if not is_blank(line):
             return line[: len(line) - len(line.lstrip())]
     return b""
+
+
+def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
+    """Replace the indentation `old` of lines with `new`. Lines without it stay as they are."""
+    return [
+        new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
+        for line in lines
+    ]

@@ -167,13 +167,14 @@ def test_a_paragraph_is_found_only_as_it_was(edit: Edit) -> None:
 
 
 @CODE
-@pytest.mark.parametrize("inner", ["a", "b"])
-def test_code_that_got_another_indentation_is_not_followed(form: Form, inner: str) -> None:
+@pytest.mark.parametrize("place", ["b", "a"], ids=["method", "function"])
+def test_a_function_becomes_a_method_and_a_method_a_function(form: Form, place: str) -> None:
     stage = Stage(form)
-    stage.start = {**stage.start, inner: wrapped(stage.start[inner])}
+    stage.start = {**stage.start, place: wrapped(stage.start[place])}
     played = stage.play(FIX, TO_B)
-    reason = "upstream changed the indentation of these lines"
-    assert (played.homes(), played.reasons()) == ([], [f"{reason} -> {stage.path('b')}"])
+    assert played.files == stage.texts(on("b", FIX)(TO_B(stage.start)))
+    works = ("Works." if form.name == "python" else "Works::") if place == "b" else ""
+    assert played.homes() == [f"{stage.path('b')} {works}{name_of(10)}"]
 
 
 @CODE
@@ -406,6 +407,20 @@ def test_other_line_ends_are_not_mixed(form: Form) -> None:
     played = play(every[0], crlf(patched), every[1], path=stage.path("a"))
     assert played.homes() == [f"{path} {name_of(10)}"]
     assert played.marked == ()
+
+
+def test_a_long_string_is_not_indented_anew() -> None:
+    stage = Stage(FORMS[1])
+    stage.start = {**stage.start, "b": wrapped(stage.start["b"])}
+    old, new = stage.texts(stage.start), stage.texts(TO_B(stage.start))
+    patched = stage.texts(on("a", FIX)(stage.start))["a.py"]
+    patched = patched.replace(b"wedge, 10082)", b'"""a\nb""")')
+    played = play(old, patched, new, path="a.py")
+    reason = (
+        "upstream changed the indentation of these lines, and the patch adds a string "
+        "that spans several lines"
+    )
+    assert played.reasons() == [f"{reason} -> b.py"]
 
 
 SEVERAL = b"".join(b"    plant.level_%d(floor)\n" % n for n in range(9))

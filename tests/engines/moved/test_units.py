@@ -8,6 +8,7 @@ from patchmgr.engines.moved.units import (
     is_comment,
     joined,
     leaf_of,
+    reindented,
 )
 from tests.tables import table
 
@@ -107,6 +108,11 @@ def test_names() -> None:
     assert [joined(outer, "f") for outer in ("A", "A.B", "A::B")] == ["A.f", "A.B.f", "A::B::f"]
 
 
-def test_the_indentation_is_that_of_the_first_filled_line() -> None:
-    assert indent_of([b"\n", b"    a\n", b"b\n"]) == b"    "
+def test_lines_are_indented_anew() -> None:
+    lines = [b"\n", b"    def f():\n", b"        x\n", b"\n", b"#if\n", b"  \n"]
+    assert indent_of(lines) == b"    "
     assert indent_of([b"\n"]) == b""
+    assert reindented(lines, b"    ", b"") == [
+        b"\n", b"def f():\n", b"    x\n", b"\n", b"#if\n", b"  \n",
+    ]  # fmt: skip
+    assert reindented([b"def f():\n", b"\n"], b"", b"\t") == [b"\tdef f():\n", b"\n"]
