@@ -7,7 +7,7 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 
-from patchmgr.engines.merge.languages import CLOSERS, PYTHON, Language, Token, tokens_of
+from patchmgr.engines.merge.languages import CLOSERS, PYTHON, C, Language, Token, tokens_of
 
 _LEVELS = (  # by precedence, the loosest first; languages differ only in the place of `&` and `|`
     ("if", "unless", "else", "?", ":"),
@@ -39,7 +39,8 @@ def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
     Brackets around an operand count as an operator, and so does a cast. A pair does not count if
     either of the two may be applied first, nor does a comparison beside `and`, which only refines a
     condition. Two strings without an operator between them count as a pair, and so does `*` with
-    what follows its operand, as in `*p[0]`. An operand and another one on the next line count as
+    what follows its operand, as in `*p[0]`, and an `else` with each `if` without braces that it
+    could belong to. An operand and another one on the next line count as
     the pair `("", "")`, and a prefix counts as `("", prefix)`.
     """
     reader = _Reader(language)
@@ -53,7 +54,7 @@ class _Reader:
 
     `waiting` holds the operators whose right operand has not ended. For each open bracket, `outer`
     holds the operators that wait outside it, and whether it groups operands. `is_value` says
-    whether an operand has just ended.
+    whether an operand has just ended, and `ifs` counts the statements that an `else` could end.
     """
 
     def __init__(self, language: Language) -> None:
@@ -63,12 +64,15 @@ class _Reader:
         self.outer: list[tuple[list[str], bool]] = []
         self.before = ""
         self.is_value = False
+        self.ifs = 0
 
     def read(self, token: Token, after: Token) -> None:
         """Read the next token. `after` is the one that follows it."""
         word, before, self.before = token.text, self.before, token.text
         is_operand = token.kind in ("word", "string") and word not in _NO_OPERAND
         is_value, self.is_value = self._is_value(token, before, is_operand=is_operand), is_operand
+        if self.language is C:
+            self._nest(word, after)
         if is_value and word in (".", "->", "[") and self.waiting[-1:] == ["* "]:
             self.found["* ", word] += 1
         if word in CLOSERS:
@@ -97,6 +101,16 @@ class _Reader:
             self.found[self.waiting[-1], word] += 1  # `await f().g`
         else:
             self.is_value = is_operand or (is_value and word in _PREFIXES)
+
+    def _nest(self, word: str, after: Token) -> None:
+        """Count an `else` by the number of `if` statements without braces around it."""
+        if word == "if":
+            self.ifs += 1
+        elif word == "else" and self.ifs:
+            self.found["if " * self.ifs, word] += 1
+            self.ifs -= 1
+        elif word in ("{", "}") or (word == ";" and after.text != "else"):
+            self.ifs = 0
 
     def _is_value(self, token: Token, before: str, *, is_operand: bool) -> bool:
         """Return whether an operand of the same statement is directly before a token."""
