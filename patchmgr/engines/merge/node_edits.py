@@ -58,9 +58,10 @@ def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node
     old, *sides = (_flat(nodes, has_own) for nodes in (base, ours, theirs))
     edits = [edits_between(old, side, dict(aligned("words", old, side))) for side in sides]
     return any(
-        other.start <= high and low <= other.end
+        (low <= other.start and other.end <= high)
+        or (has_names and other.start <= high and low <= other.end)
         for n, side in enumerate(sides)
-        for low, high in _slides(old, side, edits[n])
+        for low, high, has_names in _slides(old, side, edits[n])
         for other in edits[1 - n]
     )
 
@@ -73,8 +74,12 @@ def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
     )
 
 
-def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int]]:
-    """Yield, for each insertion or deletion, the range of base within which it can be shifted."""
+def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int, bool]]:
+    """Yield the ranges of base within which an insertion or deletion can be shifted.
+
+    The flag says whether there are names in the range; if not, the ends are left out, so that an
+    edit within the `()` of `x()` or `y()` is found.
+    """
     old = [p.said for p in base]
     for edit in edits:
         if edit.start < edit.end and edit.first < edit.last:
@@ -86,7 +91,10 @@ def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[i
         while high < len(old) and old[high] == run[(high - edit.end) % len(run)]:
             high += 1
         if any(map(str.isidentifier, (*old[low : edit.start], *old[edit.end : high]))):
-            yield low, high
+            yield low, high, True
+        else:
+            yield low + 1, edit.start - 1, False
+            yield edit.end + 1, high - 1, False
 
 
 _Cluster = tuple[list[NodeEdit], list[NodeEdit], int, int]

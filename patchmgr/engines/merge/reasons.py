@@ -33,6 +33,7 @@ BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
 _SIDES = frozenset({"ours", "theirs"})
 _JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})([uUlL]{0,3}\W*)")
+_LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'|\b\d[\w.]*")
 _WORD = re.compile(r"\w+")
 _NEAR = 2  # tokens between the edits of both sides
 _LONGEST_RUN = 30  # words of the longest run that is checked for repetition
@@ -256,6 +257,31 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
         and not {one, other} <= names
         for shape, number, one, other in pairs
     )
+
+
+def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
+    """Return whether both sides change a literal alike, and each changes its line further.
+
+    One `%s` more in the format is for the argument of one side, and `int a[4]` has room for the
+    element of one side.
+    """
+    base, *sides = ([*map(_literals, lines)] for lines in conflict.region.sides)
+    old, *new = (sum(rows, Words()) for rows in (base, *sides))
+    if made.features["is"] != "neither" or not (old - new[0]) & (old - new[1]):
+        return False
+    said = [
+        [Counter(words_of(said_of(line))) for line in side] for side in conflict.region.sides[1:]
+    ]
+    return any(
+        bool(one - other) and bool(other - one)
+        for literal in (new[0] - old) & (new[1] - old)
+        for one in (words for words, row in zip(said[0], sides[0], strict=True) if row[literal])
+        for other in (words for words, row in zip(said[1], sides[1], strict=True) if row[literal])
+    )
+
+
+def _literals(line: str) -> Words:
+    return Counter(_LITERAL.findall(line))
 
 
 def _numbered(line: str) -> tuple[str, int, str]:
@@ -643,6 +669,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "sections": ("text", _is_of_two_sections),
     "left behind": ("text yaml", _is_left_behind),
     "same number": (_ALL, _has_one_number),
+    "same literal": (_CODE, _shares_a_literal),
     "used otherwise": ("c", _is_of_a_changed_form),
     "condition": ("c", _loses_a_condition),
     "declared twice": ("c", _adds(_declared_again)),
