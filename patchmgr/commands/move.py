@@ -147,7 +147,7 @@ def _check_groups(session: Session, name: str, source: str, into: str) -> None:
         having, other = (source, into) if group in before else (into, source)
         raise UsageError(
             f"{shown(name)} is in {having}'s group {shown(group)}, which is off",
-            f"in {other}, add the patch to a group {shown(group)} that is off",
+            f"in {other}, add the patch to a group named {shown(group)}, and turn it off",
             f"or take it out of the group in {having}",
         )
 

@@ -58,7 +58,7 @@ def _applied(delta: bytes, old: bytes) -> bytes:
     while at < len(delta) and len(made) <= new_size:
         at = _step(delta, at, old, made)
     if len(made) != new_size:
-        raise _misfit("makes a file whose size is not the one that it states")
+        raise _misfit("makes a file of a different size than it states")
     return bytes(made)
 
 

@@ -179,7 +179,7 @@ def _shifted_row(
     found: WorkFile | None,
     originals: dict[str, bytes],
 ) -> AppliedFile:
-    """Return a path's row in the new record; add the file without patches to `originals`."""
+    """Return a moved path's entry in the new record; add the unpatched file to `originals`."""
     name, bits = None, None
     if move.below is not None:
         name = str(len(originals))

@@ -293,8 +293,8 @@ def require_taken(
 
     A name in `accepted` is a path below the work area, or the end of such a path. Raises
     PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file
-    contains a conflict marker, or, unless it is named, was deleted, does not compile, or has
-    different line endings.
+    contains a conflict marker. A file that was deleted, does not compile, or has different line
+    endings is "unresolved", too, unless it is named.
     """
     skipped = set(in_progress.skipped)
     named = [

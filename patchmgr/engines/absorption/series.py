@@ -182,7 +182,7 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether an upstream commit left a file as `patch` or a later patch leaves it.
+        """Return whether a file after an upstream commit equals that after `patch` or a later patch.
 
         A file that is missing, or the same as in the base, does not count.
         """
@@ -312,7 +312,7 @@ class Series:
 
     @cached_property
     def related(self) -> Mapping[int, set[int]]:
-        """Maps each patch to those that undo some of its changes, or that it undoes in part."""
+        """Maps each patch to the patches that partly undo it, or that it partly undoes."""
         found = defaultdict[int, set[int]](set)
         for path in self.paths:
             for one, (other, _) in self.weave(path).replacements:

@@ -383,7 +383,7 @@ def faults_by_words(account: Account) -> Iterator[Told]:
     words.net = sides.written(_remarks)
     off = account.off(words, sides.carried(_remarks), words_of)
     if lost := [one for one, number in off.items() if number > 0 and words.come[one]]:
-        text = f"the result lacks words of comments that the patches add: {quoted(lost)}"
+        text = f"the result lacks words from comments that the patches add: {quoted(lost)}"
         yield account.finding(text, lost[0], is_certain=False)
     yield from _lost_imports(account, sides)
     yield from _lost_definitions(account, sides)

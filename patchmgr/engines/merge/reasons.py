@@ -418,7 +418,7 @@ def _is_command(conflict: Conflict, made: Made) -> bool:
 
 
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has the lines of both sides, which may word the same thing."""
+    """Return whether the candidate has both sides' lines, which may say one thing in two ways."""
     return made.rule in BY_LINES and any(map(_tells, conflict.region.head))
 
 

@@ -41,8 +41,8 @@ class Line:
     The parameter `want` is the fork's tree after a commit. Conflicts are resolved as in that tree,
     and what still differs from it becomes a separate patch.
 
-    If a text merge of a file gives what a merge of the fork has, the patches of the file keep their
-    base (`_bases`) until the fork changes that file again. A file that 50 patches change is then
+    If the content of a file in a merge of the fork is exactly git's text merge, the file's patches
+    are not rebased yet: they keep their base (`_bases`) until the fork changes the file again. A file that 50 patches change is then
     merged once for each merge of the fork, not 50 times (namecoin-core: 754 patches, 818 merges).
     """
 
@@ -211,7 +211,7 @@ class Closest(Struct, frozen=True):
     """The upstream commit most similar to a tree, and the number of commits (`steps`) up to it.
 
     `changed` is the number of paths that upstream changed up to that commit. `taken` holds those of
-    these paths at which the tree and the commit have the same file, or no file.
+    them that are the same in the tree and the commit, or missing in both.
     """
 
     commit: str

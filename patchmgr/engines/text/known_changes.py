@@ -33,8 +33,9 @@ def _unique(base: bytes) -> tuple[list[int], int]:
 def surely_applies(base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
     """Return whether a hunk of `base` merges into `ours` in only one way, with all its context.
 
-    `position` is the line of the hunk in the base (from 0). Most hunks are far from each of
-    upstream's changes: the unique lines around the hunk's change, and its context, are unchanged.
+    `position` is the line of the hunk in the base (from 0). True is returned only if upstream
+    changed neither the hunk's context nor a line between the unique lines around its change. Most
+    hunks are like that.
     """
     old, new, changes = hunk.old(), hunk.new(), changes_of(base, ours)
     if changes is None or old == new:
