@@ -182,7 +182,7 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether a file after an upstream commit equals that after `patch` or a later patch.
+        """Return whether a file after a commit is the same as after `patch` or a later patch.
 
         A file that is missing, or the same as in the base, does not count.
         """

@@ -42,8 +42,9 @@ class Line:
     and what still differs from it becomes a separate patch.
 
     If the content of a file in a merge of the fork is exactly git's text merge, the file's patches
-    are not rebased yet: they keep their base (`_bases`) until the fork changes the file again. A file that 50 patches change is then
-    merged once for each merge of the fork, not 50 times (namecoin-core: 754 patches, 818 merges).
+    are not rebased yet: they keep their base (`_bases`) until the fork changes the file again. A
+    file that 50 patches change is then merged once for each merge of the fork, not 50 times
+    (namecoin-core: 754 patches, 818 merges).
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
