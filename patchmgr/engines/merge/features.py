@@ -56,18 +56,15 @@ class Subject(Struct, frozen=True):
         the layout removes nothing.
         """
         words = Counter(words_of(said_of(text)))
-        return self.features["layout"] == "no" and any(
-            _has_words(still)
-            or (bool(still) and words == other and not _has_words(self.base - one))
-            for one, other in ((self.ours, self.theirs), (self.theirs, self.ours))
-            for still in [
-                [
-                    word
-                    for word in (self.base - one) - (self.base - other)
-                    if words[word] > one[word] + max(other[word] - self.base[word], 0)
-                ]
-            ]
-        )
+        if self.features["layout"] != "no":
+            return False
+        for one, other in ((self.ours, self.theirs), (self.theirs, self.ours)):
+            removed, added = (self.base - one) - (self.base - other), other - self.base
+            still = [word for word in removed if words[word] > one[word] + added[word]]
+            is_other = words == other and not _has_words(self.base - one)
+            if _has_words(still) or (still and is_other):
+                return True
+        return False
 
 
 def _has_words(words: Iterable[str]) -> bool:
@@ -169,11 +166,13 @@ def stale(
 
 
 def _occurs(name: str, text: str, language: Language) -> bool:
-    code: Iterable[str] = text.split("\n")
-    if language is C and name in text:
+    if name not in text:
+        return False
+    said = text.split("\n")
+    if language is C:
         code = (t.text for t in tokens_of(text, C) if t.kind in ("word", "directive"))
-        code = (said for said in code if not _INCLUDE.match(said))
-    return any(name in _NAME.findall(said) for said in code if name in said)
+        said = [part for part in code if not _INCLUDE.match(part)]
+    return any(name in _NAME.findall(part) for part in said if name in part)
 
 
 def _shared(ours: Words, theirs: Words) -> str:

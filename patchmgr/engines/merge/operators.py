@@ -38,10 +38,9 @@ def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
 
     Brackets around an operand count as an operator, and so does a cast. A pair does not count if
     either of the two may be applied first, nor does a comparison beside `and`, which only refines a
-    condition. Two strings without an operator between them count as a pair, and so does `*` with
-    what follows its operand, as in `*p[0]`, and an `else` with each `if` without braces that it
-    could belong to. An operand and another one on the next line count as
-    the pair `("", "")`, and a prefix counts as `("", prefix)`.
+    condition. These count as pairs, too: two strings without an operator between them, `*` and what
+    follows its operand, as in `*p[0]`, and an `else` with all `if` that it could belong to. An
+    operand and another one on the next line count as `("", "")`, a prefix as `("", prefix)`.
     """
     reader = _Reader(language)
     for token, after in pairwise(t for t in tokens_of(text, language) if t.kind != "comment"):

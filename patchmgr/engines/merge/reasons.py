@@ -265,23 +265,21 @@ def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
     One `%s` more in the format is for the argument of one side, and `int a[4]` has room for the
     element of one side.
     """
-    base, *sides = ([*map(_literals, lines)] for lines in conflict.region.sides)
-    old, *new = (sum(rows, Words()) for rows in (base, *sides))
+    base, *sides = conflict.region.sides
+    old, *new = (
+        Counter(found for line in lines for found in _LITERAL.findall(line))
+        for lines in (base, *sides)
+    )
     if made.features["is"] != "neither" or not (old - new[0]) & (old - new[1]):
         return False
-    said = [
-        [Counter(words_of(said_of(line))) for line in side] for side in conflict.region.sides[1:]
-    ]
-    return any(
-        bool(one - other) and bool(other - one)
-        for literal in (new[0] - old) & (new[1] - old)
-        for one in (words for words, row in zip(said[0], sides[0], strict=True) if row[literal])
-        for other in (words for words, row in zip(said[1], sides[1], strict=True) if row[literal])
-    )
-
-
-def _literals(line: str) -> Words:
-    return Counter(_LITERAL.findall(line))
+    for literal in (new[0] - old) & (new[1] - old):
+        ours, theirs = (
+            [Counter(words_of(said_of(line))) for line in side if literal in _LITERAL.findall(line)]
+            for side in sides
+        )
+        if any(one - other and other - one for one in ours for other in theirs):
+            return True
+    return False
 
 
 def _numbered(line: str) -> tuple[str, int, str]:
@@ -354,14 +352,11 @@ def _loses(conflict: Conflict, made: Made) -> bool:
     """
     lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
     side = made.features["is"]
-    is_neither = side == "neither"
-    is_less = bool(lacks) and bool(made.places or "none" in lacks or not is_neither)
-    return is_less or (
-        not is_neither
-        and (
-            _is_reordered(conflict, of_ours=side == "theirs")
-            or _drops_a_suffix(conflict, of_ours=side == "theirs")
-        )
+    if lacks and (made.places or "none" in lacks or side != "neither"):
+        return True
+    of_ours = side == "theirs"
+    return side != "neither" and (
+        _is_reordered(conflict, of_ours=of_ours) or _drops_a_suffix(conflict, of_ours=of_ours)
     )
 
 
