@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.audit.collected import check_collected
 from patchmgr.engines.audit.conditions import check_conditions
+from patchmgr.engines.audit.counts import check_counts
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.keys import check_keys
@@ -30,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     gone_paths,
     changed_meaning,
     check_conditions,
+    check_counts,
     cxx_faults,
     lost_registrations,
     check_other_languages,
