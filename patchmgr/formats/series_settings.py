@@ -91,8 +91,8 @@ class _Check(Struct, frozen=True, rename={"needs_sign_off": "sign-off"}):
     needs_sign_off: bool = False
     without: frozenset[
         Literal[
-            "whitespace", "markers", "sign-off", "header", "links", "ensures", "python", "imports",
-            "claims",
+            "whitespace", "markers", "sign-off", "header", "links", "citations", "ensures",
+            "python", "imports", "audit", "claims",
         ]
     ] = frozenset()  # fmt: skip
     commands: dict[str, Any] = field(default_factory=dict)

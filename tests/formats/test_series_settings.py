@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,8 @@ from patchmgr.formats.series_settings import (
 )
 from patchmgr.model.settings import CheckCommand, Claim
 from tests.tables import table
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_every_setting_is_read() -> None:
@@ -53,6 +56,15 @@ def test_every_setting_is_read() -> None:
     assert found.commands == (CheckCommand("tests", ("make", "test"), 60, ("make",)),)
     assert found.claims == (Claim("a.py", "f", None),)
     assert found.build_env == {"S_WHEELS": "wheels=={version}"}
+
+
+def test_each_gate_that_the_documentation_lists_can_be_left_out() -> None:
+    page = (ROOT / "docs" / "reports.md").read_text()
+    listed = page.partition("| gate | requires |")[2].partition("\n\n")[0]
+    gates = re.findall(r"^\| `([\w-]+)` \|", listed, re.MULTILINE)
+    assert len(gates) == 11
+    found = parse_settings(f"[check]\nwithout = {gates}\n".encode(), series="s")
+    assert found.left_out == {*gates}
 
 
 @table(
