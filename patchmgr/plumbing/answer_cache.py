@@ -74,7 +74,7 @@ class Answers:
         return self._folder / name[:2] / name[2:]
 
     def _sweep(self) -> None:
-        """Once a day, delete old answers and, beyond the size limit, those not used for longest."""
+        """Once a day, delete old answers and, if the cache is too large, those used longest ago."""
         mark, now = self._folder / _SWEPT, time.time()
         if mark.exists() and now - mark.stat().st_mtime < _DAY:
             return

@@ -29,7 +29,7 @@ def state_of(mode: str, content: bytes) -> FileState:
 
 
 class Content(Struct, frozen=True):
-    """A file to write: its git mode and blob id, and its content as in git or as on disk."""
+    """A file to write: git's mode and blob id, and the content, as in git or as on disk."""
 
     entry: Entry
     content: bytes

@@ -153,7 +153,7 @@ class ArchiveUpstream(OpenUpstream):
         return newest, None if newest is None else int(newest != pin.ref)
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return the history from one snapshot to another, which has at most one step."""
+        """Return the history from one snapshot to another; it has at most one step."""
 
         def lookup(name: str) -> tuple[str, str]:
             return self.resolve(name).commit, f"{self._name} {name}"

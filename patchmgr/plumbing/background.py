@@ -16,7 +16,7 @@ from patchmgr.plumbing.closing import Closing
 
 T = TypeVar("T")
 FEW = 8
-"""The smallest number of values for which starting processes saves time."""
+"""If there are fewer values than this, starting processes saves no time."""
 _NUMBER = 4  # bytes; all numbers must fit into a pipe
 
 

@@ -44,7 +44,7 @@ class CheckoutStep(Struct, frozen=True):
 
 
 def finish_step(place: Path, token: str) -> None:
-    """Finish an interrupted change of a checkout; do nothing if the checkout is gone.
+    """Finish an interrupted change to a checkout; do nothing if the checkout is gone.
 
     `token` is not used: the journal of the checkout says whether the change must be finished.
     """
@@ -103,7 +103,7 @@ class Checkout(Target):
     def standings(self, files: Sequence[AppliedFile]) -> tuple[FileStanding, ...]:
         """Return for each file whether it is patched, original or edited.
 
-        Differences that git's own conversions make, such as of line endings, do not count as edits.
+        Differences that git's own conversions make (in line endings, for example) are not edits.
         """
         stands = {file.path: self._standing(file) for file in files}
         edited = [f for f in files if f.after and stands[f.path] is FileStanding.EDITED]
@@ -150,7 +150,7 @@ class Checkout(Target):
         present, staged = self.clone.private / "index", self._staging / "index"
         self.clone.refuse_locked()
         if present.exists():
-            shutil.copy2(present, staged)  # keep its time: git compares it with those of the files
+            shutil.copy2(present, staged)  # keep its time: git compares it with file times
         self.clone.write_index(exchange.index, exchange.hidden, staged)
 
     def _finish_more(self, journal: PlannedExchange, *, is_fresh: bool) -> None:

@@ -1,7 +1,8 @@
 """Plan the changes that `apply`, `push` and `pop` make in a checkout, without losing edits.
 
-`plan_exchange` replaces one applied series by another. `plan_shift` goes from one state of a series
-to another. It does not touch files that are the same in both states, even if they were edited.
+`plan_exchange` replaces one applied series with another. `plan_shift` goes from one state of a
+series to another. It does not touch files that are the same in both states, even if they were
+edited.
 """
 
 from __future__ import annotations
@@ -325,7 +326,7 @@ def plan_files(
     replaced: Collection[str],
     originals: Mapping[str, WorkFile | None] | None = None,
 ) -> Exchange:
-    """Plan how to put the `wanted` files in place of the applied ones in an installed package.
+    """Plan how to replace the applied files of an installed package with the `wanted` ones.
 
     The files in `replaced` have been written by another program since the series was applied; they
     count as originals. `originals` has the old contents of files that somebody has edited.

@@ -293,7 +293,7 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
         if "not a git repository" in fault.message:
             raise UsageError(f"{folder} is not a git repository") from fault
         if "dubious ownership" in fault.message:
-            hint = f"git config --global --add safe.directory {typed(folder)}"
+            hint = f"{git_process.TRUST} {typed(folder)}"
             raise UsageError(f"{folder} belongs to another user", hint) from fault
         raise
     lines = git_process.text(printed).removesuffix("\n").split("\n")

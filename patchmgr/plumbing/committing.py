@@ -1,4 +1,4 @@
-"""Publishing: commits in the user's name, annotated tags, and refs of a remote."""
+"""Write commits in the user's name and annotated tags, and update the refs of a remote."""
 
 from __future__ import annotations
 
@@ -61,8 +61,9 @@ def push_refs(
 ) -> None:
     """Update all refs on a remote, or none.
 
-    `bring` fetches upstream's file contents, which a remote that is behind upstream needs and a
-    store lacks. Raises PatchmgrError "push" if a ref on the remote no longer has its old id.
+    A store lacks most of upstream's file contents. If a remote is behind upstream and needs them,
+    `bring` fetches them. Raises PatchmgrError "push" if a ref on the remote no longer has its old
+    id.
     """
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
@@ -83,7 +84,7 @@ _LACKS = "unable to read"
 
 
 def _lacked(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> set[str]:
-    """Return the objects to push that the repository lacks.
+    """Return the objects that the push needs and the repository lacks.
 
     Returns an empty set if the repository knows no commit of the remote: the list would then hold
     all of upstream's old file contents.

@@ -292,7 +292,7 @@ class _AttributesRepository(Scratch):
         return git_process.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
 
     def take(self, attributes: Path) -> None:
-        """Copy the file info/attributes, which is not committed."""
+        """Copy the checkout's file info/attributes, which no commit contains."""
         if attributes.is_file():
             (self.git_dir / "info").mkdir()
             (self.git_dir / "info" / "attributes").write_bytes(attributes.read_bytes())

@@ -1,4 +1,4 @@
-"""Differences between states of a repository, and searches in a state, as git finds them."""
+"""Find differences between states of a repository, and search the files of a state, with git."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def importing_files(
     git_dir: Path, commit: str, modules: Sequence[str], names: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """Return the Python files of a commit that may import one of the names from one of the modules.
+    """Return a commit's Python files that may import one of the names from one of the modules.
 
     Returns None if contents are missing, as in a partial clone.
     """
@@ -89,7 +89,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return those words that occur in a commit's files, or none if git cannot search them."""
+    """Return those words that occur in a commit's files, or none if git cannot search the files."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
@@ -297,8 +297,8 @@ def changed_lines(
 ) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
     """Map the new path of each file that differs between two trees to its hunks without context.
 
-    A hunk is given as four numbers: its first line and its number of lines in the old text, and
-    then in the new text.
+    A hunk is given as four numbers: its first line and its number of lines in the old text, then
+    the same for the new text.
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}

@@ -196,7 +196,7 @@ def _fetch_once(
         part.truncate()
         length = response.headers.get("Content-Length", "")
         total = start + int(length) if length.isdecimal() else archive.size
-        # Do not decode, as in pip: some servers declare a .tar.gz file as an encoded .tar file.
+        # As in pip, do not decode: some servers declare a .tar.gz file as an encoded .tar file.
         chunks = response.raw.stream(_CHUNK, decode_content=False)
         _write(part, chunks, archive, (start, total), progress)
     if total is not None and _size(part) < total:

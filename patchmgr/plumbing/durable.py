@@ -94,7 +94,7 @@ def sync_folder(descriptor: int) -> None:
 def all_synced(paths: Sequence[Path]) -> None:
     """Wait until each of the files and folders is on disk.
 
-    Many are synced at once: a disk takes little longer for them than for one.
+    Many are synced at the same time: for a disk, that takes little longer than syncing one.
     """
     if len(paths) < _AT_ONCE:
         for path in paths:

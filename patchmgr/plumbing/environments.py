@@ -116,8 +116,8 @@ def site_environment(site: Path) -> Environment:
 def find_distribution(environment: Environment, package: str) -> Distribution:
     """Return the installed distribution of a package.
 
-    Raises PatchmgrError "not-installed", or "environment" if the package is installed twice, as an
-    egg, as an editable install, or without a RECORD.
+    Raises PatchmgrError "not-installed". Raises "environment" if the package is installed twice or
+    as an egg, is an editable install, or has no RECORD.
     """
     wanted = normalised_name(package)
     found = [path for site in environment.sites for path in _named(site, wanted)]
@@ -152,7 +152,7 @@ def _not_found(environment: Environment, package: str, others: list[Path]) -> Pa
         return PatchmgrError(
             "not-installed",
             f"{package} is not installed in {where}",
-            "name the environment that contains it with --python",
+            f"name the interpreter of the environment that contains {package}: --python EXE",
         )
     if others[0].suffix == ".egg-link":
         return _editable(package, others[0].read_text("utf-8", "replace").partition("\n")[0])

@@ -48,9 +48,9 @@ def write_commits(scratch: Scratch, parent: str | None, drafts: Sequence[Draft])
 def commits_writer(
     scratch: Scratch, parent: str | None, drafts: Sequence[Draft]
 ) -> Callable[[], tuple[str, ...]]:
-    """Return a function that writes one commit per draft and returns the ids of the commits.
+    """Return a function that writes one commit per draft and returns the commit ids.
 
-    The function does not use `scratch`, so that it can run in another thread.
+    The function does not use `scratch`, so it can run in another thread.
     """
     if not drafts:
         return lambda: ()

@@ -99,7 +99,7 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
 
 def _refuse_option(name: str) -> None:
     if not name or name.startswith("-") or "\n" in name or "\0" in name:
-        raise UsageError(f"{shown(name)} is not a commit or range A..B")
+        raise UsageError(f"{shown(name)} is neither a commit nor a range A..B")
 
 
 def _by_author(
@@ -139,7 +139,8 @@ def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
     if past.base is not None:
-        # git 2.39 has no --merge-base, so merge commits of the same trees whose parent is the base.
+        # git 2.39 has no --merge-base, so merge two commits that have these trees, and whose parent
+        # is the base.
         ours = _on(scratch, past.ours, past.base)
         theirs = _on(scratch, past.theirs, past.base)
     else:
@@ -190,10 +191,10 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins 
 
 
 def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str, str]]:
-    """Return the commits of a range `A..B` as mails, oldest first, and their committer dates by id.
+    """Return the commits in a range `A..B` as mails, oldest first, and a map of committer dates.
 
-    Raises PatchmgrError "usage" if there is no such repository or `commits` is not a range, and
-    "unknown-ref" if an end of the range does not exist.
+    The keys of the map are commit ids. Raises PatchmgrError "usage" if the repository does not
+    exist or `commits` is not a range, and "unknown-ref" if an end of the range does not exist.
     """
     git_dir = find_git_dir(repository)
     for end in range_ends(commits):
@@ -269,7 +270,7 @@ def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
         code, printed = git_process.run(["cat-file", "blob", what], git_dir=git_dir, good=(0, 128))
         if code == 0:
             return git_dir, read_stack(printed)
-    hint = f"list the branches with a stack: stg -C {typed(repository)} branch --list"
+    hint = f"to see which branches have a stack: stg -C {typed(repository)} branch --list"
     raise UsageError(f"branch {name} in {repository} has no StGit stack", hint)
 
 
@@ -296,7 +297,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return the URL and the branch of the remote that the branch `name` tracks.
+    """Return the URL of the remote that the branch `name` tracks, and the name of the branch there.
 
     `name` may also be a remote-tracking branch. Each result is None if it is unknown.
     """
@@ -368,7 +369,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
     and upstream have no common history.
     """
     other = tip
-    if is_ancestor(git_dir, head, tip):  # only then is there a merge, and finding it takes long
+    if is_ancestor(git_dir, head, tip):  # only then is there a merge to search for
         arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
         merges = git_process.ask(git_dir, *arguments, f"{head}..{tip}").split()
         other = f"{merges[0]}^1" if merges else tip

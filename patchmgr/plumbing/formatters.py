@@ -57,9 +57,9 @@ class TreeFormatter:
 
 
 def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> Read:
-    """Return a function that returns the content of a regular file of the tree.
+    """Return a function that reads regular files of the tree.
 
-    The function returns None if there is no such file or its content is missing from the store.
+    The function returns None if there is no such file, or if the store lacks its content.
     """
 
     def read(path: str) -> bytes | None:
@@ -76,7 +76,7 @@ def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> 
 
 
 def work_tree_reader(start: Path) -> Read | None:
-    """Return a function that reads regular files of the git work tree that contains a folder.
+    """Return a function that reads regular files in the git work tree around the folder `start`.
 
     The function returns None for a file that cannot be read. If there is no work tree, None is
     returned instead of a function.

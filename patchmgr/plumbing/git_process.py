@@ -20,6 +20,7 @@ MINIMUM_GIT = (2, 39)
 _SAFE = {39: 4, 40: 2, 41: 1, 42: 2, 43: 4, 44: 1}
 _VERSION = re.compile(r"git version (\d+)\.(\d+)(?:\.(\d+))?")
 
+TRUST = "if you trust its owner: git config --global --add safe.directory"
 _INSTALL = "install git 2.39.4 or newer"
 
 _KEPT = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH")
@@ -54,7 +55,7 @@ _CONFIG = (
     "core.safecrlf=false",
     "gc.auto=0",
     "maintenance.auto=0",
-    "fastimport.unpackLimit=0",  # git would unpack small packs, but only packs move to a store
+    "fastimport.unpackLimit=0",  # else git unpacks small packs, and only packs move to a store
     "advice.detachedHead=false",
 )
 
@@ -114,7 +115,8 @@ def git_version() -> tuple[int, int, int]:
     """
     found = _VERSION.match(git_words())
     if found is None:
-        raise PatchmgrError("git", f"git reports an unknown version: {git_words()!r}", _INSTALL)
+        message = f"the version that git reports cannot be read: {git_words()!r}"
+        raise PatchmgrError("git", message, _INSTALL)
     return int(found[1]), int(found[2]), int(found[3] or 0)
 
 

@@ -266,7 +266,7 @@ class GitUpstream(OpenUpstream):
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
     def fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
-        """Fetch, with one request, the objects (blobs, commits) that the store lacks.
+        """Fetch objects (blobs or commits) that the store lacks, all with one request.
 
         Objects that `seen` can read are not fetched; by default, `seen` reads the store.
         """
@@ -402,9 +402,9 @@ class GitUpstream(OpenUpstream):
         return PatchmgrError(
             "unreachable-upstream",
             f"upstream {self._name} does not answer: {why}",
-            *([f"git config --global --add safe.directory {typed(owned[1])}"] if owned else []),
+            *([f"{git_process.TRUST} {typed(owned[1])}"] if owned else []),
             f"check the URL with: git ls-remote {typed(self.url)}",
-            "or borrow objects from a clone of it: "
+            "or borrow objects from a clone on this machine: "
             f"patchmgr upstream add {self._name} --git {typed(self.url)} --reference CLONE",
             "or check the store for missing objects: patchmgr doctor",
         )

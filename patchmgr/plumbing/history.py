@@ -309,8 +309,8 @@ def messages_with(
     """Return the id and message of each commit whose message contains one of the words.
 
     Only commits that are reachable from one of the tips, but not from the base, are searched.
-    Without words, all of them are returned. `form` is git's format of what is returned, such as
-    `%s` for the subject.
+    Without words, all of these commits are returned. `form` is the format in which git prints the
+    message, such as `%s` for the subject only.
     """
     arguments = [
         "log", "-z", "--no-color", f"--format=tformat:%H%n{form}", "--fixed-strings", *options,

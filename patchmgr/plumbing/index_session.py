@@ -302,7 +302,7 @@ def open_session() -> Iterator[Session]:
 def answer(
     session: Session, url: str, *, settings: IndexSettings, headers: Mapping[str, str], what: str
 ) -> Iterator[Response]:
-    """Request a URL, and yield the response, of any status, as a stream.
+    """Request a URL, and yield the response as a stream, whatever its status.
 
     Error messages call the request `what`. Raises PatchmgrError "unreachable-upstream" if the
     server does not respond or the connection is lost.
@@ -330,7 +330,7 @@ def answer(
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
-    """Return the error for an index that does not send what was requested, named `what`."""
+    """Return the error for an index that did not send `what`."""
     return PatchmgrError("unreachable-upstream", f"{what} cannot be fetched: {reason}", *_HINTS)
 
 

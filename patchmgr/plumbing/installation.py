@@ -103,7 +103,7 @@ class Installation(Target):
             is_original = not is_listed
         else:
             pristine = self.is_pristine(path, found.content)
-            if pristine is None and is_listed:  # RECORD has no hash: only the version can tell
+            if pristine is None and is_listed:  # without a hash, only the version can tell
                 pristine = applied is None or not is_current
             is_original = bool(pristine)
         if applied is None:

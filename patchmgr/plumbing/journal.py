@@ -110,8 +110,8 @@ class Journal:
     def recover(self, move_refs: RefMover, finish_step: Finisher) -> bool:
         """Finish the change of an interrupted command; return whether there was one.
 
-        A branch that can no longer be moved, for example because its store was deleted, is left as
-        it is, because it can be rebuilt.
+        A branch that can no longer be moved (if its store was deleted, for example) is left as it
+        is, because it can be rebuilt.
         """
         if not self.is_there:
             shutil.rmtree(self._root / _STAGING, ignore_errors=True)

@@ -1,8 +1,8 @@
 """A git worktree in which a person resolves a rebase.
 
 Its private git directory records what the worktree shows, and the ref `refs/worktree/patchmgr`
-keeps the files as the last command left them. Before a command changes the worktree, a person's
-later changes that no command has read are saved with `git stash`.
+keeps the files as the last command left them. Before a command changes the worktree, it saves
+a person's changes since then with `git stash`, except those that a command has read.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ def is_free(folder: Path) -> bool:
 
 
 def is_half_made(folder: Path) -> bool:
-    """Return whether an interrupted command left a worktree without files in the folder."""
+    """Return whether a folder is a worktree that an interrupted command left without files."""
     if not folder.is_dir() or folder.is_symlink() or os.listdir(folder) != [".git"]:
         return False
     try:

@@ -31,7 +31,7 @@ _UNNEEDED = 1.0  # seconds for an answer that is no longer needed; a new process
 MOST_MEMORY = 2 << 30  # bytes
 NO_MEMORY = 3  # an exit code
 _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
-"""Exit codes of a process that received a text too large or too deeply nested for it.
+"""The exit codes that mean that a text was too large or too deeply nested for the process.
 
 The same text always causes the same exit code.
 """

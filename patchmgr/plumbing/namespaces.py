@@ -27,7 +27,8 @@ from patchmgr.plumbing.stores import cache_folder
 REFS = "refs/patchmgr/"
 _FILE = f"{PRIVATE}/id"
 _ID = re.compile(r"[0-9a-f]{16}")
-# A missing workspace counts as gone after this many seconds: its disk may only be unmounted.
+# A workspace counts as gone once it has been missing for this many seconds. Until then, its disk
+# may just be unmounted.
 _KEPT = 90 * 24 * 60 * 60
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 

@@ -175,7 +175,7 @@ def _tree_entries(content: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 class StoredTree:
-    """The files of a tree in a repository; folders are read when they are requested."""
+    """The files of a tree in a repository; a folder is read when it is first needed."""
 
     def __init__(self, reader: ObjectReader, tree: str) -> None:
         self.id = tree

@@ -304,7 +304,7 @@ class OperationLog:
     def _originals(self, sha256: str) -> frozenset[str]:
         """Return the sha256 of each original content that a saved record needs.
 
-        The result is empty if the content with this sha256 is not a record.
+        Returns an empty set if the content with the given sha256 is not a record.
         """
         raw = self.contents.read(sha256)
         if not raw.startswith(_RECORD_START):

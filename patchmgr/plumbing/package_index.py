@@ -70,7 +70,7 @@ def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
 
 
 def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
-    """Yield the archives at all locations, skipping any but the main index that fails."""
+    """Yield the archives at all locations; a failing location is skipped, except the main index."""
     is_known = False
     skipped: PatchmgrError | None = None
     with open_session() as session:
@@ -106,7 +106,7 @@ def _page(
         raise PatchmgrError(
             "offline",
             f"the releases of {name} cannot be listed offline",
-            "unset UV_OFFLINE, or name a folder of archives in PIP_FIND_LINKS",
+            "unset UV_OFFLINE, or set PIP_FIND_LINKS to a folder of archives",
         )
     else:
         page = _remote_page(session, location if is_flat else f"{location}/{name}/", name, settings)
@@ -116,7 +116,7 @@ def _page(
 
 
 def _local_page(folder: Path, name: str, settings: IndexSettings) -> list[Archive] | None:
-    """Return the links in an HTML page, or the files in a folder without a page, or None."""
+    """Return the archives in an HTML page or, without a page, a folder; None if neither exists."""
     page = folder / "index.html" if folder.is_dir() else folder
     if page.is_file() and page.suffix in (".html", ".htm"):
         base = page.resolve().as_uri()

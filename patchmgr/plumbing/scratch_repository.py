@@ -114,7 +114,7 @@ class ReadAhead(Closing):
             raise
 
     def get(self, blob: str) -> bytes | None:
-        """Return a blob's content, or None if it has not been read and is not among the next."""
+        """Return a blob's content, or None if it is neither read yet nor among the next few."""
         number = self._order.get(blob, -1)
         while number >= self._done and self._at <= _MOST_BYTES:
             is_running = self._process is not None and self._process.poll() is None

@@ -70,7 +70,7 @@ def all_stores() -> Iterator[Path]:
 
 
 def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
-    """Yield the problems of a store; what its refs name is checked only with git."""
+    """Yield the problems of a store; its refs are checked in full only if git is installed."""
     if not store.name.endswith(".git"):
         if _is_older(store, _DAY):
             yield StoreProblem(ProblemKind.TEMPORARY, store, ".")
@@ -103,7 +103,7 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
 
 
 def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]:
-    """Yield broken refs, those of deleted workspaces or an older patchmgr, and a lacking history.
+    """Yield broken refs, refs of deleted workspaces or an older patchmgr, and gaps in the history.
 
     If `lacks_objects`, missing objects may come back, so they are not reported. Tags are kept,
     because the heads that they name cannot be built again.

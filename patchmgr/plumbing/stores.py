@@ -57,7 +57,7 @@ def store_path(kind: str, origin: str) -> Path:
 def create_store(path: Path) -> Path:
     """Make an empty bare repository at the path unless one exists, and return the path."""
     if (path / "HEAD").exists():
-        # Delete the temporary repositories that killed runs left, a day later.
+        # Delete the temporary repositories that killed runs left more than a day ago.
         with suppress(OSError), os.scandir(path / "tmp") as entries:
             for entry in entries:
                 if entry.name.startswith("scratch-") and time.time() - entry.stat().st_mtime > _DAY:
@@ -142,7 +142,7 @@ def is_ref_name(name: str) -> bool:
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Map each ref below a prefix, named without the prefix, to its target id; read no object."""
+    """Map each ref below a prefix, named without the prefix, to its id; no object is read."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 
@@ -170,7 +170,7 @@ class RefMove(Struct, frozen=True):
 
 
 def move_refs(store: Path, moves: Sequence[RefMove]) -> None:
-    """Update all refs in one transaction, or none of them."""
+    """Update the refs in one transaction: all of them, or none."""
     if not moves:
         return
     lines = []

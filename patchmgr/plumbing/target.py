@@ -80,7 +80,7 @@ _State = tuple[str, str]  # the mode and the sha256, as in `FileState`
 
 
 class _FilePlan(Struct, frozen=True, array_like=True):
-    """A file to change. `beside` is the temporary name of its new content (None: delete it)."""
+    """A file to change; `beside` is the temporary name of its new content (None: delete it)."""
 
     path: str
     beside: str | None
@@ -258,7 +258,7 @@ class Target:
         what = f"the change that an interrupted command had begun in {self.root}"
         if journal.phase != "staging" and self._is_put_back(journal.files):
             self._drop(journal)
-            return f"Dropped {what}: its files have been put back"
+            return f"Dropped {what}, because its files had already been put back"
         if journal.phase == "waiting" and is_decided(journal.decider, journal.token):
             self._finish_now(self._without_edited(journal), is_fresh=False)
             return f"Finished {what}"
@@ -391,7 +391,7 @@ class Target:
         """Prepare the changes that do not concern files of the tree."""
 
     def _finish_more(self, journal: PlannedExchange, *, is_fresh: bool) -> None:
-        """Make those changes that do not concern files of the tree; repeated after a crash."""
+        """Make the changes that do not concern files of the tree; after a crash, repeat them."""
 
     def _is_resumable(self, journal: PlannedExchange) -> bool:
         """Return whether a change can be finished after some of its files were moved."""

@@ -38,7 +38,7 @@ class TemporaryPlace(Struct, frozen=True):
 
 
 class WorkTree:
-    """A folder in which files are written under temporary names and then moved into place."""
+    """The files of a folder; new files get a temporary name, and are then moved into place."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -183,7 +183,7 @@ class WorkTree:
                 way = git_process.text(folder)
                 raise PatchmgrError(
                     "unsafe-path",
-                    f"{path} leads through {way}, which is not a folder in {self.root}",
+                    f"{path} in {self.root} leads through {way}, which is not a folder",
                 ) from fault
             raise
         os.close(at)

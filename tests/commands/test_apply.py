@@ -721,7 +721,8 @@ def test_a_repository_of_somebody_else_is_refused_unless_trusted(
     assert "belongs to another user" in one_line(answer)
     assert "safe.directory" in answer.err
     said = stage.run("upstream", "fetch", "theirs", code=1).err
-    assert f"hint: git config --global --add safe.directory {checkout.root}/.git\n" in said
+    trust = "if you trust its owner: git config --global --add safe.directory"
+    assert f"hint: {trust} {checkout.root}/.git\n" in said
     config = stage.folder / "gitconfig"
     config.write_text("[safe]\n\tdirectory = *\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))

@@ -145,7 +145,7 @@ def test_files_put_back_after_a_kill_drop_what_was_begun(stage: Stage, small: Re
     small.git("reset", "--hard", "--quiet")
     answer = stage.run("verify", "s", "--to", small.root, code=4)
     assert "Dropped the change" in answer.err
-    assert "its files have been put back" in answer.err
+    assert "because its files had already been put back" in answer.err
     assert small.git("status", "--porcelain") == ""
 
 

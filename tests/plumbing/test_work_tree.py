@@ -42,9 +42,9 @@ def test_files_are_read_as_git_sees_them(tree: WorkTree, path: str, found: WorkF
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("out/mine", "out/mine leads through out, which is not a folder in"),
-        ("a/link/x", "a/link/x leads through link"),
-        ("a/file/x", "a/file/x leads through file"),
+        ("out/mine", "out/mine in .* leads through out, which is not a folder"),
+        ("a/link/x", "a/link/x in .* leads through link"),
+        ("a/file/x", "a/file/x in .* leads through file"),
         ("a/b", "a/b is a folder in"),
         ("fifo", "fifo is not a regular file in"),
     ],

@@ -1,4 +1,4 @@
-"""Find the newest upstream state to which a series rebases cleanly, with few trial rebases."""
+"""Find, with few trial rebases, the newest upstream state to which a series rebases cleanly."""
 
 from __future__ import annotations
 
