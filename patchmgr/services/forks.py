@@ -117,8 +117,8 @@ def read_fork(
 class ForkBase(Struct, frozen=True):
     """The upstream commit that a branch last merged or is based on.
 
-    `commits` and `merges` are the numbers of ordinary commits and of merges in the branch that
-    upstream lacks. `squashed` is the number of ordinary commits that brought in upstream's content.
+    Of the branch's commits that upstream lacks, `commits` counts the ordinary ones and `merges`
+    counts the merges. `squashed` counts the ordinary commits that brought in upstream's content.
     """
 
     base: str

@@ -192,7 +192,7 @@ def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> Patchmgr
     if record.on is not None:
         message = f"{place} the series {record.on}, which {record.name} is based on"
         branch = f"patchmgr branch {record.on} --repo {typed(root)}"
-        hint = f"check out the series below: {branch}, then git checkout patchmgr/{record.on}"
+        hint = f"check out {record.on} first: {branch}, then git checkout patchmgr/{record.on}"
         return PatchmgrError("other-commit", message, hint)
     hints = (
         f"check out the pin: git -C {typed(root)} checkout {record.pin.commit}",

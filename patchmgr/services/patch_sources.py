@@ -393,7 +393,7 @@ def found_in(
     for at, mail in enumerate(mails, 1):
         tagged = read_tags(mail)
         if tagged.is_ignored:
-            say(f"Left out commit {at} in {commits}, because its message says Gbp-Pq: Ignore.")
+            say(f"Left out commit {at} of {commits}, because its message says `Gbp-Pq: Ignore`.")
         else:
             raw, label = with_origin(tagged.raw, dates), f"commit {at} of {commits}"
             found.append(SourcePatch(raw, label, tagged.wish, commit=mail[5:45].decode()))
@@ -440,8 +440,9 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     """Return a pull request of the series' upstream, open or merged, as one patch.
 
     `given` is the number or the URL of the pull request. If upstream merged it as one commit, the
-    patch is that commit. Raises PatchmgrError "usage" for a URL in another repository, or if the
-    pin already contains the pull request, and "unknown-ref" if upstream has no such pull request.
+    patch is that commit. Raises PatchmgrError "unknown-ref" if upstream has no such pull request,
+    and "usage" if the URL is another repository's, if the pin already contains the pull request, or
+    if the pull request changes nothing.
     """
     upstream = git_upstream_of(session, record)
     match = _PULL.fullmatch(given.strip())

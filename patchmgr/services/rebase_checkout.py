@@ -226,7 +226,7 @@ class _Shown(Struct, frozen=True):
     """A conflict, written as two commits that are to be copied into a repository.
 
     `left` is the commit of the files with conflict markers. `last` is the commit on top of it,
-    which carries the stages. `files` are pairs of a path in the patch and a path in the checkout.
+    which contains the stages. `files` are pairs of a path in the patch and a path in the checkout.
     """
 
     patch: str
@@ -532,7 +532,7 @@ def _new_patch(
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Return a series with its new, still empty patches for edits in the checkout."""
+    """Add the new patches for edits in the checkout to a series; these patches are still empty."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)

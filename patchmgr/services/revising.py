@@ -256,7 +256,7 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 
 
 class Chain(Struct, frozen=True):
-    """Patches in series order, with their changes: all that are not hidden, or the pushed ones.
+    """Patches in series order, with their changes: all except hidden ones, or only the pushed ones.
 
     `states` are the states before the first patch and after each patch. The chain ends before the
     first patch that does not apply; `fault` is the error for that patch.
@@ -320,9 +320,9 @@ def restacked(
 ) -> tuple[State, ...]:
     """Apply patches of a chain in the given order, and return the states that they result in.
 
-    The first state is the one before all patches. `changed` is a new change of one of the patches.
-    Raises PatchmgrError "depends" if a patch no longer comes after a patch that it needs, or if
-    `same_end` is true and the last state differs from that of the chain. Raises PatchmgrError
+    The first state is the one before all patches. `changed` replaces the change of one of the
+    patches. Raises PatchmgrError "depends" if a patch no longer comes after a patch that it needs,
+    or if `same_end` is true and the last state differs from that of the chain. Raises PatchmgrError
     "empty" if a patch would become empty.
     """
     by_name = {layer.name: layer for layer in (*chain.layers, *filter(None, [changed]))}

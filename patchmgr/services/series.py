@@ -27,7 +27,7 @@ def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
-    """Return the new paths in the patches that the base does not have, without repetitions."""
+    """Return the new paths that the patches name and the base lacks, without repetitions."""
     named = (change.new_path for patch in patches for change in patch.files)
     return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 

@@ -152,7 +152,7 @@ class Fetching(Struct, frozen=True):
 
 
 def nobody(upstream: OpenUpstream, pin: Pin) -> Author:
-    """Return the author for patches without an author: patchmgr, at the date of the pin."""
+    """Return the author of patches that name none: patchmgr, with the date of the pinned commit."""
     found = upstream.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")

@@ -58,11 +58,11 @@ def pinned_commit(
 def find_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], *onto: Pin
 ) -> tuple[FollowUp, ...]:
-    """Return each upstream commit since the pin that refers to a patch, as of the last fetch.
+    """Return the upstream commits that refer to a patch and that the pin does not contain.
 
     A commit refers to a patch if its message names a commit or pull request that the patch's header
-    also names. The search goes up to upstream's tip and to each pin in `onto`. Commits that a
-    person marked as known are left out.
+    also names. The search goes up to upstream's tip, as of the last fetch, and to each pin in
+    `onto`. Commits that a person marked as known are left out.
     """
     url = session.workspace.upstream(record.upstream).git
     words = searched(name for patch in patches for name in names_of(patch, url))

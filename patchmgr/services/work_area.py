@@ -141,7 +141,8 @@ def _refuse_newer(document: dict[str, Any]) -> None:
         by = shown(str(document.get("patchmgr", "(a newer version)")))
         raise PatchmgrError(
             "newer-state",
-            f"the rebase in progress was started by patchmgr {by}, but this is {__version__}",
+            f"the rebase in progress was started by patchmgr {by}, but this is patchmgr "
+            f"{__version__}",
             f"continue with that version, or end the rebase: delete {_FOLDER}",
             "recorded resolutions are kept; to see them: patchmgr conflicts list",
         )
@@ -185,9 +186,9 @@ def work_files(
 
 
 def _apart(file: str, others: Sequence[str]) -> str:
-    """Return a path for a file, with a `~` added if it would replace another file or its folder.
+    """Return a path for a file; a `~` is added if it would collide with another file.
 
-    This happens if a patch replaces a file by a folder of the same name, and both are in conflict.
+    This happens if a patch replaces a file with a folder of that name, and both are in conflict.
     """
     is_taken = any(other == file or other.startswith(f"{file}/") for other in others)
     part = next((part for part in parents_of(file) if part in others), file if is_taken else None)
@@ -366,7 +367,7 @@ def content_problem(
     sides = _sides(workspace, item)
     broken = syntax_problem(item.path, content, sides)
     if broken is not None:
-        return f":{broken[0]}: it does not compile: {shown(broken[1])}"
+        return f":{broken[0]}: the file does not compile: {shown(broken[1])}"
     changed = line_ending_problem(content, sides)
     return None if changed is None else f":{changed[0]}: {changed[1]}"
 

@@ -306,7 +306,7 @@ class _Order:
         )
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[SymbolUse, ...] | None:
-        """Return the lines of upstream's new state that use the symbols, but are not inside them.
+        """Return the lines in upstream's new state that use the symbols from outside them.
 
         Returns None if files are missing from the store, so that the state cannot be searched.
         """

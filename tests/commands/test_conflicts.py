@@ -307,7 +307,7 @@ def module(scene: Scene) -> Scene:
         "base": ("||||||| base\n", ":1: ||||||| base: a conflict marker"),
         "indented": ("    >>>>>>> b\n", ":1: >>>>>>> b: a conflict marker"),
         "with a carriage return": ("=======\r\n", ":1: =======: a conflict marker"),
-        "no Python any more": ("x = (1\n", ":1: it does not compile"),
+        "no Python any more": ("x = (1\n", ":1: the file does not compile"),
         "an editor's line endings": ("x = 1\r\n", ":1: the line ends with CR LF"),
     },
 )

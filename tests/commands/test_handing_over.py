@@ -48,7 +48,7 @@ def test_a_rebase_of_a_newer_patchmgr_is_left_alone(stopped: Scene, line: str) -
     before = (stopped.root / STATE).read_bytes()
     answer = invoke("-C", stopped.root, *line.split())
     assert answer.code == 1
-    assert "was started by patchmgr 99.1, but this is " in one_line(answer)
+    assert "was started by patchmgr 99.1, but this is patchmgr " in one_line(answer)
     assert "delete .patchmgr/rebase" in answer.err
     assert (stopped.root / STATE).read_bytes() == before
 

@@ -411,7 +411,7 @@ def test_what_is_broken_in_the_tree_is_named_there_and_can_be_meant(scene: Scene
     rebase(scene, code=3)
     tree = tree_of(scene)
     (tree.root / "m.py").write_text("a = (\n")
-    assert f"{tree.root}/m.py:1: it does not compile" in go_on(scene, code=1).err
+    assert f"{tree.root}/m.py:1: the file does not compile" in go_on(scene, code=1).err
     assert "shown in " in scene.call("status").out
     go_on(scene, "--accept", "m.py", code=3)
     assert tree.git("status", "--porcelain") == "AA changed"
