@@ -20,7 +20,7 @@ from patchmgr.formats.wheel_records import (
     RecordRow,
     digests,
     is_known_digest,
-    normalised_name,
+    normalized_name,
     parse_record,
     record_digest,
     row_of,
@@ -73,13 +73,13 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
     record = session.workspace.series_record(name)
     with Wheel(source) as wheel:
         wanted = session.workspace.upstream(record.upstream).package
-        if wanted is not None and normalised_name(wheel.name) != normalised_name(wanted):
+        if wanted is not None and normalized_name(wheel.name) != normalized_name(wanted):
             raise UsageError(
                 f"{source.name} is not a wheel of {wanted}",
                 f"use --from to name a wheel of {wanted}",
             )
         package = Package(
-            normalised_name(wheel.name), wheel.version, wheel.record, wheel.read,
+            normalized_name(wheel.name), wheel.version, wheel.record, wheel.read,
             path_map(session, name),
         )  # fmt: skip
         done = carry_onto_package(session, record, package)
@@ -105,7 +105,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
             made_of = materials_of(
                 session, record, wheel.version, version, sha256=digest, used=used
             )
-            upstream = replace(made_of.upstream, package=normalised_name(wheel.name))
+            upstream = replace(made_of.upstream, package=normalized_name(wheel.name))
             text = bill([replace(made_of, commit=None, upstream=upstream)])
             changes[f"{wheel.info}/{BILL}"] = text.encode()
         if not session.is_dry_run:

@@ -67,6 +67,6 @@ def is_known_digest(digest: str) -> bool:
     return digest.startswith(_ALGORITHM)
 
 
-def normalised_name(name: str) -> str:
+def normalized_name(name: str) -> str:
     """Return the normalized name of a distribution (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()

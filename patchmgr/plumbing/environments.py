@@ -18,7 +18,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import typed
-from patchmgr.formats.wheel_records import digests, normalised_name, parse_record
+from patchmgr.formats.wheel_records import digests, normalized_name, parse_record
 
 _ASK = """\
 import json, os, site, sys, sysconfig
@@ -119,7 +119,7 @@ def find_distribution(environment: Environment, package: str) -> Distribution:
     Raises PatchmgrError "not-installed". Raises "environment" if the package is installed twice or
     as an egg, is an editable install, or has no RECORD.
     """
-    wanted = normalised_name(package)
+    wanted = normalized_name(package)
     found = [path for site in environment.sites for path in _named(site, wanted)]
     infos = [path for path in found if path.name.endswith(".dist-info")]
     if not infos:
@@ -142,7 +142,7 @@ def _named(site: Path, wanted: str) -> Iterator[Path]:
     for name in names:
         stem, dot, kind = name.rpartition(".")
         named = stem if kind == "egg-link" else stem.partition("-")[0]
-        if dot and kind in _KINDS and normalised_name(named) == wanted:
+        if dot and kind in _KINDS and normalized_name(named) == wanted:
             yield site / name
 
 
@@ -184,7 +184,7 @@ def _read(info: Path, package: str) -> Distribution:
     version = found[1] if found else info.name.removesuffix(".dist-info").rpartition("-")[2]
     record = digests(parse_record(raw))
     _refuse_editable(info, package, record)
-    return Distribution(normalised_name(package), version, info.parent, info.name, record)
+    return Distribution(normalized_name(package), version, info.parent, info.name, record)
 
 
 def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> None:

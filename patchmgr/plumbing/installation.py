@@ -16,7 +16,7 @@ from pathlib import Path
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.shown import typed
-from patchmgr.formats.wheel_records import is_known_digest, normalised_name, record_digest
+from patchmgr.formats.wheel_records import is_known_digest, normalized_name, record_digest
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, found_state
 from patchmgr.plumbing.durable import held_briefly
@@ -153,7 +153,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
 
 def find_left(environment: Environment, package: str) -> Distribution | None:
     """Return a package that was uninstalled but whose patchmgr record remains, or None."""
-    name = normalised_name(package)
+    name = normalized_name(package)
     for site in environment.sites:
         if (site / PRIVATE / name).is_dir():
             return Distribution(name, "", site, "", {})

@@ -16,7 +16,7 @@ from requests import Session
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import local_path
-from patchmgr.formats.wheel_records import normalised_name
+from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.plumbing.index_session import (
     IndexSettings,
     answer,
@@ -59,7 +59,7 @@ def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
     then a wheel for any platform, then another wheel; a yanked archive is the last choice. Raises
     PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
     """
-    name = normalised_name(package)
+    name = normalized_name(package)
     best: dict[Version, tuple[_Rank, Archive]] = {}
     for archive in _archives(name, settings):
         version = _version(archive.filename, name)
@@ -191,7 +191,7 @@ def _version(filename: str, name: str) -> Version | None:
             return version if project == name else None
         stem = _SDIST.fullmatch(filename) if _kind(filename) else None
         for dash in re.finditer("-", stem[1] if stem else ""):
-            if stem and normalised_name(stem[1][: dash.start()]) == name:
+            if stem and normalized_name(stem[1][: dash.start()]) == name:
                 return Version(stem[1][dash.end() :])
     except (InvalidWheelFilename, InvalidVersion):
         pass

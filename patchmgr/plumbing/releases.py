@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
-from patchmgr.formats.wheel_records import normalised_name
+from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import own_author
 from patchmgr.model.progress import Progress
@@ -63,7 +63,7 @@ def import_release(
             )
         if before is not None and before.sha256 == sha256:
             return before.commit
-        packaging = Packaging(normalised_name(package), release.version)
+        packaging = Packaging(normalized_name(package), release.version)
         named: list[str] = []
 
         def is_upstreams(found: ArchiveFile) -> bool:
@@ -208,7 +208,7 @@ class Packaging(Struct, frozen=True):
         for depth, part in enumerate(folder.split("/")):
             if part.endswith(".egg-info"):
                 stem = part.removesuffix(".egg-info")
-                return not depth or normalised_name(stem) == self.package
+                return not depth or normalized_name(stem) == self.package
         return False
 
     def _is_build_record(self, content: bytes) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.wheel_records import normalised_name
+from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.plumbing.environments import (
     Environment,
     ask_environment,
@@ -93,7 +93,7 @@ def test_a_name_may_be_written_in_several_ways(tmp_path: Path, folder: str, name
     found = find_distribution(site_environment(tmp_path), name)
     assert (found.name, found.version, found.info) == ("two-words", "1", folder)
     assert found.record == {"two_words/a.py": "sha256=x"}
-    assert normalised_name(name) == "two-words"
+    assert normalized_name(name) == "two-words"
 
 
 def test_the_first_folder_counts_and_one_that_is_gone_does_not(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import local_path
-from patchmgr.formats.wheel_records import normalised_name
+from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.plumbing.index_session import IndexSettings, with_login, without_login
 from patchmgr.plumbing.package_index import (
     Archive,
@@ -77,8 +77,8 @@ def refusal(package: str, found: IndexSettings) -> PatchmgrError:
     ("name", "expected"),
     [("vllm", "vllm"), ("FlashInfer.Python", "flashinfer-python"), ("a_-.b", "a-b")],
 )
-def test_names_are_normalised(name: str, expected: str) -> None:
-    assert normalised_name(name) == expected
+def test_names_are_normalized(name: str, expected: str) -> None:
+    assert normalized_name(name) == expected
 
 
 def test_an_html_page_is_read(server: Server) -> None:
