@@ -11,7 +11,7 @@ from patchmgr.engines.merge.languages import CLOSERS, Token
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 Held = Callable[[Sequence[Node], Sequence[Node]], Node]
-"""A function that makes a node of what is in brackets, given also the nodes before them."""
+"""A function that makes one node from the nodes before a bracket and the nodes inside it."""
 
 
 def grouped(
@@ -74,7 +74,7 @@ def with_names(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _ends(tokens: Sequence[Token]) -> dict[int, int]:
-    """Map the index of each opening bracket to that of its closing one, if there is one."""
+    """Map each opening bracket to its closing bracket, by index; unclosed ones are left out."""
     found, opened = dict[int, int](), list[int]()
     for n, token in enumerate(tokens):
         if token.kind == "sign" and token.text in CLOSERS:
@@ -85,7 +85,7 @@ def _ends(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def listed(nodes: Sequence[Node], bracket: str) -> Node:
-    """Split the nodes inside brackets at the commas into a list node; items include their comma."""
+    """Return a list node of the items between the commas; each item includes the comma after it."""
     items: list[Node] = []
     mine: list[Node] = []
     for node in nodes:

@@ -1,9 +1,9 @@
 """Choose a candidate for each conflict region by its likelihood, learned from people's merges.
 
-`choice.json` assigns points to features of a candidate: to one feature, or to two together. The sum
-of the points that apply is the logarithm of the odds (logistic regression) that a candidate is the
-person's own text. `measured` states how often candidates were right in repositories that the points
-were not learned from. `python -m benchmarks.merges --write` writes the file.
+`choice.json` assigns points to single features of a candidate and to pairs of features. The sum of
+the points that apply is the logarithm of the odds that the candidate is the person's own text
+(logistic regression). `measured` states how often candidates were right in repositories from which
+no points were learned. `python -m benchmarks.merges --write` writes the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from patchmgr.model.outcome import Reliability
 FILE = Path(__file__).with_name("choice.json")
 LEAST = 0.9  # a candidate is accepted if this share of equally likely ones was right
 BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "never reached"})
-"""Faults of verification; a candidate with one of them is never proposed first."""
+"""Faults that the verification finds; a candidate with one of them is never proposed first."""
 
 
 class Points(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Step(Struct, frozen=True):
     """A measurement of how many candidate resolutions with at least this likelihood were right.
 
     Of the `of` candidates with at least `likelihood`, `right` were right. A candidate is right if
-    it is the person's text, or differs from it only in order or by what the person dropped.
+    it is the person's text, or differs from it only in order or in what the person dropped.
     """
 
     likelihood: float

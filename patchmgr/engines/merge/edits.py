@@ -138,7 +138,7 @@ def _text(nodes: Sequence[Node]) -> str:
 
 
 def _owner(parts: Sequence[Node], at: int) -> str:
-    """Return the name before a list's bracket or of the variable it is assigned to, or ""."""
+    """Return the name before a list's bracket, or the variable that gets the list, or ""."""
     words = (node.text for node in reversed(parts[:at]) if node.kind in ("word", "sign"))
     name = next((word for word in words if word not in _BEFORE_LISTS), "")
     if name == "]" and len(parts) > 1 and parts[1].text == ":":

@@ -38,7 +38,7 @@ def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
 class Subject(Struct, frozen=True):
     """The words and features of a conflict region, for judging its candidates.
 
-    `names` counts the names, and the leading dots of relative imports, in each side.
+    `names` counts the names in each side, and the leading dots of relative imports.
     """
 
     base: Words
@@ -51,8 +51,8 @@ class Subject(Struct, frozen=True):
         """Return whether a text still has words that one side removed and the other left.
 
         Upstream of elements replaces `uint256S("1ebb")` by `"1ebb"`, and the patch changes the
-        string (1fd44e5dfc). Signs count only if the text equals the other side and no word was
-        removed with them, because a comma in the text may be a new one. A side that changes only
+        string (1fd44e5dfc). Punctuation counts only if the text equals the other side and no word
+        was removed with it, because a comma in the text may be a new one. A side that changes only
         the layout removes nothing.
         """
         words = Counter(words_of(said_of(text)))
@@ -125,7 +125,7 @@ def _does(edits: Sequence[NodeEdit]) -> str:
 
 
 def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
-    """Return the number of tokens between the nearest edits of both sides; -1 if two overlap."""
+    """Return how many tokens lie between the sides' nearest edits, or -1 if two edits overlap."""
     gaps = [max(a.start - b.end, b.start - a.end) for a in ours for b in theirs]
     return max(-1, min(gaps, default=1000))
 
@@ -151,8 +151,8 @@ def stale(
 
     `sides` are the file's texts in ours and in theirs, and `removed` are the names that each of
     them removes. Returns "gone" if one of these names no longer occurs, "fewer" if all still occur,
-    or "no" if there are no such names. A name that C still has in a comment, in a string or in
-    `#include "server.h"` does not occur: KeyDB replaces each `server.` (67b7d512cb).
+    or "no" if there are no such names. In C, a name in a comment, in a string or in
+    `#include "server.h"` does not count: KeyDB replaces each `server.` (67b7d512cb).
     """
     base, *both = region.names
     rows = zip(both[::-1], removed, sides, sides[::-1], strict=True)
@@ -176,7 +176,7 @@ def _occurs(name: str, text: str, language: Language) -> bool:
 
 
 def _shared(ours: Words, theirs: Words) -> str:
-    """Return which share of the added words both sides add, as the name of a range."""
+    """Return what share of the added words both sides add, as the name of a range."""
     least = min(ours.total(), theirs.total())
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 
@@ -230,7 +230,7 @@ def _rank(how: str) -> int:
 
 
 def _share(needed: Words, words: Words) -> str:
-    """Return which share of the needed words is in `words`, as the name of a range."""
+    """Return what share of the needed words is in `words`, as the name of a range."""
     if not needed:
         return "nothing"
     return bucket((needed & words).total() / needed.total(), _SHARES)

@@ -14,7 +14,7 @@ _COMMENT = re.compile(r"#.*")
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+)?import\b\s*(\([^)]*\)|(?:[^\n\\]|\\\n)*)", re.M
 )
-# A name that is no member, and no word of a comment or of a string on one line.
+# A name that is not a member, and not a word in a comment or in a string on one line.
 _NAME = re.compile(r"""#.*|"[^"\n]*"|'[^'\n]*'|(?<![.\w])([^\W\d]\w*)""")
 
 _Imports = set[tuple[str, str]]
@@ -35,7 +35,7 @@ class FileImports(Struct, frozen=True):
         "imported twice": it imports a name more often than either side does. "removed": it imports
         a name that a side stopped importing. "moved": it adds an import from a module that a side
         replaced. "undefined-name": a side dropped an import with all its uses, and the other side
-        has new ones (conda/conda 9d6a0bce28; of a name from `import *`: ckan/ckan 8dfa64ef14).
+        adds uses (conda/conda 9d6a0bce28; for a name from `import *`, ckan/ckan 8dfa64ef14).
         """
         base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
         mine, here, *counts = (
@@ -64,9 +64,9 @@ class FileImports(Struct, frozen=True):
 
 
 def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Imports]) -> bool:
-    """Return whether an import is on no side, and no side moved names to its module.
+    """Return whether no side has an import, and no side moved names to its module.
 
-    A move counts if the other side alone imports `name` from the old module: upstream replaces
+    A move counts if only the other side imports `name` from the old module: upstream replaces
     `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch adds
     `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3). It does not count if both sides
     import `utils` from the old package, and upstream moves other names (mitmproxy 2bc69a05f2).
@@ -87,7 +87,7 @@ def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> boo
     """Return whether new imports are from a module that a side no longer imports from.
 
     If a side now imports `tests.a` instead of `a`, then `b` may have become `tests.b` as well. So a
-    new import from a package that the side does not import from counts, too.
+    new import also counts if the side imports nothing from its package.
     """
     if _left(base, side) & {place for one in new for place in _places(*one)}:
         return True

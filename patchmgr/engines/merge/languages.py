@@ -34,10 +34,10 @@ class Language(Struct, frozen=True):
     """How texts of a language are split into tokens and statements.
 
     `layout` says what separates statements: `indent` (lines and their indentation), `lines`, or
-    `signs` (such as semicolons; white space does not matter). `opens` matches a line that opens a
-    block, in a language in which the word `end` closes it. `continues` matches a token that
-    continues the statement of the line before, in a language of signs whose statements end with
-    their lines, too.
+    `signs` (punctuation such as semicolons; white space does not matter). `opens` matches a line
+    that opens a block, in a language in which the word `end` closes it. In some languages with
+    `signs`, the end of a line may end a statement, too. There, `continues` matches a token that
+    continues the statement of the line before.
     """
 
     family: str
@@ -81,9 +81,7 @@ GO = replace(
     continues=_NEVER,
 )
 _TEMPLATE = r"`(?:\\.|[^\\`])*`"
-_OPERAND = (
-    r"(?:(?<=[(,=:\[!&|?;{])|(?<=[(,=:\[!&|?;{]\s)|(?<=\breturn\s))"  # what comes is no division
-)
+_OPERAND = r"(?:(?<=[(,=:\[!&|?;{])|(?<=[(,=:\[!&|?;{]\s)|(?<=\breturn\s))"  # no division follows
 _REGULAR = rf"{_OPERAND}/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*"
 JAVASCRIPT = replace(
     C,

@@ -77,8 +77,8 @@ def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
 def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int, bool]]:
     """Yield the ranges of base within which an insertion or deletion can be shifted.
 
-    The flag says whether there are names in the range; if not, the ends are left out, so that an
-    edit within the `()` of `x()` or `y()` is found.
+    The flag says whether a range has names. A range without names is given without its ends, so
+    that only an edit inside it counts, such as one within the `()` of `x()` or `y()`.
     """
     old = [p.said for p in base]
     for edit in edits:

@@ -34,13 +34,13 @@ _NO_OPERAND = {*_LEVEL, *_PREFIXES, *_ENDS}
 
 @lru_cache(maxsize=64)
 def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
-    """Count the pairs of operators that compete for an operand, the one before the operand first.
+    """Count the pairs of operators that compete for an operand, in the order of the text.
 
     Brackets around an operand count as an operator, and so does a cast. A pair does not count if
     either of the two may be applied first, nor does a comparison beside `and`, which only refines a
-    condition. These count as pairs, too: two strings without an operator between them, `*` and what
-    follows its operand, as in `*p[0]`, and an `else` with all `if` that it could belong to. An
-    operand and another one on the next line count as `("", "")`, a prefix as `("", prefix)`.
+    condition. These count as pairs, too: two strings without an operator between them; `*` and what
+    follows its operand, as in `*p[0]`; an `else` and all `if`s that it could belong to. An operand
+    and another one on the next line count as `("", "")`, a prefix as `("", prefix)`.
     """
     reader = _Reader(language)
     for token, after in pairwise(t for t in tokens_of(text, language) if t.kind != "comment"):
@@ -53,7 +53,7 @@ class _Reader:
 
     `waiting` holds the operators whose right operand has not ended. For each open bracket, `outer`
     holds the operators that wait outside it, and whether it groups operands. `is_value` says
-    whether an operand has just ended, and `ifs` counts the statements that an `else` could end.
+    whether an operand has just ended, and `ifs` counts the `if`s that an `else` could belong to.
     """
 
     def __init__(self, language: Language) -> None:
@@ -93,7 +93,7 @@ class _Reader:
             self.found["", prefix] += 1
             self.waiting.append(prefix)
         elif word == "=" and not token.lead and before in ("==", "!="):
-            pass  # of JavaScript's `===`
+            pass  # the end of JavaScript's `===`
         elif word in _ENDS or token.kind == "directive" or word.endswith("="):
             self.waiting.clear()
         elif word == "." and before == ")" and self.waiting and self.waiting[-1] not in _LEVEL:
@@ -102,7 +102,7 @@ class _Reader:
             self.is_value = is_operand or (is_value and word in _PREFIXES)
 
     def _nest(self, word: str, after: Token) -> None:
-        """Count an `else` by the number of `if` statements without braces around it."""
+        """Count an `else` as one pair with all `if`s without braces that it could belong to."""
         if word == "if":
             self.ifs += 1
         elif word == "else" and self.ifs:
@@ -118,7 +118,7 @@ class _Reader:
         continues, is_broken = self.language.continues, "\n" in token.lead
         if token.kind == "string" and before[-1:] in "'\"`":
             self.found[before, token.text] += 1
-        elif is_operand and is_broken and not continues and before != ")":  # no type, no macro
+        elif is_operand and is_broken and not continues and before != ")":  # not a type or a macro
             self.found["", ""] += 1
         is_new = is_operand or (continues and not re.match(continues, token.text))
         is_end = self.language.layout == "signs" and is_broken and is_new
@@ -128,7 +128,7 @@ class _Reader:
         return True
 
     def _between(self, token: Token, after: Token) -> bool:
-        """Read what may be an operator between two operands, and return whether it ends one."""
+        """Read what may be an operator, and return whether it ends an operand instead."""
         word = token.text
         if word == "not" or (word == "?" and (not token.lead or after.text == ".")):
             return True  # `x not in y`, `name?: str`, `f()?`
@@ -143,7 +143,7 @@ class _Reader:
         return False
 
     def _count(self, others: list[str], word: str) -> None:
-        """Count the pairs of an operator with those before it, if it matters which is first."""
+        """Count an operator with each one before it, if it matters which is applied first."""
         for one in others:
             pair = {one, word}
             is_same = one == word and one in _ASSOCIATIVE

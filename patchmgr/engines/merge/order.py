@@ -36,14 +36,14 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     if chunk.bracket in _IN_ORDER:  # positional items come before named ones
         return "" if all(map(_is_named, later)) else "order"
     if any(p.text.startswith(("!", "...")) for p in (*earlier, *later)):
-        return "order"  # an exception to the patterns before it; the rest of an object
+        return "order"  # `!` makes an exception to earlier patterns; `...` copies another object
     if all(any(map(_is_clause, run)) for run in (earlier, later)):
         return "order"  # the first clause that matches is the one that runs
     if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
         return "order"
     said = [words_of(p.said) for p in earlier if p.kind != "blank"]
     if any(words[:1] == ("}",) for words in said[1:]):
-        return "closes"  # what is later would stand in another block (traefik fc12abc265)
+        return "closes"  # the later insertion would be in another block (traefik fc12abc265)
     ends = said[-1:]
     has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
     is_left = bool(ends and ends[0]) and (
@@ -64,9 +64,9 @@ def _is_clause(node: Node) -> bool:
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     """Return why a person must check two changes that are adjacent in base, or "" if nobody must.
 
-    A person must check if an operator changes next to its operand within one statement. In a list
-    ordered by position, the same is true if one side adds or removes an item. `merged` are the
-    merged nodes before the changes.
+    Within one statement, a person must check changes that include an operator or are next to a `.`.
+    In a list ordered by position, a person must also check if one side adds or removes an item.
+    `merged` are the merged nodes before the changes.
     """
     sides = (chunk.base, chunk.ours, chunk.theirs)
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
@@ -87,7 +87,7 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
 
 
 def _is_operator(before: Node | None, node: Node | None) -> bool:
-    """Return whether a sign is an operator in an expression. The `@` of a decorator is not."""
+    """Return whether a node is an operator in an expression. The `@` of a decorator is not."""
     if node is None or node.kind != "sign" or node.text in _NO_OPERATORS:
         return False
     return node.text != "@" or (before is not None and before.kind != "eol")

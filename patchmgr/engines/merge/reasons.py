@@ -1,8 +1,8 @@
 """Find the reasons why a person must confirm a candidate resolution that is likely to be right.
 
-Both sides' changes may merge as text but be wrong together. Of 1,300 files of C and C++, 658 were
-resolved without these reasons, and 62 of these differed from the person's merge. With the reasons,
-14 of the 62 are left to a person, and so are about 18 of the other files.
+Both sides' changes may merge as text but be wrong together. Without these checks, 658 of 1,300
+files in C and C++ were resolved, 62 of them differently from the person's merge. With the checks,
+14 of the 62 are left to a person, and so are about 20 of the others.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _is_renamed(conflict: Conflict, _: Made) -> bool:
 def _is_used_elsewhere(conflict: Conflict, _: Made) -> bool:
     """Return whether one side removes a word from its file, and the other adds uses elsewhere.
 
-    A patch of traefik renamed the alias of an import, in conflict for its path. Upstream had added
+    A patch of traefik renamed the alias of an import whose path was in conflict. Upstream had added
     four uses of the old alias, which merge without a conflict.
     """
     base, *texts = conflict.texts.sides()
@@ -260,10 +260,10 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
 
 
 def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
-    """Return whether both sides change a literal alike, and each changes its line further.
+    """Return whether both sides make the same change to a literal, and each also changes its line.
 
-    One `%s` more in the format is for the argument of one side, and `int a[4]` has room for the
-    element of one side.
+    For example, both add a `%s` to a format, and each adds an argument, so one `%s` is missing. Or
+    both change `int a[3]` to `int a[4]`, and each adds an element.
     """
     base, *sides = conflict.region.sides
     old, *new = (
@@ -298,8 +298,8 @@ def _numbered(line: str) -> tuple[str, int, str]:
 def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
     """Return whether one side adds a use of a name in a form that the other side replaced.
 
-    Upstream of mpv gives `mp_input_queue_cmd` another argument in each call, and the patch adds a
-    call with the old ones (9e990e9031db); or `ai[i]` is now `ctx->ai[i]` (e6faec5fb781).
+    Upstream of mpv adds an argument to each call of `mp_input_queue_cmd`, and the patch adds a call
+    without it (9e990e9031db). Or upstream changes `ai[i]` to `ctx->ai[i]` (e6faec5fb781).
     """
     old, *sides = (_forms("".join(side)) for side in conflict.region.sides)
     added = [side - old for side in sides]
@@ -346,7 +346,7 @@ def _arguments(text: str, at: int) -> str:
 
 
 def _loses(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate lacks words that a side adds, or the order that it gives them.
+    """Return whether the candidate lacks words that a side adds, or a side's order of words.
 
     One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
     """
@@ -361,9 +361,9 @@ def _loses(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:
-    """Return whether a side only gives the words of some lines another order.
+    """Return whether a side changes only the order of the words in some lines.
 
-    The order of imports has no meaning.
+    Imports do not count, because their order has no meaning.
     """
     base, *sides = conflict.region.sides
     side = sides[0] if of_ours else sides[1]
@@ -375,7 +375,7 @@ def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:
 
 
 def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
-    """Return whether a side extends an expression, as `c` to `c[0]`, and the other never has that.
+    """Return whether the given side alone extends an expression, as from `c` to `c[0]`.
 
     If the other side has the new text in another place, no word is missing (ckan/ckan d1ba07ffb1).
     """
@@ -395,8 +395,8 @@ def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
 def _is_one_side(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate is only one side's text, although it may need the other's.
 
-    Python code is checked for names that one side alone would lack. So where there is more than one
-    way to merge, one side's text needs a person only if it lacks an import that a side added.
+    Python code is checked for names that one side alone would lack. So if Python code can be merged
+    in several ways, one side's text needs a person only if it lacks an import that a side added.
     """
     if made.rule not in _SIDES:
         return False
@@ -439,8 +439,8 @@ def _is_emptied(conflict: Conflict, made: Made) -> bool:
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
     """Return whether a word that both sides keep is lost, or a word occurs too often.
 
-    Both can happen if one side moves words, and the other side removes the text around them. The
-    lines that both sides add occur once (FRRouting/frr 326452238a had a whole struct twice). Python
+    Both can happen if one side moves words, and the other side removes the text around them. Lines
+    that both sides add must occur once (FRRouting/frr 326452238a had a whole struct twice). Python
     is not checked, because its imports are merged as sets, and its names are checked elsewhere.
     """
     known, merged = conflict.subject, Counter(words_of(said_of(made.text)))
@@ -451,7 +451,7 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_added_twice(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has a line that both sides add more often than both do."""
+    """Return whether a line that both sides add occurs too often in the candidate."""
     region = conflict.region
     base, ours, theirs = map(_counted, region.sides)
     both, merged = _counted((*region.head, *region.tail)), _counted(lines_of(made.text))
@@ -490,7 +490,7 @@ def _is_regrouped(conflict: Conflict, made: Made) -> bool:
 
     A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
     add a call, and the middle lines of the calls are equal: the strings of both were in one call.
-    So does a prefix that is lost: `-v1` and `v2 - v1` would give `v2 - v1`.
+    A lost prefix counts as well: `-v1` and `v2 - v1` would give `v2 - v1`.
     """
     texts = (made.text, *map("".join, conflict.region.sides))
     merged, base, ours, theirs = (competing(text, conflict.around.language) for text in texts)
@@ -566,9 +566,9 @@ def _is_nearly(one: str, other: str) -> bool:
 def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
     """Return whether a declaration or call that both sides change has only one side's changes.
 
-    Upstream of redis removed a parameter from a function and added another function; the parameter
-    that the patch adds ended up in the new function (3414221791c7). A side that only wraps the line
-    does not count as changing it.
+    Upstream of redis removed a parameter from a function and added another function. The parameter
+    that the patch added ended up in the new function (3414221791c7). A side that only wraps the
+    line does not count as changing it.
     """
     base, *sides, merged = map(_heads, (*conflict.region.sides, lines_of(made.text)))
 
@@ -585,7 +585,7 @@ def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
 
 
 def _heads(lines: Iterable[str]) -> dict[str, str]:
-    """Map the text before a line's first bracket to the line, if no other line begins with it."""
+    """Map the text before each line's first bracket to the line, if no other line has that text."""
     said = [said_of(line) for line in lines if "(" in line]
     heads = [line.partition("(")[0] for line in said]
     count = Counter(heads)
@@ -593,7 +593,7 @@ def _heads(lines: Iterable[str]) -> dict[str, str]:
 
 
 def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side's insertion is put after one that closes the surrounding block.
+    """Return whether one side's insertion follows the other's, which closes the block around both.
 
     For example, upstream adds a statement to a function, and the patch ends that function and
     begins another.

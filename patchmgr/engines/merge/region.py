@@ -218,7 +218,7 @@ def _starts(text: str, lines: int, language: Language) -> int:
 
 
 def _opened(opened: list[int], sign: str, line: int, language: Language) -> list[int]:
-    """Return the lines of the brackets that are open after a sign. Blocks of C do not count."""
+    """Return the lines of the brackets that are open after a token. Blocks of C do not count."""
     brackets = "([" if language.layout == "signs" and language.family == "c" else "([{"
     closing = ")]" if len(brackets) == 2 else ")]}"
     if sign in brackets:
@@ -227,7 +227,7 @@ def _opened(opened: list[int], sign: str, line: int, language: Language) -> list
 
 
 def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
-    """Return each number of lines, after `lines`, at which no statement or bracket is open."""
+    """Return the numbers of further lines after which no statement or bracket is open."""
     found: set[int] = set()
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):

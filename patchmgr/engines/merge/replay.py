@@ -276,9 +276,9 @@ class Replay:
     ) -> Nodes:
         """Merge two insertions that share statements, as two versions of one text.
 
-        A person must choose if the two differ between two shared statements, or before the first
-        one if that is no definition, unless both name the same thing there. Otherwise, two calls in
-        Go would share one `if err != nil {` (ollama 3060abbdbd).
+        A person must choose if both have statements before a shared one, and these have no name in
+        common. Otherwise, two calls in Go would share one `if err != nil {` (ollama 3060abbdbd).
+        What comes before the first shared statement does not count if that is a definition.
         """
         merged: list[Node] = []
         at = to = 0
@@ -296,7 +296,7 @@ class Replay:
         return merged
 
 
-_SHORT = 3  # words and signs: an item, or an operator such as `&&` and its operand
+_SHORT = 3  # words and punctuation: an item, or an operator such as `&&` and its operand
 _ATOMS = frozenset({"word", "sign", "eol"})
 _REPEATED = ("blank", "fragment")  # each side has its own, as `@Test` of each test
 

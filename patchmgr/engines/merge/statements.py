@@ -191,7 +191,7 @@ def _with_line_ends(tokens: Sequence[Token], language: Language) -> list[Token]:
     """Put an empty token after each statement that ends at the end of its line."""
     continues = re.compile(language.continues)
     found: list[Token] = []
-    at, is_behind = 0, False  # after the code that may end a statement; whether its line has ended
+    at, is_behind = 0, False  # the index after code that may end a statement; is its line over?
     for token in tokens:
         is_behind |= "\n" in token.lead
         if token.kind != "comment":
@@ -264,7 +264,7 @@ def _ends(nodes: Sequence[Node], after: Node | None, language: Language) -> bool
     """Return whether a statement ends with these nodes, given the node that follows them."""
     last, by_lines = nodes[-1], bool(language.continues)
     if by_lines and last.text == ";" and len(nodes) == 1:
-        return False  # before a bracket that would continue the line before
+        return False  # it keeps a bracket from continuing the line before
     if last.text == ";":  # not in a head without parentheses: Go's `if v := f(); v > 0 {`
         at = max((n for n, node in enumerate(nodes) if node.text in _HEADS), default=-1)
         is_head = at >= 0 and nodes[at + 1].text != "("
@@ -274,7 +274,7 @@ def _ends(nodes: Sequence[Node], after: Node | None, language: Language) -> bool
         return after is None or not (
             after.text in _JOINING or after.text in ";,)=" or after.kind == "list"
         )
-    if by_lines and last.text == "{":  # of a block whose end is not in the text
+    if by_lines and last.text == "{":  # the end of the block is not in the text
         return after is None or after.kind not in ("block", "list")
     return last.kind == "directive"
 

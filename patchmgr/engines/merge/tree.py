@@ -64,7 +64,7 @@ def _said_whole(part: Node) -> str:
 
 
 def with_comments(nodes: Iterable[Node]) -> list[Node]:
-    """Return the syntax nodes, with a comment at the end of a line added to the node before."""
+    """Return the syntax nodes; a comment at the end of a line is added to the node before it."""
     done: list[Node] = []
     for node in nodes:
         if node.kind == "comment" and done and "\n" not in node.lead:
@@ -76,13 +76,13 @@ def with_comments(nodes: Iterable[Node]) -> list[Node]:
 
 @lru_cache(maxsize=1 << 15)
 def said_of(text: str) -> str:
-    """Return a text's words and signs, joined by spaces. Single quotes become double ones."""
+    """Return a text's words and punctuation, joined by spaces; single quotes become double ones."""
     return " ".join(_WORD.findall(text.replace("'", '"')))
 
 
 @lru_cache(maxsize=1 << 12)
 def words_of(said: str) -> tuple[str, ...]:
-    """Return a tuple of the words and signs in a text that `said_of` returned."""
+    """Return a tuple of the words and punctuation in a text that `said_of` returned."""
     return tuple(said.split())
 
 
@@ -92,7 +92,7 @@ def _counted(said: str) -> Counter[str]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the share of words and signs that two texts have in common, from 0 to 1."""
+    """Return the share of words and punctuation that two texts have in common, from 0 to 1."""
     if one == other:
         return 1.0
     a, b = _counted(one), _counted(other)

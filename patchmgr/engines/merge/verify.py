@@ -53,10 +53,10 @@ class Surroundings(Struct, frozen=True):
 def surroundings(
     pieces: Sequence[Piece], at: int, language: Language, sides: tuple[str, str]
 ) -> Surroundings:
-    """Return the lines of the Python function or class around a conflict region.
+    """Return the lines around a conflict region: those of its Python function, or the whole file.
 
-    Returns the lines of the whole file if either side does not parse in the function or class,
-    because a side may be a decorator or a part of a docstring.
+    In Python, the whole file is needed if a side does not parse within the function, because it may
+    be a decorator or a part of a docstring.
     """
     region = pieces[at]
     assert isinstance(region, Region)
@@ -82,7 +82,7 @@ def surroundings(
 
 
 def _within(before: list[str], region: Region, after: list[str]) -> tuple[list[str], list[str]]:
-    """Return only the lines of the function around the region, or of the statements it touches."""
+    """Return only the lines of the function around the region, or of the statements in it."""
     lines = [x for side in region.sides for x in side if x.strip()]
     least = min(map(_indent, lines), default=0)
     start = len(before)
@@ -145,10 +145,10 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate adds, or "no" if it adds none, "not read" or "depends".
+    """Return the fault that a candidate adds, or else "no", "not read" or "depends".
 
-    "not read" means that neither the candidate nor one of the sides parses. "depends" means that
-    the candidate uses a name that only another region may bind.
+    "no" means that it adds no fault. "not read" means that it does not parse, and a side does not
+    either. "depends" means that it uses a name that only another region may bind.
     """
     language = around.language
     if language is PYTHON:
@@ -224,7 +224,7 @@ def blocks_opened(text: str, language: Language) -> list[int]:
 
 
 def is_unbalanced(text: str, sides: Sequence[str], language: Language) -> bool:
-    """Return whether a merged file opens more or fewer blocks than all its sides do.
+    """Return whether all sides leave equally many blocks open, but the merged file does not.
 
     git merges the rest of a file by lines: in Ruby, an `end` came without its `if` (mastodon
     b6b68b44a1). The whole file is read only if the braces of a region say too little.
@@ -236,9 +236,10 @@ def is_unbalanced(text: str, sides: Sequence[str], language: Language) -> bool:
 
 
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
-    """Return whether a candidate closes as many surrounding blocks as both sides together require.
+    """Return whether a candidate closes the right number of the blocks around it.
 
-    If one side starts another function, the lines of the other side stay in the function before it.
+    If one side closes as many as base, the candidate must close as many as the other side, which
+    may end a function and begin another. The text of a side is always right.
     """
     texts = candidate, around.base, *around.sides
     closed, base, ours, theirs = (closed_in(text, around.language) for text in texts)
@@ -255,7 +256,7 @@ def closed_in(text: str, language: Language) -> int:
 
 @lru_cache(maxsize=64)
 def _repeated(text: str, language: Language) -> Counter[str]:
-    """Count what a text repeats that a block or a chain of branches may have only once.
+    """Count the repetitions of parts that a block or a chain of branches may have only once.
 
     These are the keys of an object, the cases of a `switch`, the conditions of a chain, and its
     last branch, `else` or `finally`.
@@ -319,8 +320,8 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """Return whether two resolutions of the same Python conflict differ only in layout.
 
-    Indentation counts, because `return x` indented less is different code. Returns true if one of
-    the two does not parse.
+    Indentation counts, because `return x` indented less is different code. Two resolutions are
+    the same code if one of them does not parse.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return not all(trees) or trees[0] == trees[1]
