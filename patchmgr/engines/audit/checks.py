@@ -42,5 +42,5 @@ CHECKS: tuple[Check, ...] = (
     check_keys,
     check_interfaces,
 )
-# Two processes share the checks. These take longest, so they are started first.
+# Two processes share the checks. The slowest checks are started first.
 LONGEST: tuple[Check, ...] = (check_interfaces, cxx_faults, defined_twice, syntax)

@@ -97,7 +97,7 @@ def tests_of(tree: ast.Module) -> Iterator[tuple[Function, ast.ClassDef | None]]
 
 
 def _is_collected(node: ast.ClassDef | None) -> bool:
-    """Return whether pytest may collect a class. One with bases may be a `unittest.TestCase`."""
+    """Return whether pytest may collect a class. A class with bases may be a `TestCase`."""
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}
@@ -171,7 +171,7 @@ def _asked(test: Function, around: ast.ClassDef | None) -> Iterator[str]:
 def _fixtures(
     side: Files, path: str, tree: ast.Module, names: Callable[[ast.Module], Iterator[str]]
 ) -> tuple[Mapping[str, str], bool]:
-    """Map each fixture that a test file can use to its file; also return whether others may exist.
+    """Map a test file's fixtures to their files; also return whether there may be others.
 
     `names` yields the names of the fixtures in a file.
     """

@@ -87,7 +87,7 @@ class CxxUse(Struct, frozen=True):
     def _told(
         self, check: Callable[[CxxUse, Declared, Declared], Found], old: Declared, new: Declared
     ) -> AuditFinding | None:
-        """Return a check's finding, if any, with the commit from which on the check finds it."""
+        """Return a check's finding, if any, with the commit that caused it."""
         broken = check(self, old, new)
         if broken is None:
             return None
@@ -335,7 +335,7 @@ class _Side(Struct, frozen=True):
     is_series: bool = True
 
     def told(self) -> Iterator[Told]:
-        """Yield a finding for each new line that uses a declaration which was lost or changed."""
+        """Yield a finding for each new line that uses a lost or changed declaration."""
         for path, lines in self.users.items():
             yield from self._lost_includes(path, lines or {})
         changed = self._changed()

@@ -235,7 +235,7 @@ def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> 
 def _statement(
     node: ast.ImportFrom, lines: Sequence[str], to: Mapping[tuple[str, str], str]
 ) -> list[str] | None:
-    """Return the lines that replace an import of moved names, or None if it is to be left alone."""
+    """Return the lines that replace an import of moved names, or None to leave it alone."""
     module = module_of(node)
     gone = [a for a in node.names if (module, a.name) in to]
     kept = [a for a in node.names if a not in gone]

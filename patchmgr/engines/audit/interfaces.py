@@ -1,4 +1,4 @@
-"""Find uses of names that a merge made invalid.
+"""Find uses of Python names that a merge broke.
 
 Two kinds of lines are checked: lines of the series that may use what upstream changed, and new
 lines of upstream that may use what the series changed.
@@ -169,9 +169,9 @@ class ChangedModules:
 
 @lru_cache(256)  # two checks ask about the same files
 def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
-    """Return (statement, module, name) for each import in Python source, without parsing it.
+    """Return (statement, module, name) for the imports in Python source, found without parsing.
 
-    An import is missed if it does not begin its line (`if x: import y`) or is spaced unusually
+    An import is not found if it does not begin its line (`if x: import y`) or has unusual spaces
     (`from .import x`). Words in comments and strings may be taken for imports.
     """
     found: set[tuple[str, str, str]] = set()

@@ -59,7 +59,8 @@ _Given = tuple[_Line, bytes]
 class _Open(Struct):
     """A line that may begin a block.
 
-    For a `case`, `switch` is the number of the line of its `switch`, otherwise its own `number`.
+    `switch` is the line number of the `switch` that a `case` belongs to. For other lines, it is
+    `number`.
     """
 
     indent: int

@@ -157,9 +157,9 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
-        """Return an expression with `?` in place of each name that either version lacks.
+        """Return an expression with `?` in place of each name that one of the versions lacks.
 
-        Tests for emptiness are shortened to the name as well: `len(x) > 0` and `bool(x)` to `x`.
+        Tests for emptiness are shortened to the name: `len(x) > 0` and `bool(x)` become `x`.
         """
         text = _EMPTY.sub(r"\1", text)
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
@@ -381,11 +381,12 @@ def _negated_guards(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[s
 
 
 def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
-    """Find the names that a statement reads and that upstream defines in another way.
+    """Find the names that a statement reads and that upstream now defines differently.
 
-    A value that is only passed on stays right when it is redefined. So a change counts only if the
-    statement computes with the value, or also reads a name of the old or new definition. An example
-    is `min(index, pos)`, where upstream changed how `index` is computed from `pos`.
+    If a statement only passes a value on, a new definition does not make it wrong. So a change
+    counts only if the statement computes with the value, or if it also reads a name that occurs in
+    the old or the new definition. For example, `pos` in `min(index, pos)` counts if upstream
+    changed how `index` is computed from `pos`.
     """
     for name, now in site.reads.items():
         change = sides.redefined(before.reads.get(name, _NONE), now)

@@ -178,7 +178,7 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
         return
     old, said = at.old(node), ast.unparse(node)
     if new.what == "gone":
-        # A class without new outside bases does not inherit from them what it once defined.
+        # A class may get the attribute from a new base outside the project.
         if is_lost(old, new, at):
             text = f"`{said}` no longer works: {_where(new)} has no `{node.attr}`."
             if new.owner is not None:
@@ -278,7 +278,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return `owner` or a base of it if it has the name of the old member's class, or else None."""
+    """Return `owner` or its base, whichever is named like the old member's class, or else None."""
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]

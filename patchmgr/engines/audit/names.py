@@ -32,7 +32,7 @@ _KINDS = {
 
 
 class PyflakesFault(Struct, frozen=True):
-    """A message of pyflakes, with the name at fault, the line number and the text of the line."""
+    """A pyflakes message, with the name at fault, the line number and the text of the line."""
 
     kind: str
     name: str

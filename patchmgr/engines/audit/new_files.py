@@ -50,7 +50,7 @@ def _gone_folder(path: str, states: States) -> str:
 
 
 def numbers_taken(states: States) -> Iterator[Told]:
-    """Find new files of the series whose number a new file of upstream has, too.
+    """Find new files of the series that have the same number as a new file of upstream.
 
     Only folders in which each number occurs once are checked, such as those of database migrations.
     """

@@ -2,7 +2,7 @@
 
 Python and C++ have their own checks. Code in any other language is only split into words here, so
 all findings are warnings. A word that several lines of a file had, and that one side removed from
-all of them, counts as a name as well, even in YAML, INI files and templates.
+all of them, also counts as a name, even in YAML, INI files and templates.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _is_code(path: str) -> bool:
 class _Side(Struct, frozen=True):
     """The files of one side of the merge, and the names that it removed.
 
-    `homes` maps each name that the files changed by this side no longer contain to the file that
+    `homes` gives, for each name that is gone from the files changed by this side, the file that
     defined the name.
     """
 

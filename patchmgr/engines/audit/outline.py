@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from patchmgr.engines.structure.python_tree import Definition, first_line
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_MANY = 100  # words: each of fewer ones is looked for, in less time than it takes to read all
+_MANY = 100  # words; looking for fewer words is faster than reading all words of a text
 BEGINS = re.compile(r"\n(?=[^\s#)\]}])(?!(?:else|elif|except|finally)\b)")
 _QUOTES = ('"""', "'''")
 _LITERAL = re.compile(
@@ -291,10 +291,9 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
 
 
 def _add_binding(block: str, owner: str, found: Altered) -> bool:
-    """Add to `found` the names that a simple assignment binds, and return True.
+    """Add to `found` the names that a simple statement binds, and return whether it is simple.
 
-    Returns True as well for an import from the standard library, which adds no names, and False for
-    any other statement.
+    Assignments are simple. So are imports from the standard library, but they add no names.
     """
     outside = _FROM_OUTSIDE.match(block)
     if outside and outside[1] in sys.stdlib_module_names:

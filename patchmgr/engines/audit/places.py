@@ -113,7 +113,7 @@ def _paths_of(patches: Iterable[AuditedPatch]) -> frozenset[str]:
 
 
 def waiting_paths(states: States) -> frozenset[str]:
-    """Return the paths of the files in all patches that a person has yet to resolve."""
+    """Return the paths of all files in the patches that are in conflict or blocked."""
     return _paths_of(patch for patch in states.patches if patch.is_left)
 
 
@@ -162,7 +162,7 @@ class AddedLine(Struct, frozen=True):
 
 
 def lines_added(states: States, suffixes: tuple[str, ...] = ("",)) -> Iterator[AddedLine]:
-    """Yield each line that upstream lacks, in all files of the result that have such a suffix."""
+    """Yield each line that upstream lacks, in the files of the result with one of the suffixes."""
     for path in states.carriers:
         added = added_lines(states, path) if path.endswith(suffixes) else {}
         texts = states.merged.lines(path) if added else []

@@ -69,7 +69,7 @@ class Module:
 
     @cached_property
     def node(self) -> ast.Module:
-        """The syntax tree of the whole module, or an empty one if it does not parse."""
+        """The syntax tree of the module, or an empty tree if the module does not parse."""
         return parse_python(self._text) or ast.Module([], [])
 
     def member(self, name: str) -> ast.stmt | None:

@@ -197,7 +197,7 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
-    """Return a scope in which a name has the class of an `isinstance` condition, or no scope."""
+    """Return a scope in which a name has the class that `isinstance` tests for, or no scope."""
     match node.test:
         case ast.Call(func=ast.Name("isinstance"), args=[ast.Name(id=name), asked]):
             body = node.body if isinstance(node.body, list) else [node.body]

@@ -156,7 +156,7 @@ def _places(results: Sequence[FileResult]) -> Iterator[str]:
 
 
 def since_in(history: History, blobs: Blobs) -> Since:
-    """Return a function that finds the upstream commit from which on a file meets a condition."""
+    """Return a function that finds the upstream commit that made a file meet a condition."""
 
     def since(path: str, holds: Callable[[bytes | None], bool]) -> str | None:
         found: str | None = None

@@ -1,8 +1,8 @@
 """Find names that upstream no longer has, in strings and registrations of the series.
 
-Neither an import nor a compiler checks such a name: `"package.module:Class"`, a table entry with a
-module and a class, or an operator that C++ registers and Python calls. All findings are warnings,
-because the meaning of a string is only a convention.
+Neither an import nor a compiler checks such a name. Examples are `"package.module:Class"`, a table
+entry with a module and a class, and an operator that C++ registers and Python calls. All findings
+are warnings, because the meaning of a string is only a convention.
 """
 
 from __future__ import annotations

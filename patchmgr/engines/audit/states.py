@@ -16,7 +16,7 @@ from patchmgr.model.patch import FilePatch
 from patchmgr.model.snapshot import FILE_MODES
 
 UNKNOWN = b"("
-"""Stands in for content that no store or mirror has, such as a large file. No parser accepts it."""
+"""Stands for content that no store or mirror has, often a large file. No parser accepts it."""
 
 T = TypeVar("T")
 LACKS = "lacks"
@@ -24,7 +24,7 @@ LACKS = "lacks"
 
 
 def decoded(content: bytes | None) -> str:
-    """Return the content of a file as a string without a byte order mark, or "" for no file."""
+    """Return a file's content as a string without a byte order mark, or "" if there is no file."""
     return (content or b"").decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
@@ -86,7 +86,7 @@ class AuditedPatch(Struct, frozen=True):
 
 
 Since = Callable[[str, Callable[["bytes | None"], bool]], "str | None"]
-"""A function that returns the upstream commit from which on a file meets a condition.
+"""A function that returns the upstream commit that made a file meet a condition.
 
 Its arguments are the path and the condition. The condition is a function that takes the file's
 content, or None if there is no such file. The result is None if no commit made the condition true.
@@ -94,10 +94,10 @@ content, or None if there is no such file. The result is None if no commit made 
 
 
 class States(Struct, frozen=True):
-    """The four states of the files that an audit compares: the inputs of a rebase and its result.
+    """The four states that an audit compares: three that a rebase starts from, and its result.
 
     `base` is the old upstream state, `written` the series on `base`, `onto` the new upstream state,
-    and `merged` the series on `onto`. A fault of `merged` counts only if neither `written` nor
+    and `merged` the series on `onto`. A fault in `merged` counts only if neither `written` nor
     `onto` has it. `carriers` maps each path that the series changes in `merged` to the last patch
     that changes it; files in conflict are left out. `changed_upstream` holds the paths that differ
     between `base` and `onto`, and the paths to which patches rename such files. `kept` is a cache
@@ -138,7 +138,7 @@ _AS_IT_STANDS = frozenset({"syntax", "encoding", "folder-gone"})
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
     """Return what the given audit checks find, without duplicates.
 
-    If several checks find that a name in a line was removed, the first finding is returned.
+    If several checks find that a name in a line was removed, only the first finding is returned.
     Findings in test files are only warnings, unless the file cannot be decoded or parsed: a broken
     test fails as soon as it runs (case s-flashinfer-ff8361ed: people accepted a merge whose test
     calls a function in the old way).
