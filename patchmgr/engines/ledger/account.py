@@ -350,7 +350,7 @@ class Account:
             yield from self.told(off, "line", self.lines)
             return
         ended = self._made(lambda lines: Counter(pairs_of(lines)))
-        for one in self.off(self.pairs, ended, neighbours, beside=1):
+        for one in self.off(self.pairs, ended, neighbors, beside=1):
             yield self.disorder(*one)
             return
         yield from self._as_merged()
@@ -463,7 +463,7 @@ class Account:
         return part.patch.name, fault(path, at, text, is_certain=is_certain)
 
 
-def neighbours(lines: Lines) -> Counter[Pair]:
+def neighbors(lines: Lines) -> Counter[Pair]:
     """Count how often each pair of consecutive lines occurs in a file."""
     return Counter(pairwise(lines))
 

@@ -43,7 +43,7 @@ from patchmgr.engines.ledger.account import (
     Part,
     Told,
     fault,
-    neighbours,
+    neighbors,
     number_of,
     quoted,
 )
@@ -296,7 +296,7 @@ def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
         yield name, fault(first.path, 0, text, is_certain=is_certain)
 
 
-_LONGEST = 20_000  # most lines of a file that difflib compares in seconds
+_LONGEST = 20_000  # lines of the longest file that difflib can compare within seconds
 
 
 class _Text:
@@ -397,7 +397,7 @@ def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
     texts = (*sides.ours.values(), *sides.theirs.values())
     known = {line for text in texts for line in text.rest}
     account.pairs.net = sides.written(_pairs)
-    for one in account.off(account.pairs, sides.carried(_pairs), neighbours, beside=1):
+    for one in account.off(account.pairs, sides.carried(_pairs), neighbors, beside=1):
         # Reformatting may make a line equal to another line of the file (case fi-3543).
         if near.isdisjoint(one) and not known.isdisjoint(one):
             yield account.disorder(*one)

@@ -82,7 +82,7 @@ class ChangedFiles:
         return next(found, None)
 
     def text(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file's tree entry, or None for a link or for no entry."""
+        """Return the content of a tree entry, or None if it is a link or there is no entry."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
         if entry.blob not in self._contents:

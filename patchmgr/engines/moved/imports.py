@@ -73,7 +73,7 @@ def added_imports(run: Run) -> frozenset[bytes]:
 
 
 def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
-    """Return the names that lines import, or None if the lines contain more than imports."""
+    """Return the names that lines import, or None if the lines are not all parts of imports."""
     filled = [line.strip() for line in lines if line.strip()]
     if filled and all(_LISTED.fullmatch(line) for line in filled):
         return frozenset(line.split(b",")[0].split()[-1] for line in filled)
@@ -169,8 +169,8 @@ def missing_imports(
 
     `base` and `home` are the paths of the file before and after the rebase, and `names` are the
     names that the patch's lines may use. The imports are taken from the patched file, `theirs`.
-    Returns None if no import is needed, or if an import is not certain. In that case, the audit
-    reports the undefined name.
+    Returns None if no import is needed, or if an import is not certain. In the second case, the
+    audit reports the undefined name.
     """
     content = merged
     try:
@@ -196,7 +196,7 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 
 
 def with_import(base: str, source: ImportedName, home: str, content: bytes, *, name: str) -> bytes:
-    """Add an import that the file `base` has to the file `home`, and return the new content.
+    """Add an import from the file `base` to the file `home`, and return the new content.
 
     The name is added to an import from the same module, or the import gets its own line in sorted
     order. Raises Unsure if the import cannot be added with certainty.

@@ -33,13 +33,13 @@ class FilePart(PatchedFile, frozen=True):
 
 
 class Guest(Struct, frozen=True):
-    """New symbols that a patch adds before or after an existing symbol, the `neighbour`.
+    """New symbols that a patch adds before or after an existing symbol, the `neighbor`.
 
-    `change` adds the new symbols. They go to the file to which upstream moved the `neighbour`.
+    `change` adds the new symbols. They go to the file to which upstream moved the `neighbor`.
     """
 
     change: HunkRun
-    neighbour: Unit
+    neighbor: Unit
     is_before: bool
 
 
@@ -117,7 +117,7 @@ def _runs(base: Outline, removal: Removal, starts: Mapping[Unit, int]) -> Iterat
         )
         yield change.number, Run(start, removed, added)
     for guest in removal.guests:
-        unit = guest.neighbour
+        unit = guest.neighbor
         home = homes[unit]
         block = _moved_lines(base, unit, home, _without_edges(guest.change.run.added))
         space = (b"\n",) * max(1, _blanks_before(home.outline.lines, home.unit.start))
@@ -240,7 +240,7 @@ def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
 
 
 def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
-    """Return the unit of `base` with the name of `unit` or, if `unit` has none, with its text.
+    """Return the only unit of `base` with the name of `unit` or, if that has none, with its text.
 
     The list is empty unless both `base` and `own` have exactly one such unit.
     """

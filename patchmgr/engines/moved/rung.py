@@ -117,7 +117,7 @@ class _Work:
         if self._is_import(change):
             self._imports.append(change)
         elif change.brings:
-            self._follow_neighbours(change)
+            self._follow_neighbors(change)
         else:
             self._follow_unit(change)
 
@@ -169,7 +169,7 @@ class _Work:
         ]
         return around[0] if around else None
 
-    def _follow_neighbours(self, change: HunkRun) -> None:
+    def _follow_neighbors(self, change: HunkRun) -> None:
         """Move new symbols to another file if the symbols beside them moved to that file."""
         before, behind = self._beside(change)
         homes = [self._search.home(unit) for unit in (*before, *behind)]
@@ -183,9 +183,9 @@ class _Work:
             reason = "upstream moved the lines next to this hunk to several places"
             self._lose(change, Lost(reason, likely))
         else:
-            neighbour = (behind or before)[0]
-            self._moves.setdefault(neighbour, found[-1] if behind else found[0])
-            self._guests[change] = Guest(change, neighbour, is_before=bool(behind))
+            neighbor = (behind or before)[0]
+            self._moves.setdefault(neighbor, found[-1] if behind else found[0])
+            self._guests[change] = Guest(change, neighbor, is_before=bool(behind))
 
     def _lose_if_gone(self, change: HunkRun) -> None:
         """Record the position of a change as uncertain if upstream deleted the file."""
@@ -214,7 +214,7 @@ class _Work:
     def _home_of(self, change: HunkRun) -> Home | None:
         """Return the new position of a change, or None if it stays or its position is uncertain."""
         guest = self._guests.get(change)
-        unit = self._units.get(change) if guest is None else guest.neighbour
+        unit = self._units.get(change) if guest is None else guest.neighbor
         return None if unit is None else self._moves[unit]
 
     def _lose(self, change: HunkRun, lost: Lost) -> None:
@@ -269,7 +269,7 @@ class _Work:
 
     def _removals(self) -> Iterator[Removal]:
         """Yield, for each other file, the symbols that moved to it and the changes that follow."""
-        used = {*self._units.values(), *(guest.neighbour for guest in self._guests.values())}
+        used = {*self._units.values(), *(guest.neighbor for guest in self._guests.values())}
         moves: dict[str, list[tuple[Unit, Home]]] = {}
         for unit, home in self._moves.items():
             is_inner = any(u != unit and u.has(unit.start, unit.end) for u in self._moves)
@@ -278,7 +278,7 @@ class _Work:
         for pairs in moves.values():
             here = {unit for unit, _ in pairs}
             changes = tuple((c, u) for c, u in self._units.items() if u in here)
-            guests = tuple(g for g in self._guests.values() if g.neighbour in here)
+            guests = tuple(g for g in self._guests.values() if g.neighbor in here)
             yield Removal(tuple(pairs), changes, guests)
 
     def _add_part(self, removal: Removal) -> None:

@@ -113,7 +113,7 @@ class Outline:
 
     @cached_property
     def places(self) -> Mapping[object, int]:
-        """Map the name (or text) of each unit to its start, unless several units share the name."""
+        """Map each unit's name, or text if it has none, to its start; shared keys are left out."""
         found: dict[object, list[int]] = {}
         for unit in self.units:
             key = unit.name or self.chomped(unit)
@@ -121,7 +121,7 @@ class Outline:
         return {key: starts[0] for key, starts in found.items() if len(starts) == 1}
 
     def telling(self, unit: Unit) -> Counter[bytes]:
-        """Count each distinctive line of a unit. White space in the lines is ignored."""
+        """Count how often each distinctive line of a unit occurs, without its white space."""
         if unit not in self._told:
             self._told[unit] = Counter(filter(is_telling, map(bare, self.text_of(unit))))
         return self._told[unit]
@@ -182,7 +182,7 @@ def indent_of(lines: Sequence[bytes]) -> bytes:
 
 
 def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
-    """Replace the indentation `old` of lines with `new`. Lines without it stay as they are."""
+    """Replace the indentation `old` of lines with `new`. Lines without `old` stay as they are."""
     return [
         new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
         for line in lines
