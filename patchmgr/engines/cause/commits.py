@@ -3,7 +3,7 @@
 For a conflict, also find the commits that wrote upstream's lines, and the versions between base and
 target that were more like the hunk than the target is.
 
-A hunk was broken by the last commit before which it applied and after which it never applied again.
+The commit that broke a hunk is the first one after which the hunk never applied again.
 The search tests a few versions at a time and merges them in one call, so that a hundred versions
 take two rounds. If the hunk broke more than once and one round cannot test all versions, the search
 may find an earlier commit, but never a commit that made no difference to the hunk.
@@ -77,7 +77,7 @@ def each(claim: Claim) -> Claims:
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the upstream commit from which on a file passes a test, judged by samples.
+    """Return the upstream commit that made a file pass a test, judged by samples.
 
     Returns None if the last version fails, or if all versions since the base pass.
     """
@@ -141,7 +141,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return (Version(None, old, start), *later)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:
-        """Return the upstream versions of the file at `path`, to which a hunk may have moved."""
+        """Return the upstream versions of the file at `path`; a hunk may have moved there."""
         if path == self.result.home:
             return self.versions
         start, steps = self.upstream.start.get(path), self.upstream.steps
@@ -196,15 +196,15 @@ class FileHistory(Struct, frozen=True, dict=True):
         ours, brought = self.upstream.text_of(version.entry), self._brought
         if ours is None or brought is None:
             return ours is not None
-        # What earlier patches do not change is together in the version, too.
+        # Lines that earlier patches leave alone are consecutive in the version, too.
         parts = groupby(hunk.old(), brought.__contains__)
         return all(is_brought or b"".join(lines) in ours for is_brought, lines in parts)
 
     @cached_property
     def _brought(self) -> frozenset[bytes] | None:
-        """The lines that earlier patches may have added to the file, and those beside a change.
+        """The lines that earlier patches may have added, and those next to their changes.
 
-        None if that is unclear.
+        None if these lines are not certain.
         """
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
@@ -318,7 +318,7 @@ def _explained_conflict(
     """Add to a conflict the commits that wrote upstream's lines, and past lines similar to a hunk.
 
     Returns the conflict and the upstream commits that introduced the past lines. Past lines are
-    searched for only if `asks` is true, which it is not for a patch that upstream reverted.
+    searched for only if `asks` is true. It is false for a patch that upstream reverted.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
@@ -409,7 +409,7 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
 
 
 def _claims(file: FileHistory, number: int) -> Claims:
-    """Return the test that upstream's versions pass, starting with the commit that explains a hunk.
+    """Return a test that upstream's versions pass after the commit that explains a hunk.
 
     For an absorbed hunk, a version passes if it has the hunk. For any other hunk, a version passes
     if the hunk no longer applies to it.

@@ -304,7 +304,7 @@ def _parameters(items: Iterable[Item]) -> tuple[tuple[Parameter, ...], bool] | N
 
 
 def _parts(items: Iterable[Item]) -> Iterator[list[str]]:
-    """Split the tokens at commas outside brackets, among them angle brackets that match."""
+    """Split the tokens at commas outside brackets; angle brackets count if they match."""
     part: list[str] = []
     depth = 0
     for item in items:

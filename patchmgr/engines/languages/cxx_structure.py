@@ -22,7 +22,7 @@ from patchmgr.engines.languages.cxx_tokens import (
     tokens,
 )
 
-LONGEST_DECLARATION = 5000  # tokens; of what follows only brackets and `:` and `,` are kept
+LONGEST_DECLARATION = 5000  # tokens; after these, only brackets, `:` and `,` are kept
 _CLOSERS = {closer: opener for opener, closer in PAIRS.items()}
 _BRACKETS = frozenset({*PAIRS, *_CLOSERS})
 ANGLES = {"<": 1, ">": -1}
@@ -125,7 +125,7 @@ class ScanState(Struct, frozen=True):
 
 
 _FILE = Scope(ScopeKind.NAMESPACE)
-_INITIALIZED = Token("}", 0)  # the end of an initializer; a word after it is a new declaration
+_INITIALIZED = Token("}", 0)  # the end of an initializer; a word after it begins a declaration
 
 
 class Scan:
@@ -205,7 +205,7 @@ class Scan:
             self._close(token)
 
     def _take_mark(self, token: Token) -> None:
-        """Read a sign that may end a declaration."""
+        """Read a punctuation token that may end a declaration."""
         text, pending = token.text, self._pending
         if text == ";" or (text == "," and self.scope.kind is ScopeKind.ENUMERATION):
             self._end()
@@ -340,7 +340,7 @@ def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
     The item for a line is None outside of symbols, and if the name is not clear. If braces do not
-    match, all items are None. If an `#if` may be the cause, only the items from its line on are.
+    match, all items are None. If an `#if` may be the cause, only those from its line on are None.
     Namespaces are left out.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")

@@ -51,16 +51,16 @@ _SIGN = r"::|->|[<>=!]=|<<"
 _DIRECTIVE = rf"^[ \t]*#(?:\\\n|{_COMMENT}|{_STRING}|[^\n])*"
 _FLAGS = re.DOTALL | re.MULTILINE
 _TOKEN = late_pattern(
-    # White space is matched first, because all alternatives would be tried at each character of
-    # it. It is limited because the search goes back over it if no plain token follows.
+    # White space is matched first, because otherwise all alternatives would be tried at each of its
+    # characters. Its length is limited because the search goes back if no plain token follows.
     rf"[ \n]{{0,40}}(?P<plain>{_PLAIN_WORD}|{_SIGN}|[^\s\w\"'#./])"
     rf"|(?P<directive>{_DIRECTIVE})"
     rf"|(?P<comment>{_COMMENT})|(?P<string>{_TEXT})|(?P<character>{_CHARACTER})"
     rf"|(?P<number>{_NUMBER})|(?P<unclear>/\*|[\"'])|(?P<token>[^\W\d]\w*|\S)",
     _FLAGS,
 )
-# Text without directives and without the characters in place of `%s`. The first alternative
-# matches most of it, one line at a time.
+# Text without directives and without the characters that replace `%s`. The first alternative
+# matches most of the text, one line at a time.
 _WITHOUT = (
     rf"(?:[^\"'#/\n%s]+(?![\w\"'])|\n(?![ \t]*#)|[^\w\"'#/\n%s]|{_COMMENT}|{_TEXT}|{_CHARACTER}"
     rf"|{_NUMBER}|{_PLAIN_WORD}|/(?![/*]))*"
@@ -82,8 +82,8 @@ _NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 def tokens(text: str, is_body: Callable[[], bool] | None = None) -> Iterator[Token]:
     """Yield the tokens of a C++ text. A string becomes `""`, and a number becomes `0`.
 
-    While `is_body` returns true, all except braces and directives is left out. Raises UnclearSource
-    if a string or a comment has no end.
+    While `is_body` returns true, only braces and directives are yielded. Raises UnclearSource if a
+    string or a comment has no end.
     """
     line = at = 0
     end = text.find("\n")
@@ -102,7 +102,7 @@ def tokens(text: str, is_body: Callable[[], bool] | None = None) -> Iterator[Tok
 
 
 def brackets(text: str) -> Iterator[str]:
-    """Yield the brackets and directives of a C++ text in order, as the tokens of the text are.
+    """Yield the brackets and directives of a C++ text, in the same form as `tokens` does.
 
     Raises UnclearSource if a string or a comment has no end.
     """

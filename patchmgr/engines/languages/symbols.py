@@ -171,7 +171,7 @@ class _Unsure(Exception):
 def python_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a Python file, such as `Class.method`.
 
-    All are None if a string or a bracket is not closed.
+    The items are all None if a string or a bracket is not closed.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     try:
@@ -292,7 +292,7 @@ class SymbolIndex:
         self._content = content
 
     def at(self, line: int) -> str | None:
-        """Return the symbol that contains a line (from 1), or None if there is none or in doubt."""
+        """Return the symbol around a line (from 1), or None if there is none or it is uncertain."""
         return self._symbols[line - 1] if 1 <= line <= len(self._symbols) else None
 
     def lines_of(self, symbol: str) -> list[int]:

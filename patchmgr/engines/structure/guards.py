@@ -1,9 +1,9 @@
 """Find what a person should check in a merge of Python that git made without a conflict.
 
-Of 2,878 files of 16 public repositories that git merged cleanly, these checks report five that
-people corrected. Checks of mismatched calls, of arguments that change their parameter, of unused
-imports and of repeated statements were tried, too: they reported three files, all of which people
-left as git had merged them.
+Of 2,878 files in 16 public repositories that git merged cleanly, these checks report five that
+people corrected. Checks for mismatched calls, for arguments that go to another parameter, for
+unused imports and for repeated statements were tried, too. They reported three files, all of which
+people left as git had merged them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read what a Python text does with names, what a merge repeats, and code that can never run."""
+"""Find what a Python text does with names, what a merge repeats, and which code can never run."""
 
 from __future__ import annotations
 

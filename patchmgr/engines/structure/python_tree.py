@@ -43,7 +43,7 @@ def parse_expression(text: str) -> ast.expr | None:
 
 
 def walk(*nodes: ast.AST) -> list[ast.AST]:
-    """Return the given nodes and all nodes inside them, as `ast.walk` does, in half its time.
+    """Return the given nodes and all nodes inside them, as `ast.walk` does, but in half the time.
 
     Nodes without fields, such as `ast.Load`, are left out.
     """

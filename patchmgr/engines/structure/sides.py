@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 LARGEST = 2 << 20
-"""The number of characters beyond which no text is merged or checked by structure.
+"""A text with more characters than this is not merged or checked by structure.
 
 The size decides, never the time that a merge takes. A Python file of a sixth of this size takes six
 seconds to merge, and more on a busy machine.

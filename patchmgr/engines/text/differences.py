@@ -72,8 +72,8 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 class Alignment(Struct, frozen=True):
     """The numbers (from 0) of the equal lines of two texts, in order.
 
-    In each text, -1 comes before these numbers, and the number of lines after them. The fields
-    `old` and `new` may be swapped.
+    Each sequence begins with the sentinel -1 and ends with another, the text's line count. The
+    fields `old` and `new` may be swapped.
     """
 
     old: Sequence[int]
@@ -124,7 +124,7 @@ def matched_runs(
 ) -> Iterator[_Run]:
     """Yield (old start, new start, number of lines) for each run of equal lines in two texts.
 
-    If the texts are parts of other texts, `at` gives the lines where they start there.
+    If the texts are parts of other texts, `at` gives the lines at which the parts start.
     """
     head, tail = equal_ends(old, new)
     if head:

@@ -31,7 +31,7 @@ def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes]
 def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
     """Return (line from 1, message) for a new syntax error, or None if there is none.
 
-    Returns None as well if a side does not parse, because the file may be for another version of
+    An error is new only if all sides parse. Otherwise, the file may be for another version of
     Python, or may not be a module.
     """
     fault = new_fault(path, sides, content) if sides else None
@@ -41,8 +41,8 @@ def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple
 def line_ending_problem(content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
     """Return (line, message) for the first line whose ending occurs on no side, or None.
 
-    Lines count from 1. The last line may have no ending. Returns None as well if no line of a side
-    has an ending.
+    Lines count from 1. The last line may have no ending. If no line of the sides has an ending,
+    nothing is reported.
     """
     known = {line_ending(line) for side in sides for line in split_lines(side)} - {None}
     for number, line in enumerate(split_lines(content) if known else (), 1):

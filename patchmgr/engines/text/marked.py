@@ -13,7 +13,7 @@ _MARKERS = tuple(
     re.compile(rb"\n" + sign)
     for sign in (b"<<<<<<< .*", rb"\|\|\|\|\|\|\| .*", rb"=======\r?(?![^\n])", b">>>>>>> .*")
 )
-"""The markers of a region, in order. A search for a line feed first is faster than for `^`."""
+"""The markers of a region, in order. A search that begins with a line feed is faster than `^`."""
 
 
 class MarkedRegion(Struct, frozen=True):

@@ -67,8 +67,8 @@ def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
 def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
     """Return the anchors in both texts, and the runs of equal lines between them.
 
-    Lines of the side are counted only from its first to its last change: a line outside the changes
-    that is unique in the base is unique in the side, too, unless a change adds it again.
+    Lines of the side are counted only from its first to its last change. A line outside this range
+    that is unique in the base is also unique in the side, unless a change adds it again.
     """
     old, new = base.lines, side.lines
     shift, (head, tail) = len(new) - len(old), equal_ends(old, new)
@@ -218,7 +218,7 @@ def merge_around(
         if found is None or not all(any(_is_within(a, one) for one in known) for a in found):
             return None
         if any(b"\r" in line for line in parts[-1]):
-            return None  # git looks at the first line of the base for the line ends of markers
+            return None  # git takes the line ending of its markers from the base's first line
     sides = tuple(map(b"".join, parts))
     tail = _joined(base, after, last, len(base.lines))
     return _joined(base, before, 0, first), (sides[0], sides[1], sides[2]), tail
@@ -230,7 +230,7 @@ def _is_within(area: Area, other: Area) -> bool:
 
 
 def _joined(base: Text, changes: Sequence[tuple[Area, Text]], at: int, end: int) -> bytes:
-    """Return a range of the base's lines with these changes, which are inside it, applied."""
+    """Apply changes inside a range of the base's lines, and return the new lines of the range."""
     merged: list[bytes] = []
     for (first, last, new_first, new_last), side in changes:
         merged += base.lines[at:first]
