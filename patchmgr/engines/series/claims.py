@@ -27,7 +27,7 @@ def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes
 
 
 def digest_of(content: bytes) -> str:
-    """Return the sha256 of some content in hexadecimal, as claims in `series.toml` write it."""
+    """Return the sha256 of the content in hexadecimal, as in a claim in `series.toml`."""
     return hashlib.sha256(content).hexdigest()
 
 

@@ -48,7 +48,7 @@ def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[
 
 
 def _pairs(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> dict[str, OwnCommit]:
-    """Map each new commit's id to the old commit with the same change, or else the same subject."""
+    """Map the id of each new commit to the old commit with the same change or else subject."""
     pairs: dict[str, OwnCommit] = {}
     free = list(old)
     for key in (_change, lambda commit: commit.subject):
@@ -106,7 +106,7 @@ def patch_sameness(old: Patch, new: Patch) -> Sameness:
 
 
 def _skeleton(file: FilePatch) -> tuple[object, ...]:
-    """Return everything that a change does to a file, except its hunks."""
+    """Return everything that a patch changes about a file, except the lines in its hunks."""
     modes = (file.old_mode, file.new_mode) if file.old_mode != file.new_mode else ()
     is_new = file.old_path is None
     mode = (file.new_mode or REGULAR,) if is_new else () if file.new_path is None else modes

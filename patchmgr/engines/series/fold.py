@@ -77,7 +77,7 @@ class Overlay:
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return a file that keeps a file from being created at `path`, or None.
+        """Return the path of a file that is in the way of a new file at `path`, or None.
 
         Files whose paths are in `leaving` do not count.
         """
@@ -146,9 +146,10 @@ def _step_file(
 
 
 def _makes(side: Overlay, change: FilePatch) -> bool:
-    """Return whether a plain diff creates a file, although it has the same name on both sides.
+    """Return whether a plain diff creates a file, although it names the file on both sides.
 
-    Its hunk starts with `@@ -0,0`. The tree decides, as such a diff may also fill an empty file.
+    The hunk of such a diff starts with `@@ -0,0`. The diff may also fill an empty file, so the tree
+    decides.
     """
     path = change.old_path
     if path is None or path != change.new_path or side.entry(path) is not None:
@@ -199,7 +200,7 @@ def _is_named(name: str | None, content: bytes) -> bool:
 
 
 def _gitlink(name: str, change: FilePatch, base: Entry | None) -> str:
-    """Return the commit that a submodule is changed to, or the empty blob if it is deleted."""
+    """Return the commit of a submodule after a change, or the empty blob for a deletion."""
     lines = [line for hunk in change.hunks for line in hunk.lines]
     old = [] if base is None else [b"-Subproject commit %s\n" % base.blob.encode()]
     if [line for line in lines if line[:1] == b"-"] != old:

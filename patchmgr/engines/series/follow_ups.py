@@ -60,7 +60,7 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return words to search for in commit messages that refer to any of `names`.
+    """Return words by which to find the commit messages that refer to any of `names`.
 
     `names` are commit ids and pull requests. Every message that refers to one of them contains at
     least one of the words.
@@ -91,14 +91,14 @@ def follow_ups(
 
 
 def reverted(subject: str, message: str) -> tuple[str, ...]:
-    """Return the commits and pull requests (`#N`) that a commit's message says it reverts."""
+    """Return the commits and pull requests (`#N`) that a commit reverts, by its message."""
     return tuple(name for kind, name in _told(subject, message, "") if kind == "reverts")
 
 
 def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind, name) for each commit or pull request that a message says it fixes or reverts.
+    """Yield (kind, name) for each commit or pull request that a message refers to.
 
-    The kind is `fixes`, `reverts` or, for a cherry-pick, `brings`.
+    The kind is `fixes`, `reverts` or, for a cherry-pick, `brings`. Other references do not count.
     """
     title = _REVERT.match(subject)
     pull = None if title is None else pull_number(title["title"])

@@ -2,9 +2,9 @@
 
 Folder names are not interpreted. `src/`, `lib/`, `python/`, a folder that is installed under
 another name, and copies that a package keeps with its data are all found by content. A file of the
-repository is taken to be the installed file that has its content, if there is only one such file
-and no other file of the repository fits better. A new or changed file is installed next to the
-files that are next to it in the repository.
+repository is taken to be the installed file with the same content, if there is only one such file
+and no other file of the repository fits that file better. A new or changed file is installed next
+to the files that are next to it in the repository.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from patchmgr.formats.series_settings import PathMap
 
 _METADATA = (".dist-info", ".data", ".egg-info")
 _LIBRARIES = ("purelib/", "platlib/")
-_LOOKED_AT = 200  # most files, in a folder or below it, that are examined
-_ENOUGH = 8  # installed files after which no more are examined
+_LOOKED_AT = 200  # most files that are examined in and below a folder
+_ENOUGH = 8  # once this many installed files are found, no more are examined
 _NAMESAKES = 16  # most installed files of the same name that are compared
 
 
@@ -89,7 +89,7 @@ class InstalledPaths:
         return place if self._has_like(place, folder) else None
 
     def is_missed(self, path: str) -> bool:
-        """Return whether a file is not installed, but files of the same folder and suffix are."""
+        """Return whether a file is not installed, but others of its folder and suffix are."""
         folder = _split(path)[0]
         is_known = self._home(folder) is not None
         return is_known and self.find(path) is None and self._has_like(path, folder)
@@ -117,10 +117,10 @@ class InstalledPaths:
         return {folder: most for folder, most in ranked.items() if most is not None}
 
     def _find_pair(self, path: str) -> str | None:
-        """Return the installed file with the name and content of `path`, or None.
+        """Return the installed file that has the name and content of `path` and comes from it.
 
-        Of several, the one with the most similar path is returned. Returns None as well if another
-        file of the repository may be the one installed there.
+        Of several files, the one with the most similar path counts. Returns None if there is no
+        such file, or if it may come from another file of the repository.
         """
         if path in self._known and self._source.is_same(path, path):
             return path
@@ -219,7 +219,7 @@ class InstalledPaths:
                 yield place[: -len(rest) - 1]
 
     def _folder_named(self, folder: str) -> str | None:
-        """Return the part of a folder's path that begins with an installed package, or None."""
+        """Return a folder's path from the name of an installed package on, or None."""
         parts = folder.split("/")
         for start, part in enumerate(parts):
             if part in self._tops:

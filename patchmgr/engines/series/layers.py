@@ -1,7 +1,7 @@
 """Apply the changes of patches in another order, or to other files.
 
-A state maps the paths of the files that differ from the pin to these files, or to None if they are
-deleted. A layer is the change of one patch between two states.
+A state holds the files that differ from the pin, keyed by path. None stands for a deleted file. A
+layer is the change of one patch between two states.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """The files at the pin that every state of a series builds on, with access to their contents.
+    """What is the same for all states of a series: the files at the pin, and access to contents.
 
-    `text` merges files in which two changes meet.
+    `text` merges a file if two changes meet in it.
     """
 
     pin: Tree
@@ -68,7 +68,7 @@ class Ground(Struct, frozen=True):
         return side
 
     def between(self, name: str, old: State, new: State) -> Layer:
-        """Return the difference between two states of a series as the change of one patch."""
+        """Return the difference between two states of a series, as the change of patch `name`."""
         pairs = {p: (self.entry(old, p), self.entry(new, p)) for p in (*old, *new)}
         return Layer(name, {path: pair for path, pair in pairs.items() if pair[0] != pair[1]})
 
@@ -110,7 +110,7 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Return whether a state lacks a patch's change, so that reversing the change has no effect."""
+    """Return whether reversing a patch's change has no effect: the state lacks the change."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
@@ -168,7 +168,7 @@ _DEFINED = re.compile(
     re.MULTILINE,
 )
 _WORD = re.compile(rb"[^\W\d]\w*")
-# Names rather than words of a sentence: an underscore, a digit or a capital after the first letter.
+# A name, not a word of prose: it has an underscore, a digit or a capital after its first letter.
 _NAME = re.compile(rb"[^\W\d]\w*[_0-9A-Z]\w*$")
 
 
@@ -217,9 +217,9 @@ def _meet(one: Layer, other: Layer) -> bool:
 
 
 def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: State) -> str | None:
-    """Return a file that keeps `other` from being moved above the layers `carried`, or None.
+    """Return a file because of which `other` must stay before the layers `carried`, or None.
 
-    `other` can be moved there if both orders apply and give the same files.
+    `other` may come after them if both orders apply and give the same files.
     """
     above = lay_all(ground, [other, *carried], start)
     below = lay_all(ground, [*carried, other], start)

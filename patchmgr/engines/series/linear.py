@@ -41,7 +41,7 @@ class Line:
     The parameter `want` is the fork's tree after a commit. Conflicts are resolved as in that tree,
     and what still differs from it becomes a separate patch.
 
-    If the content of a file in a merge of the fork is exactly git's text merge, the file's patches
+    If git's text merge gives exactly the file that the fork has after a merge, the file's patches
     are not rebased yet: they keep their base (`_bases`) until the fork changes the file again. A
     file that 50 patches change is then merged once for each merge of the fork, not 50 times
     (namecoin-core: 754 patches, 818 merges).
@@ -57,7 +57,7 @@ class Line:
         self._recall = recall
         self._top: dict[str, Entry | None] = {}
         self._homes: dict[str, str] = {}
-        # The base, the file after the last patch on it, and the last merge, by path.
+        # By path: the base, the file after the last patch on this base, and the last merge.
         self._bases: dict[str, tuple[Entry | None, Entry | None, str]] = {}
 
     def paths(self) -> set[str]:
@@ -65,11 +65,11 @@ class Line:
         return set(self._top)
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at a path after the last patch, or None if there is no file."""
+        """Return the file that is at a path after the last patch, or None if there is none."""
         return self._top[path] if path in self._top else self._tree.entry(path)
 
     def pick(self, commit: str, changes: Changes, want: Tree, merge: str = "") -> None:
-        """Append a commit as a patch, as `git cherry-pick` does, if it still changes anything."""
+        """Append a commit as a patch, as `git cherry-pick` does, unless it has become empty."""
         piece = Piece(commit, {})
         for path, (old, new) in changes.items():
             is_lost = old is not None and self.entry(path) is None
@@ -126,7 +126,7 @@ class Line:
             self.pieces.append(Piece(commit, rest, is_rest))
 
     def finish(self, commit: str, want: Tree) -> None:
-        """Rebase patches with an older base, and settle what then differs from the fork's tree."""
+        """Rebase the patches that have an older base, and append a patch with what then differs."""
         for path in tuple(self._bases):
             self._catch_up(path)
         self.settle(commit, (), want, is_rest=True)
@@ -191,9 +191,9 @@ class Line:
         return Entry(mode, self._blobs.add(content))
 
     def _resolved(self, marked: bytes, wanted: bytes) -> tuple[bytes, str]:
-        """Resolve a text in conflict with recorded resolutions, or else as in the fork's tree.
+        """Resolve conflicts as recorded, or else as in the fork's tree, or else to ours.
 
-        If neither is possible, ours is taken. Also returns how the text was resolved.
+        Also returns how they were resolved.
         """
         ends = wanted.endswith(b"\n")
         known = replay(marked, self._recall.find, ends_with_newline=ends)

@@ -76,7 +76,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: StateFinder) -> dict[str, str]:
-    """Return why an upstream state does not need certain patches: reasons keyed by patch name."""
+    """Return the patches that an upstream state does not need, as reasons keyed by patch name."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -125,7 +125,7 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
     """Return the patches of a rebase, and mark those that their conditions leave out.
 
-    If any patch has a condition, the changes of the patches to the base are computed as well.
+    If any patch has a condition, the changes that each patch makes to the base are computed, too.
     Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.
     """
     if not has_conditions([item.patch for item in items if item.refusal is None]):

@@ -13,7 +13,7 @@ FEWEST = 4  # least number of digits of an id
 
 
 def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") -> str:
-    """Return the patch of a series that a word refers to, by the rules of `matching`.
+    """Return the patch that a word refers to, by the rules of `matching`.
 
     Raises PatchmgrError "unknown-patch" if no patch or several patches match. The hint then lists
     similar names.
@@ -42,7 +42,7 @@ def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrErr
 
 
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
-    """Return the names of all patches of a series that a word may refer to.
+    """Return the names of all patches that a word may refer to.
 
     A word refers to the patch with this name (with or without `.patch`). If there is none, a number
     refers to the patch with this number (from 1), and any other word refers to all patches whose

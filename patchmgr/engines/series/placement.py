@@ -15,7 +15,7 @@ from patchmgr.model.patch import Hunk
 
 
 class Applied(Struct, frozen=True):
-    """A text after hunks are applied, and the line of the old text (from 0) where each starts."""
+    """A text after hunks are applied, and the line (from 0) of the old text where each started."""
 
     content: bytes
     positions: tuple[int, ...]
@@ -66,9 +66,9 @@ _kept_lines = lru_cache(16)(split_lines)  # cached, so callers must not change t
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
     """Apply all hunks without fuzz: every context line and removed line must match.
 
-    Each hunk is expected to be off by as many lines as the hunk before it. If a hunk does not fit
-    at the expected line, it is applied at the only other position, after the hunk before it, where
-    it fits. A hunk with less context on one side fits only at the start or end of the file.
+    Each hunk is expected at its stated line, shifted by the same offset as the previous hunk. If it
+    does not fit there, it is applied at the only other position after the previous hunk where it
+    fits. A hunk with less context on one side fits only at the start or end of the file.
     """
     lines = split_lines(content)
     out: list[bytes] = []
@@ -94,7 +94,7 @@ def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
 def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | str:
     old = list(hunk.old())
     end = expected + len(old)
-    # Git and `patch` expect a hunk that ends without context at the end of the file.
+    # If a hunk ends without context, git and `patch` expect it at the end of the file.
     is_for_end = hunk.lines[0][:1] == b" " != hunk.lines[-1][:1]
     if (
         start <= expected <= len(lines)
@@ -115,9 +115,10 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
 def nearest_places(content: bytes, hunks: Sequence[Hunk]) -> tuple[int, ...] | None:
     """Return the lines (from 0) where both `git apply` and `patch` put the hunks, or None.
 
-    Both choose the position nearest to the line that they expect. Git expects the line that the
-    hunk states for the new text. `patch` expects the line stated for the old text, moved by as much
-    as the previous hunk. Returns None if they choose differently, or if a position is not certain.
+    Both choose the position nearest to the line at which they expect the hunk. Git expects it at
+    the new line number in its header. `patch` expects it at the old line number, shifted by the
+    same offset as the previous hunk. Returns None if they choose differently, or if a position is
+    not certain.
     """
     lines = split_lines(content)
     of_git = _nearest(lines, hunks, is_git=True)
@@ -145,9 +146,10 @@ def _nearest(lines: list[bytes], hunks: Sequence[Hunk], *, is_git: bool) -> tupl
 
 
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
-    """Return whether a position agrees with the context of a hunk.
+    """Return whether the context of a hunk allows a position.
 
-    A hunk with less context before or after its changes belongs at the start or end of the file.
+    A hunk with less context after its changes than before must be at the end of the file. A hunk
+    with less context before its changes than after must be at the start, if it was there before.
     """
     is_context = [line[:1] == b" " for line in hunk.lines]
     leading, trailing = _run_length(is_context), _run_length(is_context[::-1])
@@ -178,7 +180,7 @@ def places_of(content: bytes, hunk: Hunk) -> list[int]:
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
-    """Return whether the hunks give `result` at some lines, in order and without fuzz."""
+    """Return whether the hunks, applied in order and without fuzz, can give `result`."""
     old, new = _kept_lines(content), _kept_lines(result)
     done, drift = [0], 0
     for hunk in hunks:
@@ -196,7 +198,7 @@ def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
 def _same_from(
     old: list[bytes], new: list[bytes], done: Sequence[int], *, drift: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of lines where the next hunk may start: before it, both texts are equal."""
+    """Yield the ranges of lines where the next hunk may start. Before it, the texts are equal."""
     last = -1
     for first in done:
         if first > last:
@@ -241,7 +243,7 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
 def take_in(
     content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
 ) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
-    """Apply the hunks whose numbers are in `taken` to a text.
+    """Apply some hunks to a text: those whose numbers are in `taken`.
 
     Returns the new text, and the other hunks with their positions in the new text.
     """

@@ -32,7 +32,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 
 class Evaluation(Struct, frozen=True):
-    """Whether a predicate holds on an upstream state, and the facts that decided it."""
+    """The answer whether a predicate holds on an upstream state, and the facts that prove it."""
 
     holds: bool
     why: str
@@ -83,7 +83,7 @@ def refusal(conditions: Conditions, own: State, states: StateFinder) -> str | No
 
 
 def broken_promise(conditions: Conditions, own: State, states: StateFinder) -> str | None:
-    """Return why `Ensures` is false on a state that has the patch, or None if it is not false."""
+    """Return why `Ensures` is false on a state that has the patch, or None otherwise."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with the patch"), states)
@@ -91,7 +91,7 @@ def broken_promise(conditions: Conditions, own: State, states: StateFinder) -> s
 
 
 def failure(conditions: Conditions, own: State, states: StateFinder) -> str | None:
-    """Return why a patch's `Valid-While` is false on an upstream state, or None if it is not.
+    """Return why `Valid-While` is false on an upstream state, or None otherwise.
 
     The reason does not contain the ref of the state, so it is the same for every ref.
     """
@@ -102,16 +102,17 @@ def failure(conditions: Conditions, own: State, states: StateFinder) -> str | No
 
 
 def _written(ref: WrittenRef, own: State) -> str:
-    """Return the ref that the matching lines of a file name; all of them must name the same ref."""
+    """Return the ref that a file names in the lines that match; they must all name the same ref."""
     text = _text(ref.path, own)
-    wanted = f"which should name a ref in a line that matches {_quoted(ref.regex)}"
+    problem = f"cannot read a ref from {shown(ref.path)}: in {own.label}, "
     if text is None:
-        raise _unknown(f"there is no file {shown(ref.path)} in {own.label}, {wanted}")
+        raise _unknown(f"{problem}there is no such file")
     found = (compile_regex(ref.regex).search(_searched(line)) for line in text.split("\n"))
     names = sorted({match[1] for match in found if match is not None and match[1]})
-    if len(names) != 1:
-        number = "no such line" if not names else "lines that differ"
-        raise _unknown(f"{shown(ref.path)} of {own.label}, {wanted}, has {number}")
+    if not names:
+        raise _unknown(f"{problem}no line that matches {_quoted(ref.regex)} names a ref")
+    if len(names) > 1:
+        raise _unknown(f"{problem}lines that match {_quoted(ref.regex)} name different refs")
     return names[0]
 
 

@@ -134,9 +134,6 @@ def test_a_predicate_holds_or_not_and_says_why(text: str, holds: bool, why: str)
     assert find(text) == Evaluation(holds, why)
 
 
-NAMES = 'which should name a ref in a line that matches "TAG (.*)"'
-
-
 @table(
     ("text", "problem"),
     [
@@ -146,11 +143,18 @@ NAMES = 'which should name a ref in a line that matches "TAG (.*)"'
         ),
         ("path x of lib at v7", "lib has no v7"),
         ("path x of nobody", "nobody has no None"),
-        ('path x of lib at "TAG (.*)" in no', f"there is no file no in up v1, {NAMES}"),
-        ('path x of lib at "TAG (.*)" in d/f.py', f"d/f.py of up v1, {NAMES}, has no such line"),
+        (
+            'path x of lib at "TAG (.*)" in no',
+            "cannot read a ref from no: in up v1, there is no such file",
+        ),
+        (
+            'path x of lib at "TAG (.*)" in d/f.py',
+            'cannot read a ref from d/f.py: in up v1, no line that matches "TAG (.*)" names a ref',
+        ),
         (
             'path x of lib at "TAG (.*)" in two.cmake',
-            f"two.cmake of up v1, {NAMES}, has lines that differ",
+            "cannot read a ref from two.cmake: "
+            'in up v1, lines that match "TAG (.*)" name different refs',
         ),
         ('pattern "x" in broken.py:C', "the symbols of broken.py in up v1 cannot be determined"),
         ('pattern "x" in notes.txt:C', "the symbols of notes.txt in up v1 cannot be determined"),
