@@ -36,8 +36,7 @@ Origin = tuple[str, str]
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _COMMENT = re.compile(rb"(?:#(?!\s*(?:define|if|elif|include)\b)|//).*")
-# Words that are names rather than prose: they have an underscore, a digit or a capital letter
-# after the first letter.
+# A name, not a word of prose: it has an underscore, a digit or a capital after its first letter.
 _NAME = re.compile(rb"[A-Za-z_]\w*[_0-9A-Z]\w*$")
 _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace)\s+(\w+)")
 
@@ -167,7 +166,7 @@ def block_whole(left: Left, paths: Collection[str]) -> Left:
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict as it is after a later change to its file, which it does not block."""
+    """Return a conflict as it is after a later change to its file that it does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)

@@ -1,4 +1,4 @@
-"""Report the conflict in a file that no rung could merge, or apply a person's resolution of it."""
+"""Report a conflict that no rung could merge, or apply a person's resolution of this conflict."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def _known(
     """Return a person's resolution of a file as a 1-tuple, or None if there is no resolution.
 
     If a side has changed since the person resolved the file, because of an earlier conflict or an
-    edit of the patch, that change is merged into the resolution. A new conflict of this merge is
-    returned instead.
+    edit of the patch, that change is merged into the resolution. If this merge has a conflict, the
+    conflict is returned instead.
     """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:
@@ -172,9 +172,9 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
     """Return the tree entry (mode and blob) of a file that a person resolved to `content`.
 
     If a side is a symbolic link or a submodule, and has this content (a line feed at the end is
-    ignored), the result is the entry of this side. Otherwise, the file is regular, and has the mode
-    of the side that changed the mode. If no side is a regular file, it is a symbolic link or a
-    submodule; raises PatchmgrError "bad-resolution" if `content` does not fit one.
+    ignored), the result is the entry of this side. Otherwise, the result is a regular file with the
+    mode of the side that changed the mode. If no side is a regular file, the result is a symbolic
+    link or a submodule. Raises PatchmgrError "bad-resolution" if `content` fits neither.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")

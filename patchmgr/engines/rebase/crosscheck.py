@@ -127,8 +127,8 @@ _ARGUMENT = re.compile(
 )
 _PLAIN = frozenset({"None", "True", "False", "nullptr"})
 _KEYWORDS = frozenset({*kwlist, "case", "catch", "delete", "new", "sizeof", "switch", "throw"})
-_FEWEST = 2  # how many uses in base, other than calls, must all have changed to be evidence
-_LONGEST = 2000  # tokens of a call: its end is not found if a comment has an unbalanced bracket
+_FEWEST = 2  # fewest uses in base, other than calls, that are evidence if all of them changed
+_LONGEST = 2000  # most tokens read of a call: an unbalanced bracket in a comment can hide its end
 
 Use = tuple[str, str]
 """A dotted name, and what follows it: `.`, `[`, or the kinds of a call's arguments."""
@@ -154,12 +154,12 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
         found = {use[0]: line for use, line in reversed(fresh) if use in outdated}
         for name, line in sorted(found.items()):
             shown = line.strip()[:LONGEST_SHOWN]
-            told.append(f"`{shown}` uses `{name}` as it was before {who} changed each use of it.")
+            told.append(f"`{shown}` uses `{name}` as it was before {who} changed every use of it.")
     return tuple(told)
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether the merge uses a name in a form in which `other` no longer uses it."""
+    """Return whether the merge uses a name in a form that `other` no longer uses."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False

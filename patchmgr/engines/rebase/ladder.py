@@ -120,7 +120,7 @@ def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Colli
         reason = "upstream changed the file that the patch deletes"
         return sides.collided(reason)
     if len({_kind(entry) for entry in (base, ours, theirs)}) > 1:
-        return sides.collided("upstream put another kind of file at this path")
+        return sides.collided("upstream put a different kind of file at this path")
     mode = theirs.mode if ours.mode == base.mode else ours.mode
     if len({base.blob, ours.blob, theirs.blob}) < 3:
         entry = Entry(mode, theirs.blob if ours.blob == base.blob else ours.blob)
@@ -137,7 +137,7 @@ def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Colli
 def _merge_added(
     sides: Sides, ours: Entry, theirs: Entry, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    reason = "upstream added another file at this path"
+    reason = "upstream added a different file at this path"
     if ours.mode != theirs.mode or {ours.mode, theirs.mode} - FILE_MODES:
         return sides.collided(reason)
     texts = b"", blobs.read(ours.blob), blobs.read(theirs.blob)

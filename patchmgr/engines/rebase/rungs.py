@@ -129,7 +129,7 @@ def formatted(left: Open, mergers: Mergers) -> Solved | Open:
 def structural(left: Open, mergers: Mergers) -> Solved | Open:
     """Merge a conflict by the syntax of the file, or add suggestions for its regions.
 
-    A pointer of Git LFS has no parts to merge: the hash of one side and the size of the other would
+    A Git LFS pointer has no parts to merge: the hash of one side and the size of the other would
     name a file that nobody has.
     """
     if mergers.structure is None or left.upstream.startswith(_POINTER):

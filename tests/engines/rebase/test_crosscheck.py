@@ -226,7 +226,7 @@ def test_a_use_as_it_was_before_a_side_changed_each_is_told(old: str, new: str, 
     line, name = more.strip().rpartition("\n")[2], old.lstrip("xy= ").partition("(")[0]
     name = name.partition("[")[0].removesuffix(".next")
     for who, is_upstream in (("upstream", True), ("the patch", False)):
-        said = f"`{line}` uses `{name}` as it was before {who} changed each use of it."
+        said = f"`{line}` uses `{name}` as it was before {who} changed every use of it."
         assert told(old, new, more, is_upstream=is_upstream) == [said]
 
 

@@ -119,18 +119,18 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
 @table(
     ("given_sides", "reason"),
     {
-        "add-add-mode": (sides(None, BASE, executable(BASE)), "upstream added another file"),
-        "add-add-link": (sides(None, link(b"a"), link(b"b")), "upstream added another file"),
-        "add-add-link-and-file": (sides(None, link(b"a"), BASE), "upstream added another file"),
+        "add-add-mode": (sides(None, BASE, executable(BASE)), "upstream added a different file"),
+        "add-add-link": (sides(None, link(b"a"), link(b"b")), "upstream added a different file"),
+        "add-add-link-and-file": (sides(None, link(b"a"), BASE), "upstream added a different file"),
         "upstream-deleted-mode": (sides(BASE, None, executable(BASE)), "upstream deleted"),
         "we-deleted-mode": (sides(BASE, executable(BASE), None), "that the patch deletes"),
         "upstream-made-the-link-a-file": (
             sides(link(b"f"), b"f", link(b"g")),
-            "another kind of file",
+            "a different kind of file",
         ),
         "upstream-made-the-link-a-submodule": (
             sides(link(b"f"), submodule("1"), link(b"g")),
-            "another kind of file",
+            "a different kind of file",
         ),
         "link": (sides(link(b"a"), link(b"b"), link(b"c")), "the same link"),
         "submodule": (sides(submodule("1"), submodule("2"), submodule("3")), "the same link"),
