@@ -111,7 +111,7 @@ class Workspace:
         replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
 
     def kept(self, path: str, kind: type[T]) -> T | None:
-        """Return the value that `keep` wrote to a file, or None if it is missing or malformed."""
+        """Return the value that `keep` wrote to a file, or None for a missing or malformed file."""
         try:
             return convert(read_json(self.root, path), kind)
         except (PatchmgrError, OSError, ValueError):

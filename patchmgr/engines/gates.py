@@ -1,4 +1,4 @@
-"""The checks that `check` makes of the Python code, imports, text and header of each patch.
+"""The checks that `check` runs on the Python code, imports, text and header of each patch.
 
 Every Python file must compile after every patch, and every import must find its module and name.
 The text must have no white space errors and no conflict markers. The header must be signed off,
@@ -28,7 +28,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Changes = Mapping[str, "Entry | None"]
 Importers = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
-"""A function that returns the files at the pin that may import any of the names from any module."""
+"""A function that takes modules and names, and returns the files that may import these names."""
 
 _REQUIRES = re.compile(r"^\s*(?:requires-python|python_requires)\s*=\s*[\"']([^\"']+)", re.M)
 _LOWEST = re.compile(r">=?\s*3\.(\d+)")
@@ -130,7 +130,7 @@ class PythonGates:
     def _unresolved(
         self, patch: str, path: str, wanted: frozenset[tuple[str, str]]
     ) -> Iterator[Problem]:
-        """Yield a problem for each added import from a module of the tree that lacks the name."""
+        """Yield a problem for each added import whose module is in the tree but lacks the name."""
         files = Files(self._state, self.modules.read)
         for module, name in sorted(wanted):
             self.looked_up += 1

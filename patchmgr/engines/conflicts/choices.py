@@ -32,7 +32,7 @@ def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
 
 
 def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
-    """Return the text that a person's choice puts in place of a region of a conflict.
+    """Return the text with which a person's choice replaces a region of a conflict.
 
     None means that a file without regions is deleted.
     """

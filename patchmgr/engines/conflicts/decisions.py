@@ -24,7 +24,7 @@ from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs
 
-NEIGHBOURS = 3  # lines before and after that are included if the text itself is not distinctive
+NEIGHBORS = 3  # lines included on each side of a text that is not distinctive
 DIGITS = 32
 
 
@@ -97,7 +97,7 @@ def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
 
 
 def change_digest(patch: Patch) -> str:
-    """Return a digest of a patch's changes, which ignores header, context and line numbers."""
+    """Return a digest of the changes of a patch, without header, context and line numbers."""
     digest = hashlib.sha256()
     for change in patch.files:
         words = (change.old_path, change.new_path, change.old_mode, change.new_mode)
@@ -170,7 +170,7 @@ def passage_of_place(
     if not any(is_telling(line) for line in normal_lines(b"".join(lines))):
         before = [line for line in comparison.ours[:start] if line.strip()]
         after = [line for line in comparison.ours[end:] if line.strip()]
-        lines = [*before[-NEIGHBOURS:], *lines, *after[:NEIGHBOURS]]
+        lines = [*before[-NEIGHBORS:], *lines, *after[:NEIGHBORS]]
     return passage(path, content, lines)
 
 

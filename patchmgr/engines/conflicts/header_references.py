@@ -34,8 +34,8 @@ _FIELDS = {
     "forwarded": _ALWAYS,
 }
 _REFERENCE = rf"(?:{_PULL_URL.pattern}|{_PULL.pattern}|{_COMMIT.pattern})"
-# `it is there upstream (0.24.0: #7, in other words)` and `#7 is merged` say that the reference has
-# the patch. Any other text, such as `Words. #7 only moves the two sites`, is a remark about it.
+# `it is there upstream (0.24.0: #7, in other words)` and `#7 is merged` say that #7 has the patch.
+# Any other text, such as `Words. #7 only moves the two sites`, is only a remark about #7.
 _ANSWER = late_pattern(rf"\((?:[^():#]*:\s+)?{_REFERENCE}\s*(?:,[^().;]*)?\)\s*\.?\s*\Z")
 _LANDED = late_pattern(
     rf"\s*(?:upstream\s+(?:has|takes|merges)\s+)?{_REFERENCE}"
@@ -45,11 +45,11 @@ _LANDED = late_pattern(
 
 
 Find = Callable[[Named], "tuple[str, str] | None"]
-"""A function that returns the id and subject of a named commit, or None if it is not new."""
+"""A function that returns the id and subject of a named commit, or None for one that is not new."""
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
-    """Yield the commits, pull requests and releases that a header says contain the patch.
+    """Yield the commits, pull requests and releases that contain a patch according to its header.
 
     A pull request with the address of a repository other than `repository` is skipped.
     """

@@ -63,7 +63,7 @@ def replay(
     *,
     ends_with_newline: bool = True,
 ) -> Replayed:
-    """Replace each region of a conflict that has a recorded resolution with that resolution.
+    """Replace each region of a conflict with its recorded resolution, if there is one.
 
     The other regions keep their markers. Git ends every side of a region with a line feed.
     `ends_with_newline` says whether the merged file should end with a line feed. This matters only
@@ -253,7 +253,7 @@ def _meets_another(number: int, spans: Sequence[Span | None]) -> bool:
 def _only_place(
     blocks: Iterable[list[bytes]], texts: Sequence[bytes], resolved: bytes
 ) -> Span | None:
-    """Return where `resolved` has the first block that occurs once in it and once in `texts`.
+    """Return where in `resolved` the first block is that occurs once there and once in `texts`.
 
     Blocks without letters and digits are skipped. Returns None if there is no such block.
     """
@@ -288,8 +288,8 @@ def refusal(resolution: bytes) -> str | None:
 def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str | None:
     """Return why a text is unlikely to resolve a region of a conflict, or None if it may.
 
-    `whole` is the text with markers that contains the region, or None if it is not known. A
-    resolution must not repeat any of the three lines before or after the region that no side has.
+    `whole` is the text with markers that contains the region, or None if it is not known. Of the
+    three lines before and after the region, a resolution must not repeat any that no side has.
     """
     if (reason := refusal(text)) is not None:
         return f"it {reason}"

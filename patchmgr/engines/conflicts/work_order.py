@@ -27,9 +27,9 @@ from patchmgr.model.work_order import (
     WorkOrder,
 )
 
-_CAPS = (8000, 4000, 2000, 1000, 500, 250, 120, 60)  # characters of a text, until the order fits
+_CAPS = (8000, 4000, 2000, 1000, 500, 250, 120, 60)  # most characters of a text, tried in order
 _SIDES = ("regions.base.text", "regions.ours.text", "regions.theirs.text")
-_WEIGHT = 8  # the sides of a conflict may be this many times as long as other texts
+_WEIGHT = 8  # how many times as long as other texts the sides of a conflict may be
 _LETTERS_AN_ITEM = 50  # a list keeps one item for every 50 characters that a text may have
 _WORD = re.compile(r"\w+")
 _PROSE = ("diff", "message", "reason", "subject", "why")

@@ -40,7 +40,7 @@ _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "suppo
 
 
 class GateFinder(Struct, frozen=True):
-    """Finds the gates that the conditions in one function test.
+    """Finds the gates that are tested by the conditions in one function.
 
     `facts` maps local names to the expressions assigned to them. It is empty for C++, where a
     condition may read any member.

@@ -25,7 +25,7 @@ _BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTAL
 
 
 class Word(Struct, frozen=True):
-    """A token, preprocessor directive or macro of C++, with the first and last line (from 1)."""
+    """A token, directive or macro of C++, with the numbers (from 1) of its first and last line."""
 
     text: str
     line: int
@@ -66,7 +66,7 @@ def words_of(text: str) -> tuple[Word, ...]:
 
 
 def branch_of(word: Word) -> tuple[str, str] | None:
-    """Return the directive and the condition of an `#if`, `#else` or the like, or None."""
+    """Return the directive and condition of an `#if`, `#else` or the like; None for other words."""
     found = _BRANCH.match(word.text) if word.text.startswith("#") else None
     return None if found is None else (found[1], found[2].strip())
 

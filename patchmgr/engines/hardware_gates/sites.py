@@ -90,7 +90,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Map each line in a definition that only `other` has to the name of the definition."""
+        """Map each line to the definition around it, if only `other` has this definition."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
@@ -153,7 +153,7 @@ def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = Fa
         shift = 0
         for old, gone, new, come in changes:
             start, count = (new, come) if is_back else (old, gone)
-            first = start + (count == 0)  # a hunk without lines has the number before it
+            first = start + (count == 0)  # an empty range has the number of the line before it
             if line < first:
                 break
             if line < first + count:

@@ -241,7 +241,7 @@ def find_risks(
     files: Sequence[FileFootprint],
     known_variables: Callable[[Sequence[str]], frozenset[str]],
 ) -> tuple[Risk, ...]:
-    """Return what a reviewer must know of a series: new dependencies, binaries, variables, pins.
+    """Return what a reviewer must know about a series: new dependencies, binaries, variables, pins.
 
     The risks are sorted by kind and path. `known_variables` returns which of the given names occur
     anywhere in upstream's tree.

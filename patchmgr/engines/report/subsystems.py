@@ -31,7 +31,7 @@ class Globs:
 
 
 def _expression(glob: str) -> str:
-    """Return a glob as a regular expression of RE2, which no glob can make slow."""
+    """Return a glob as a regular expression for RE2. No glob can make RE2 slow."""
     text = glob.strip().lstrip("/")
     if text.endswith(f"/{_ANY}") and text.strip("*/"):
         text = text[: -len(_ANY)]  # everything in the folder
@@ -60,7 +60,7 @@ _KEYS = (
 
 
 def read_codeowners(content: bytes) -> Rules:
-    """Return a name and a glob for each line of CODEOWNERS. The last match of a path counts.
+    """Return a name and a glob for each line of CODEOWNERS. The last glob that matches counts.
 
     The name is that of the section or, outside of sections, the path at the start of the glob.
     """
