@@ -34,7 +34,7 @@ class MemberKind(enum.Enum):
 
 
 class Member(Struct, frozen=True):
-    """A member of an archive, whose name and link target have not been checked yet.
+    """A member of an archive. Its name and link target have not been checked yet.
 
     `mtime` is in seconds since the epoch. For a symbolic link, `content` is its target. For a hard
     link, `target` is the name of the member with the same content.
@@ -99,7 +99,7 @@ _LONGEST = 4096
 
 
 def safe_path(name: str) -> str:
-    """Return the path of a member without empty and `.` components.
+    """Return the path of a member, without its empty and `.` components.
 
     Raises ValueError for a path that could lead out of the tree, or that some file system would
     resolve to git's own directory.

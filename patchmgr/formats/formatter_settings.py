@@ -118,7 +118,7 @@ _NESTED = re.compile(r"[ \t]+\S[^\n]*|-[ \t][^\n]*")
 
 
 def clang_settings(content: bytes) -> bytes | None:
-    """Return a `.clang-format` without include orders and without styles for nested languages.
+    """Return a `.clang-format` without the keys in `_CLANG_UNUSED`.
 
     Returns None if the base style is not built in, or if the file does not have one key per line
     with its values indented below the key.

@@ -165,7 +165,7 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
-    """Return a mail of git format-patch with its commit id and commit date added as fields.
+    """Return a mail from git format-patch with its commit id and commit date added as fields.
 
     `dates` maps commit ids to dates. If the message already has an `Imported-From` field, nothing
     is added.
@@ -179,7 +179,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 
 
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
-    """Return a mail of git format-patch with these fields set in its message.
+    """Return a mail from git format-patch with these fields set in its message.
 
     A field that exists is replaced, and an empty value removes it.
     """

@@ -27,8 +27,8 @@ _LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 def decoded(raw: bytes, charset: str | None = None) -> str:
     """Return a line decoded from `charset`, by default UTF-8.
 
-    Bytes that are not UTF-8 become surrogate escapes. Raises a "bad-patch" error for an unknown
-    charset, and for bytes that are not valid in it.
+    Bytes that are not UTF-8 become surrogate escapes. Raises a "bad-patch" error if the charset is
+    unknown, or if the bytes are not valid in it.
     """
     return decode_path(raw if charset is None else _converted(raw, charset))
 
@@ -54,7 +54,7 @@ def decoded_words(raw: bytes) -> str:
 
 
 def _word(match: re.Match[bytes]) -> bytes:
-    """Return an encoded word as UTF-8; its last character may be continued in the next word."""
+    """Return an encoded word as UTF-8. Some bytes of its last character may be in the next word."""
     if match[2] in b"qQ":
         return _converted(quopri.decodestring(match[3], header=True), match[1].decode("latin-1"))
     try:

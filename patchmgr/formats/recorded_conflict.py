@@ -167,7 +167,7 @@ def _shape_fault(recorded: Recorded) -> str | None:
             else None
         )
     if recorded.parts:
-        return "has parts, but is a single conflict"
+        return "is not a group, so it must not have parts"
     if recorded.kind is RecordKind.FILE:
         return "has none of base, ours and theirs" if sides == (None, None, None) else None
     if None in sides:

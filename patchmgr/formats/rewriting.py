@@ -69,7 +69,7 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
 
     If a section names two files, the one that exists is used. Text outside of all sections is left
     out. A second section for the same file becomes a part of its own. Raises PatchmgrError if
-    anything else is wrong with the diff; other faults of the header stay.
+    anything else is wrong with the diff. In the header, only dates are corrected.
     """
     lines, notes = unmangled_lines(raw), list[str]()
     if lines and not lines[-1].endswith(b"\n"):

@@ -57,7 +57,7 @@ def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
 
 
 def name_and_stamp(text: bytes) -> tuple[bytes, bytes]:
-    """Return the name in a `---` or `+++` line whose name is not quoted, and the text after it."""
+    """Split the text after `---` or `+++` into a name, which is not quoted, and the rest."""
     name, tab, stamp = text.partition(b"\t")
     match = None if tab else _STAMP.search(name)
     return (name, stamp) if match is None else (name[: match.start()], match[1])
@@ -73,7 +73,8 @@ def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None =
             check_path(part or path, what=what)
     stripped = _stripped(name, strip)
     if stripped is None:
-        hint = "in the series file, write -pN after the patch; N is how many directories to strip"
+        hint = "in the series file, add -pN after the patch's name, "
+        hint += "where N is the number of leading directories to strip"
         raise reader.fault(f"a path has too few directories for -p{strip}", hint, at=at)
     return check_path(decode_path(stripped), what=what)
 
@@ -112,7 +113,7 @@ def _stripped(name: bytes, strip: int) -> bytes | None:
 
 
 def _whole_name(reader: PatchReader, text: bytes, at: int) -> bytes:
-    """Return a name without its quotes, if it is quoted."""
+    """Return a name. If it is quoted, the quotes are removed."""
     if text[:1] != b'"':
         return text
     quoted = unquote(text)
@@ -122,7 +123,7 @@ def _whole_name(reader: PatchReader, text: bytes, at: int) -> bytes:
 
 
 def _splits(title: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield every way to read the two names of a "diff --git" line."""
+    """Yield every pair of names that a "diff --git" line can be read as."""
     if title[:1] == b'"':
         quoted = unquote(title)
         if quoted is not None and quoted[1][:1] == b" ":
@@ -183,7 +184,7 @@ def is_hunk_head(line: bytes) -> bool:
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     """Read all hunks at the reader's position; raise a "bad-patch" error if one is inconsistent.
 
-    The counts in a hunk header must agree with its lines; no memory is allocated for the counts.
+    The counts in a hunk header must agree with the hunk's lines. High counts do not take memory.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []
@@ -222,7 +223,7 @@ class _Scan(Struct):
         old_start, old, new_start, new = (1 if n is None else int(n) for n in match.groups())
         first = old_start if old else old_start + 1
         if not first or not (new_start or not new):
-            raise reader.fault("a line number in the hunk header is 0, but the first line is 1")
+            raise reader.fault("the hunk header names line 0, but the first line is 1")
         if first < self.next_line:
             raise reader.fault("the hunk overlaps the one before it, or is out of order")
         self.next_line = first + old
@@ -230,7 +231,7 @@ class _Scan(Struct):
         return old_start, old, new_start, new, line[match.end() : -1].removeprefix(b" ")
 
     def _body(self, old: int, new: int) -> tuple[bytes, ...]:
-        """Read the lines of a hunk, given the number of lines on each side."""
+        """Read the lines of a hunk; `old` and `new` are the counts in its header."""
         reader, found = self.reader, list[bytes]()
         lines = reader.lines
         while old or new:
@@ -241,7 +242,7 @@ class _Scan(Struct):
             old -= sides & _OLD
             new -= sides >> 1
             if old < 0 or new < 0:
-                raise reader.fault("the hunk has more lines than its header counts")
+                raise reader.fault("the hunk has more lines than its header says")
             found.append(line if line != b"\n" else b" \n")
             reader.at += 1
             if reader.at < len(lines) and lines[reader.at][:2] == b"\\ ":
@@ -253,7 +254,7 @@ class _Scan(Struct):
         if not line:
             return self.reader.fault("the patch ends inside a hunk", "is the file complete?")
         if sides is None:
-            return self.reader.fault("the hunk has fewer lines than its header counts")
+            return self.reader.fault("the hunk has fewer lines than its header says")
         if self.ended & sides:
             return self.reader.fault("a line follows the last line of the file")
         hint = "add the newline if nothing else is missing"

@@ -116,7 +116,7 @@ def _mainline_problems(patch: Patch, text: str) -> Iterator[str]:
     found = _mainline(text)
     if found is None:
         yield (
-            f"{MAINLINE} is {shown(text)}, but it must be a version, Queued, or one of Submitted,"
+            f"{MAINLINE} is {shown(text)}, but it must be a version or Queued; or one of Submitted,"
             " Not yet and Never, followed by a comma and a reason"
         )
         return
