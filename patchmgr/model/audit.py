@@ -1,4 +1,4 @@
-"""Audit findings, which are faults that a clean merge can hide, and the ledger of patch lines."""
+"""Audit findings (faults that a clean merge can hide), and the ledger of patch lines."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ ENSURES = "ensures"
 class AuditFinding(Struct, frozen=True):
     """A fault in the result of a merge without conflicts.
 
-    `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A finding that
-    is certain puts its patch in conflict; one that is not is a warning. `path` and `line` are a
-    position in the result; `line` counts from 1, and is 0 if the finding concerns the whole file.
+    `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A certain finding
+    puts its patch in conflict; any other finding is a warning. `path` and `line` are a position in
+    the result; `line` counts from 1, and is 0 if the finding concerns the whole file.
     `text` is one sentence for a person: what is wrong, and what to look at. `commit` is the
     upstream commit (or release) that caused the fault, or None if unknown. `proposal` is the name
     or text to use instead, or None if unknown.
 
-    A finding that is certain has an `id`, which stays the same while the patch and the fault stay
-    the same. A person accepts the finding by this id; `accepted` is the reason that the person
-    gave, or None if nobody has accepted the finding.
+    A certain finding has an `id`, which stays the same while the patch and the fault stay the same.
+    A person accepts the finding by this id; `accepted` is the reason that the person gave, or None
+    if nobody has accepted the finding.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""The footprint of a series: the numbers of files and lines of upstream that it changes."""
+"""The footprint of a series: how many files and lines it changes in its upstream."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Kind(str, Enum):
-    """What a series does to a file; a renamed file may also be edited."""
+    """What a series does to a file. A file that is `RENAMED` may be edited as well."""
 
     NEW = "new"
     EDITED = "edited"
@@ -40,9 +40,9 @@ class Build(str, Enum):
 class FileChange(Struct, frozen=True):
     """The change that all patches of a series together make to one file, from the pin to the head.
 
-    `path` is the path at the head, or the old path if the file was deleted. A mode or content is
-    None if the file does not exist in that state; a content is also None if it was not read. A file
-    whose content is the same at the pin and the head is not part of the footprint.
+    `path` is the path at the head, or the old path if the file was deleted. The mode and content of
+    a state are None if it lacks the file; a content is also None if it was not read. A file whose
+    content is the same at the pin and the head is not part of the footprint.
     """
 
     path: str

@@ -194,7 +194,7 @@ class PatchOutcome(Struct, frozen=True):
     is the file that contains them now. `superseded` lists the parts that landed in a different
     form. `likely` lists the commits that seem to do the same as the patch. `finding` is what a
     person's decision about the patch would rest on. `warnings` describe suspicious lines in a merge
-    without conflict, each beginning with a path; `findings` come from the audit of the result.
+    without conflict; each begins with a path. `findings` come from the audit of the result.
     `description` and `drop_when` are taken from the header: why the patch exists, and when it may
     be dropped.
     """

@@ -57,7 +57,7 @@ class BinaryChange(Struct, frozen=True):
 
 
 class FilePatch(Struct, frozen=True):
-    """The change to one file: a new file has no `old_path`, a deleted file has no `new_path`.
+    """The change to one file. A new file has no `old_path`, and a deleted file has no `new_path`.
 
     Modes are git's octal strings ("100644"), or None if the diff does not give them. Ids are those
     of the diff's index line, possibly abbreviated, or None if there is no such line.

@@ -72,8 +72,8 @@ class Step(Struct, frozen=True):
     """One upstream commit (or release) between two states.
 
     `changes` maps each touched path to the file after the step, or to None if the step deletes the
-    file. `reverts` lists the commits and pull requests (`#N`) that the step's message says it
-    reverts. `is_merge` says whether the step merges a branch.
+    file. `reverts` lists the commits and pull requests (`#N`) that the step reverts, according to
+    its message. `is_merge` says whether the step merges a branch.
     """
 
     commit: str

@@ -1,4 +1,4 @@
-"""Predicates about the state of an upstream, which a patch's header uses as conditions."""
+"""Predicates about an upstream state. The header of a patch uses them as conditions."""
 
 from __future__ import annotations
 

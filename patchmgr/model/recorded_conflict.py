@@ -54,10 +54,10 @@ class Resolution(Struct, frozen=True):
 class Recorded(Struct, frozen=True):
     """A conflict in the folder `conflicts/`.
 
-    If a whole file is in conflict, `base`, `ours` or `theirs` is None if that side lacks the file.
-    A group has none of these; `parts` lists the ids of its conflicts. `path` is the file in which
-    the conflict was first seen, and `seen` names the series and patch, or the merge, in which it
-    was first seen. Neither is part of the conflict's identity.
+    `base`, `ours` and `theirs` are its sides. For a conflict of whole files, a side that lacks the
+    file is None. A group has no sides; `parts` lists the ids of its conflicts. `path` and `seen`
+    say where the conflict was first seen: in which file, and in which patch of a series or in which
+    merge. The id of the conflict does not depend on them.
     """
 
     id: str

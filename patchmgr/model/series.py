@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Guard(Struct, frozen=True):
-    """A condition on a guard symbol: `+sym` needs the symbol to be selected, `-sym` forbids it."""
+    """A condition: `+sym` holds if the symbol is selected, and `-sym` holds if it is not."""
 
     symbol: str
     is_positive: bool

@@ -15,10 +15,11 @@ Word = Annotated[str, Meta(pattern=r"^[^-]")]
 
 
 class Upstream(Struct, frozen=True):
-    """A project that series follow: a git remote, a package of the index, both, or an archive.
+    """A project that series follow.
 
-    `track` is "git", "package" or "archive", and says where the name of a state is looked up.
-    `archive` is a URL, or the path of an archive or folder.
+    It is a git remote, a package on a package index, or both; or it is an archive. `track` is
+    "git", "package" or "archive", and says where the name of a state is looked up. `archive` is a
+    URL, or the path of an archive or folder.
     """
 
     name: str
@@ -30,7 +31,7 @@ class Upstream(Struct, frozen=True):
 
 
 class Pin(Struct, frozen=True, forbid_unknown_fields=True):
-    """The exact upstream state that a series is based on; ids are 40 hex.
+    """The exact upstream state that a series is based on. Ids have 40 hex digits.
 
     `archive` and `sha256` are the file name and digest of the archive of a release or snapshot, or
     None for a commit of a git remote.
