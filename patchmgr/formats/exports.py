@@ -78,8 +78,8 @@ class Form(Struct, frozen=True):
     """An export format. This base class exports a folder of mails with a series file.
 
     `is_file` is true if `files` returns a single file, under the empty path. `takes_all` is true if
-    patches are exported even if guards or conditions leave them out. `is_whole` is true if all
-    patches become one diff. `names_releases` is true if the format uses `Pinned.landed`.
+    patches that guards or conditions leave out are exported, too. `is_whole` is true if all patches
+    become one diff. `names_releases` is true if the format uses `Pinned.landed`.
     """
 
     is_file: bool = False
@@ -336,8 +336,8 @@ def _check_utf8(item: ExportItem) -> None:
 def _package(pinned: Pinned) -> PackagePatch | None:
     """Return the package that the user named, or None if the user named none.
 
-    If the user gave no version, the pin must be a release, whose version is used. Raises a "usage"
-    error if it is not, or if the name is not a valid npm name.
+    If the user gave no version, the pin must be a release, and its version is used. Raises a
+    "usage" error for any other pin, and for a name that is not a valid npm name.
     """
     if pinned.package is None:
         return None

@@ -77,8 +77,8 @@ class Sums(Struct, frozen=True):
 class Ledger(Struct, frozen=True):
     """What became of each added and each removed line of a series' patches.
 
-    Each of `faults` pairs the name of a patch with a finding about lines of the patch that are not
-    accounted for. If the finding is not certain, upstream landed the patch without those lines.
+    `faults` holds findings about lines that are not accounted for, each with the name of its patch.
+    If a finding is not certain, upstream landed the patch without those lines.
     """
 
     added: Sums

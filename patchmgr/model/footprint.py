@@ -40,8 +40,8 @@ class Build(str, Enum):
 class FileChange(Struct, frozen=True):
     """The change that all patches of a series together make to one file, from the pin to the head.
 
-    `path` is the path at the head, or the old path if the file was deleted. The mode and content of
-    a state are None if it lacks the file; a content is also None if it was not read. A file whose
+    `path` is the path at the head, or the old path if the file was deleted. In a state that lacks
+    the file, mode and content are None. A content is also None if it was not read. A file whose
     content is the same at the pin and the head is not part of the footprint.
     """
 

@@ -25,7 +25,7 @@ class CheckCommand(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """A claim about the content of a file of the branch, or of one symbol in it.
+    """A claim about the content of a file on the branch, or of one symbol in this file.
 
     `digest` is the sha256 of that content, or None if it must be the same as at the pin.
     """

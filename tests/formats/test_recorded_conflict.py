@@ -111,7 +111,7 @@ def test_any_content_survives_a_round_trip(
         ),
         "region-deleted": ({"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "by deleting"),
         "deleted-1": ({"meta.toml": SOLVED + b"deleted = 1\n"}, "deleted: expected `bool`"),
-        "parts": ({"meta.toml": META + b'parts = ["aaaaaaaaaaaa"]\n', **SIDES}, "must not have parts"),
+        "parts": ({"meta.toml": META + b'parts = ["aaaaaaaaaaaa"]\n', **SIDES}, "not have parts"),
         "parts-path": (
             {"meta.toml": META + b'parts = ["../x"]\n'},
             "parts[0]: expected `str` matching",

@@ -50,7 +50,7 @@ def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) 
     if conflict.marked is None:
         return Fitted(content)
     if content is None:
-        return Failure("place", "only regions of the file are in conflict, so it cannot be deleted")
+        return Failure("place", "the file cannot be deleted: only regions of it are in conflict")
     split, marked = split_marked(conflict.marked), conflict.marked
     regions = [(region_id(r.base, r.ours, r.theirs), r) for r in (s.region for s in split.regions)]
     told = compare(marked, content)

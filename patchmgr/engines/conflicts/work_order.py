@@ -38,7 +38,7 @@ _HUNK = re.compile(r"(?m)^(?=@@ )")
 
 
 def readable(content: bytes | None) -> str | None:
-    """Return content as a string, or None if there is none, or if it is binary or not UTF-8."""
+    """Return content as a string, or None if it is missing, binary or not UTF-8."""
     if content is None or b"\0" in content:
         return None
     try:

@@ -277,7 +277,7 @@ class GateRemover:
         return None if end is None or self._words[start].text != "(" else (start + 1, end)
 
     def _parts(self, at: int) -> tuple[tuple[int, int], tuple[int, int] | None]:
-        """Return the range of the body of an `if`, and the range of its `else`, if it has one."""
+        """Return the ranges of the body and the `else` of an `if`; without `else`, one is None."""
         head = self._head(at)
         if head is None:
             raise UnclearSource
@@ -378,7 +378,7 @@ def parsed(words: Sequence[Word]) -> ast.expr:
 
 
 def _end(texts: Sequence[str]) -> int:
-    """Return the index of the bracket that closes the first one."""
+    """Return the index of the bracket that closes the first bracket."""
     depth = 0
     for index, text in enumerate(texts):
         depth += _DEPTH.get(text, 0)

@@ -384,7 +384,7 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
 
 
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Return whether git may have placed a hunk at the wrong one of several positions.
+    """Return whether git may have placed a hunk at a wrong position, because several are possible.
 
     This is possible if the hunk fits at more positions in upstream's file than in the base, and
     upstream no longer has the symbol around the hunk. If no symbol is around the hunk, it is

@@ -49,8 +49,8 @@ def check_merged(
     """Start checking cleanly merged files, and return a function that waits for the warnings.
 
     The returned function takes the findings of other checks, and leaves out warnings about names
-    that these findings already report. It returns each warning as a finding, with the patch that
-    the quoted code is from. Files in conflict are not checked.
+    that these findings already report. It returns each warning as a finding, with the patch from
+    which the quoted code comes. Files in conflict are not checked.
     """
     merges, texts = dict[str, str](), dict[str, Texts]()
     for path in states.carriers:

@@ -147,7 +147,7 @@ def rebase_series(
 
 
 def _with_history(judged: Judged, item: Item) -> Judged:
-    """Add the upstream commit that landed the patch, and one that later changed or reverted it."""
+    """Add the commit that landed the patch, and a later commit that changed or reverted it."""
     found = item.absorption
     if found is None:
         return judged
@@ -446,7 +446,7 @@ def _outcome(run: _Run, patch: Patch, verdict: Verdict, reason: str | None = Non
 
 
 def _hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
-    """Return one outcome for each verdict on a file. That of a change without hunks has line 0."""
+    """Return an outcome for each verdict on a file. For a change without hunks, its line is 0."""
     change = result.step.change
     side = result.step.theirs if result.step.theirs is not None else result.step.base
     content = shown_content(side, tools.blobs) or b""

@@ -53,7 +53,7 @@ def _part(side: Overlay, change: FilePatch, blobs: Blobs) -> RejectedHunks:
         else:
             kept.append(hunk)
     applied = apply_hunks(content, kept)
-    assert not isinstance(applied, Rejected)  # each hunk was tried together with those before
+    assert not isinstance(applied, Rejected)  # each hunk was tried with the hunks before it
     side.set(change.path, Entry(entry.mode or REGULAR, blobs.add(applied.content)))
     return RejectedHunks(change, tuple(left))
 

@@ -205,7 +205,7 @@ class Line:
         )
         if found.is_clean:
             return found.marked, "resolved as in the merge"
-        return sides_of(found.marked)[1], "left to the patch of the merge"
+        return sides_of(found.marked)[1], "resolved in the patch made for the merge"
 
 
 class Closest(Struct, frozen=True):

@@ -49,7 +49,7 @@ MERGES = [
     pytest.param(text(l3=b"own\n"), text(l20=b"up\n"), text(l3=b"own\n", l20=b"evil\n"),
                  [("own", False), ("merge", True)], [], id="evil"),
     pytest.param(text(l3=b"own\n"), text(l3=b"up\n"), b"all new\n",
-                 [("merge", True)], ["left to the patch of the merge"], id="rewritten"),
+                 [("merge", True)], ["resolved in the patch made for the merge"], id="rewritten"),
     pytest.param(text(l3=b"own\n"), None, None,
                  [], ["whole file taken from the merge"], id="deleted"),
     pytest.param(text(l3=b"own\n"), None, text(l3=b"own\n"),
