@@ -184,7 +184,7 @@ def is_hunk_head(line: bytes) -> bool:
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     """Read all hunks at the reader's position; raise a "bad-patch" error if one is inconsistent.
 
-    The counts in a hunk header must agree with the hunk's lines. High counts do not take memory.
+    The counts in a hunk header must agree with the hunk's lines. High counts take no memory.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []

@@ -54,7 +54,7 @@ class Resolution(Struct, frozen=True):
 class Recorded(Struct, frozen=True):
     """A conflict in the folder `conflicts/`.
 
-    `base`, `ours` and `theirs` are its sides. For a conflict of whole files, a side that lacks the
+    `base`, `ours` and `theirs` are its sides. If a whole file is in conflict, a side that lacks the
     file is None. A group has no sides; `parts` lists the ids of its conflicts. `path` and `seen`
     say where the conflict was first seen: in which file, and in which patch of a series or in which
     merge. The id of the conflict does not depend on them.

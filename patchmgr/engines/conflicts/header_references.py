@@ -49,7 +49,7 @@ Find = Callable[[Named], "tuple[str, str] | None"]
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
-    """Yield the commits, pull requests and releases that contain a patch according to its header.
+    """Yield the commits, pull requests and releases that contain a patch, according to its header.
 
     A pull request with the address of a repository other than `repository` is skipped.
     """

@@ -253,7 +253,7 @@ def _meets_another(number: int, spans: Sequence[Span | None]) -> bool:
 def _only_place(
     blocks: Iterable[list[bytes]], texts: Sequence[bytes], resolved: bytes
 ) -> Span | None:
-    """Return where in `resolved` the first block is that occurs once there and once in `texts`.
+    """Return the place in `resolved` of the first block that occurs once there and once in `texts`.
 
     Blocks without letters and digits are skipped. Returns None if there is no such block.
     """

@@ -277,7 +277,7 @@ class GateRemover:
         return None if end is None or self._words[start].text != "(" else (start + 1, end)
 
     def _parts(self, at: int) -> tuple[tuple[int, int], tuple[int, int] | None]:
-        """Return the ranges of the body and the `else` of an `if`; without `else`, one is None."""
+        """Return two ranges: the body of an `if`, and its `else` (None if there is no `else`)."""
         head = self._head(at)
         if head is None:
             raise UnclearSource

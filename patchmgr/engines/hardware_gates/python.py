@@ -379,7 +379,7 @@ def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> 
     for node in walk(*body):
         counts.update(bound_by(node))
         if isinstance(node, (ast.Global, ast.Nonlocal)):
-            counts.update([*node.names, *node.names])  # twice, so these names never count as once
+            counts.update([*node.names, *node.names])  # twice: never taken as assigned once
         target = _target(node)
         if target is not None:
             found[target[0]] = target[1]

@@ -13,8 +13,8 @@ def longest_stretch(
     The states are numbered; the series is on state `start`. Returns `start` only if a trial rebase
     to `start + 1` gave a conflict. `suspects` returns the states that earlier conflicts name as
     their causes. A state after a conflict may be clean again, and a bisection could miss it. So the
-    search tries the state before each suspect and, if that state is clean, a state after it.
-    It halves the range only if there are no other suspects.
+    search tries the state before each suspect and, if that state is clean, a state after the
+    suspect. It halves the range only if there are no other suspects.
     """
     best, worst = start, end + 1
     while best + 1 < worst:

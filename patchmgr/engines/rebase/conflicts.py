@@ -1,4 +1,4 @@
-"""Report a conflict that no rung could merge, or apply a person's resolution of this conflict."""
+"""Report a conflict that no rung could resolve, or apply a person's resolution of this conflict."""
 
 from __future__ import annotations
 

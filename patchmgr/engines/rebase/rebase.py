@@ -446,7 +446,7 @@ def _outcome(run: _Run, patch: Patch, verdict: Verdict, reason: str | None = Non
 
 
 def _hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
-    """Return an outcome for each verdict on a file. For a change without hunks, its line is 0."""
+    """Return an outcome for each verdict on a file. A change without hunks has line 0."""
     change = result.step.change
     side = result.step.theirs if result.step.theirs is not None else result.step.base
     content = shown_content(side, tools.blobs) or b""

@@ -91,14 +91,14 @@ def follow_ups(
 
 
 def reverted(subject: str, message: str) -> tuple[str, ...]:
-    """Return the commits and pull requests (`#N`) that a commit reverts, by its message."""
+    """Return the commits and pull requests (`#N`) that a commit reverts, as its message says."""
     return tuple(name for kind, name in _told(subject, message, "") if kind == "reverts")
 
 
 def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind, name) for each commit or pull request that a message refers to.
+    """Yield (kind, name) for each fix, revert and cherry-pick that a message states.
 
-    The kind is `fixes`, `reverts` or, for a cherry-pick, `brings`. Other references do not count.
+    The kind is `fixes`, `reverts` or `brings`, and the name is that of the commit or pull request.
     """
     title = _REVERT.match(subject)
     pull = None if title is None else pull_number(title["title"])

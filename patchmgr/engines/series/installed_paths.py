@@ -117,10 +117,10 @@ class InstalledPaths:
         return {folder: most for folder, most in ranked.items() if most is not None}
 
     def _find_pair(self, path: str) -> str | None:
-        """Return the installed file that has the name and content of `path` and comes from it.
+        """Return the installed file that comes from `path`, judged by name and content, or None.
 
-        Of several files, the one with the most similar path counts. Returns None if there is no
-        such file, or if it may come from another file of the repository.
+        Of several such files, the one with the most similar path counts. If this file may come from
+        another file of the repository as well, the result is None.
         """
         if path in self._known and self._source.is_same(path, path):
             return path
@@ -219,7 +219,7 @@ class InstalledPaths:
                 yield place[: -len(rest) - 1]
 
     def _folder_named(self, folder: str) -> str | None:
-        """Return a folder's path from the name of an installed package on, or None."""
+        """Return the part of a folder's path from an installed package's name on, or None."""
         parts = folder.split("/")
         for start, part in enumerate(parts):
             if part in self._tops:

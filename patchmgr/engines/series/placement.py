@@ -15,7 +15,7 @@ from patchmgr.model.patch import Hunk
 
 
 class Applied(Struct, frozen=True):
-    """A text after hunks are applied, and the line (from 0) of the old text where each started."""
+    """A text with hunks applied, and the line (from 0) of the old text where each hunk starts."""
 
     content: bytes
     positions: tuple[int, ...]
@@ -148,8 +148,8 @@ def _nearest(lines: list[bytes], hunks: Sequence[Hunk], *, is_git: bool) -> tupl
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
     """Return whether the context of a hunk allows a position.
 
-    A hunk with less context after its changes than before must be at the end of the file. A hunk
-    with less context before its changes than after must be at the start, if it was there before.
+    If a hunk has less context after its changes than before, it must be at the end of the file. If
+    it has less before than after, and its header names line 0 or 1, it must be at the start.
     """
     is_context = [line[:1] == b" " for line in hunk.lines]
     leading, trailing = _run_length(is_context), _run_length(is_context[::-1])

@@ -32,7 +32,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 
 class Evaluation(Struct, frozen=True):
-    """The answer whether a predicate holds on an upstream state, and the facts that prove it."""
+    """Whether a predicate holds on an upstream state, and the facts that prove the answer."""
 
     holds: bool
     why: str
