@@ -212,7 +212,7 @@ def unapplied(
 
 def _name(command: str, step: int, patch: str | None, to: Path | None, series: str | None) -> None:
     found = commands.applied.listing(*open_checkout_series(to, series))
-    name = commands.applied.neighbour(found, patch, step=step)
+    name = commands.applied.neighbor(found, patch, step=step)
     answer(command, None, f"{name}\n", patch=name)
 
 

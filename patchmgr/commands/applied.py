@@ -83,10 +83,10 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
     return Mark.HIDDEN if name in opened.hidden else Mark.UNPUSHED
 
 
-def neighbour(found: Listing, given: str | None, *, step: int) -> str:
+def neighbor(found: Listing, given: str | None, *, step: int) -> str:
     """Return the name of the patch that is `step` positions after the given patch.
 
-    `step` may be negative. By default, the given patch is the top. Hidden patches are skipped.
+    `step` may be negative. If `given` is None, the top patch is taken. Hidden patches are skipped.
     Raises PatchmgrError "no-patch" if there is no such patch.
     """
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)

@@ -173,7 +173,7 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
             raise PatchmgrError(
                 "dirty-checkout",
                 f"{file.path} in {clone.root} was edited after the series was applied",
-                "make a patch of that edit, or undo the edit",
+                "make a patch from that edit, or undo the edit",
             )
     if present is not None and present.head not in (None, found.head):
         onto, head = present.onto[:12], str(present.head)[:12]

@@ -135,7 +135,7 @@ def branch(
 ) -> Built:
     """Build the branch of a series in the store or in a clone, and push it if requested.
 
-    `left_out` maps each patch to leave out to the reason. The work tree of the clone is not
+    `left_out` gives the reason for each patch that is left out. The work tree of the clone is not
     changed.
     """
     tag = wanted.tag

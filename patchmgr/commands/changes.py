@@ -64,5 +64,5 @@ def changes(
 
 
 def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:
-    """Return the part of `state` at or below the given paths, for files in `old` or `new`."""
+    """Return the files of `old` and `new` at or below the given paths, as they are in `state`."""
     return {p: opened.ground.entry(state, p) for p in (*old, *new) if is_in(p, paths)}

@@ -57,7 +57,7 @@ def run_commands(
 ) -> list[GateResult]:
     """Run the commands of a series in a temporary checkout; return the result of each as a gate.
 
-    `names` names the commands to run: all if it is empty, and none if it is None.
+    `names` lists the commands to run. If it is empty, all are run; if it is None, none is.
     """
     unknown = set(names or ()) - {command.name for command in commands}
     if unknown:
@@ -196,8 +196,8 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 def check(session: Session, name: str, commands: Sequence[str] | None) -> Checked:
     """Run the built-in gates on a series, and its own commands if requested.
 
-    `commands` names the commands to run: all if it is empty, and none if it is None. The result is
-    saved, except in a dry run.
+    `commands` lists the names of the commands to run. If it is empty, all are run; if it is None,
+    none is. The result is saved, except in a dry run.
     """
     settings = session.workspace.settings(name)
     with series_at_pin(session, name, must_apply=False) as at_pin:
@@ -416,7 +416,7 @@ def _files(
 def _work_files(clone: Clone, paths: Collection[str], at_pin: SeriesAtPin) -> Overlay:
     """Return the state that the series applies to, with some files taken from a work tree.
 
-    The files are converted as git would store them.
+    The files are converted to the form in which git would store them.
     """
     below, scratch, tree = at_pin.tree, at_pin.scratch, WorkTree(clone.root)
     found = dict[str, WorkFile | None].fromkeys(paths)

@@ -40,7 +40,7 @@ def decide(
     series: str | None,
     by: str,
 ) -> Decided:
-    """Record a person's decision about the changes in a patch that the last rebase left undecided.
+    """Record a person's decision about what the last rebase left undecided in a patch.
 
     A new decision replaces an older one. If the patch is needed and `by` names a later upstream
     commit that concerns the patch, that commit is not reported again. Raises PatchmgrError
@@ -117,7 +117,7 @@ def _named_patch(
 
 
 def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ...]:
-    """Return the changes in a patch that the last rebase left undecided."""
+    """Return what the last rebase left undecided in a patch."""
     every = read_findings(workspace)
     found = {i.passages: i for i in every if (i.series, i.patch) == (series, patch)}
     if found:

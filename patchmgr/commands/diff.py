@@ -1,4 +1,4 @@
-"""`diff`: compare a series with an older state of it, and record claims about files."""
+"""`diff`: compare a series with an older state of itself, and record claims about files."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ def diff(
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 
-    Each of `holds` names a file or symbol, as `PATH` or `PATH::SYMBOL`. A claim about it is added
-    to series.toml: `check` then fails if its bytes differ from those in the later state.
+    Each of `holds` names a file or symbol, as `PATH` or `PATH::SYMBOL`, for which a claim is added
+    to series.toml. `check` then fails if the bytes of the file or symbol differ from those in the
+    later state.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, ends.start, repository=ends.repository)

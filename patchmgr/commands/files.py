@@ -62,8 +62,8 @@ def _paths(patch: Patch) -> tuple[str, ...]:
 def _signs(opened: OpenSeries, patch: Patch, edits: Mapping[str, Entry | None]) -> dict[str, Sign]:
     """Map each path to what a patch does to the file.
 
-    For a pushed patch, this is found by comparing the states before and after it; otherwise, it is
-    read from the diff.
+    For a pushed patch, the states before and after it are compared; for any other patch, the diff
+    is read.
     """
     if patch.name not in opened.names:
         return _stated(patch)

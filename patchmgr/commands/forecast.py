@@ -79,7 +79,7 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files that a stack changes, and the conflicts on the tip assumed to be resolved."""
+    """The files that a stack changes, and its conflicts on the tip, assumed to be resolved."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
@@ -104,7 +104,7 @@ class Watch:
 
     @cached_property
     def on_tip(self) -> OnTip:
-        """Return the files that the stack changes, and the conflicts assumed to be resolved."""
+        """Return the files that the stack changes, and its conflicts on the tip."""
         question = ("forecast", *self._about)
         known = self._kept.get(question)
         if known is not None:
@@ -275,7 +275,7 @@ def _touched(
 
 
 def effect_of(patches: Sequence[PlannedPatch]) -> PullEffect:
-    """Return the effect of a change on several patches: the worst effect on any of them."""
+    """Return the worst effect that a change has on any of the patches."""
     verdicts = {patch.verdict for patch in patches}
     if verdicts & {Verdict.CONFLICT, Verdict.BLOCKED}:
         return PullEffect.BREAKS

@@ -21,8 +21,8 @@ PATTERNS = (
     "*.cmake", "CMakeLists.txt", "*.toml", "*.yaml", "*.yml", "*.txt", "*.md", "*.rst",
 )  # fmt: skip
 
-# This is how `git merge` itself merges a text. git before 2.44 has no --diff-algorithm, so this
-# fails at once; patchmgr then merges changes that are far apart before it loads more code.
+# This is how `git merge` itself merges a text. In git before 2.44, which has no --diff-algorithm,
+# this fails at once. patchmgr then tries a quick merge before it loads the rest of its code.
 _GIT_FIRST = (
     "git merge-file -q -p --diff-algorithm=histogram %A %O %B >%A~ 2>/dev/null && mv -f %A~ %A"
 )

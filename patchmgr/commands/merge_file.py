@@ -118,8 +118,8 @@ def drive(
 ) -> tuple[MergedFile, str | None]:
     """Merge three files for git, and write the result to ours.
 
-    Returns (result, warning). The warning says why no recorded resolution was used (malformed
-    records in the workspace); otherwise it is None.
+    Returns (result, warning). If no recorded resolution was used because records in the workspace
+    are malformed, the warning says so; otherwise it is None.
     """
     problem = None
     try:

@@ -44,7 +44,7 @@ def move(
 
 
 def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[str, ...]:
-    """Return the patches that are pushed after a move: the first ones in the new order."""
+    """Return the patches that will be pushed once a patch has moved, lowest first."""
     others = [each for each in opened.names if each != name]
     if name not in order:
         return opened.names
@@ -64,9 +64,9 @@ class Moved(Struct, frozen=True):
 def move_to_series(session: Session, given: str, *, series: str | None, into: str) -> Moved:
     """Move a patch into the series directly below or above in the stack.
 
-    Only the first patch can move down, where it becomes the last, and only the last can move up,
-    where it becomes the first, so that the stack results in the same files. Raises PatchmgrError
-    "usage" for any other patch, or if neither series is based on the other.
+    The stack must result in the same files. So only the first patch can move down; it becomes the
+    last one there. Only the last patch can move up; it becomes the first one there. Raises
+    PatchmgrError "usage" for any other patch, or if neither series is based on the other.
     """
     with session.writing():
         workspace = session.workspace
@@ -147,7 +147,7 @@ def _check_groups(session: Session, name: str, source: str, into: str) -> None:
         having, other = (source, into) if group in before else (into, source)
         raise UsageError(
             f"{shown(name)} is in {having}'s group {shown(group)}, which is off",
-            f"in {other}, add the patch to a group named {shown(group)}, and turn it off",
+            f"in {other}, add the patch to a group {shown(group)}, and turn that group off",
             f"or take it out of the group in {having}",
         )
 

@@ -48,9 +48,9 @@ class _Target(Struct, frozen=True):
 
 
 class _Checked(Struct, frozen=True):
-    """A checked solution of a conflict; `fitted` is the resolved file.
+    """A checked solution of a conflict.
 
-    `fitted` is None if the solution does not fit into the file in conflict.
+    `fitted` is the resolved file, or None if the solution does not fit into the file in conflict.
     """
 
     target: _Target
@@ -62,7 +62,7 @@ class _Checked(Struct, frozen=True):
 def given(
     name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
 ) -> Given:
-    """Return a function that gives the resolution of a conflict: a file, a candidate or stdin.
+    """Return a function that gives the resolution: from a file, from a candidate or from stdin.
 
     `candidate` is the number, from 1, of a candidate for the region whose id starts with `name`, or
     for the only region.

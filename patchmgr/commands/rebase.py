@@ -262,7 +262,7 @@ def skip_patch(
     session: Session,
     named: Sequence[tuple[str, str]] = (),
 ) -> RebaseResult:
-    """Leave out the first patch in conflict, if possible an unresolved one, and continue.
+    """Leave out the first patch in conflict (an unresolved one, if there is any), and continue.
 
     The patch file does not change, and its line in the series file becomes a comment. If `named`
     lists patches (as pairs of series and patch), these are left out instead.

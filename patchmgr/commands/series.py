@@ -118,7 +118,7 @@ def list_guards(session: Session, series: str) -> Guarded:
 
 
 def set_guards(session: Session, series: str, given: str, words: Sequence[str]) -> Guarded:
-    """Replace a patch's guards by `words` (`+sym` or `-sym`), or remove them if there are none."""
+    """Replace a patch's guards with `words` (`+sym` or `-sym`); if there are none, remove them."""
     with session.writing():
         session.workspace.series_record(series)
         file = session.workspace.series_file(series)

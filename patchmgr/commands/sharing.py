@@ -42,8 +42,8 @@ from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
 from patchmgr.workspace import Change, Workspace
 
-MOST = 20_000  # conflicts of a source
-LARGEST = 1 << 20  # bytes of a file
+MOST = 20_000  # conflicts in one source
+LARGEST = 1 << 20  # bytes in one file
 MOST_BYTES = 1 << 26
 _PASSWORD = re.compile(r"(https?://)[^/@]*@")
 
@@ -60,8 +60,8 @@ class Pulled(Struct, frozen=True):
 
     `taken` are the conflicts whose resolutions were pulled. Of these, `new` are new or changed
     since the last pull. `gone` are no longer in the source. `known` have the same resolution in
-    this workspace, and `otherwise` have a different one, which is kept. `trusted_by` lists the
-    series that trust the source.
+    this workspace. `otherwise` have another resolution in this workspace, which is kept.
+    `trusted_by` lists the series that trust the source.
     """
 
     source: str
@@ -155,7 +155,7 @@ def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUp
 
 
 def _in_commit(upstream: GitUpstream, commit: str, url: str) -> Iterator[Recorded | Refused]:
-    """Yield each resolution in a commit, or why it is refused; only these files are fetched."""
+    """Yield each resolution in a commit, or why it is refused; fetch no other files."""
     listed = _listed(upstream.reader, commit)
     if len(listed) > MOST:
         raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} recorded conflicts")

@@ -141,7 +141,7 @@ def _offers(opened: OpenSeries, step: FileStep) -> list[Offer]:
 
 
 def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Entry:
-    """Return a file to which only the hunks that were not chosen are applied."""
+    """Return a file with every hunk applied except the chosen ones."""
     change = step.change
     if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
         why = "is added, moved, copied or deleted, so its hunks cannot be chosen"

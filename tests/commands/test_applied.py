@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from patchmgr.commands.applied import Listing, Mark, Row, neighbour
+from patchmgr.commands.applied import Listing, Mark, Row, neighbor
 from tests.tables import table
 
 SERIES = Listing(
@@ -26,4 +26,4 @@ SERIES = Listing(
 def test_the_patch_before_or_after_is_not_hidden(
     given: str | None, step: int, expected: str
 ) -> None:
-    assert neighbour(SERIES, given, step=step) == expected
+    assert neighbor(SERIES, given, step=step) == expected
