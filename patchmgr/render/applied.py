@@ -33,7 +33,7 @@ def application_text(done: Application, view: View, copies: str = "") -> Iterato
     if not done.is_new:
         preposition = "in" if package is None else "to"
         files = counted(len(done.paths), "file")
-        yield f"{done.series} is already applied {preposition} {what}: {files}."
+        yield f"{done.series} is already applied {preposition} {what} ({files})."
         return
     said = [f"{done.series} does not apply cleanly to {what}; nothing was written."]
     if not done.has_conflicts:
@@ -86,7 +86,7 @@ def application_value(done: Application, view: View) -> dict[str, Any]:
 
 
 def verification_text(found: Verification, view: View) -> Iterator[str]:
-    """Yield the result of `verify` for a checkout: files that differ, then a verdict."""
+    """Yield the result of `verify` for a checkout: files that differ, then what is applied."""
     where = clean(str(found.target))
     if not found.is_applied:
         yield f"{found.series} is not applied in {where}"
@@ -98,7 +98,7 @@ def verification_text(found: Verification, view: View) -> Iterator[str]:
     elif not found.is_current:
         said.append(f"{found.series} has changed since it was applied in {where}")
     if found.is_sound:
-        said.append(f"{found.series} is applied in {where}: {counted(len(found.files), 'file')}.")
+        said.append(f"{found.series} is applied in {where} ({counted(len(found.files), 'file')}).")
     elif edited:
         verb = "differs" if edited == 1 else "differ"
         files = f"{counted(edited, 'file')} of {found.series}"
@@ -139,7 +139,7 @@ def built_text(built: Built, view: View) -> Iterator[str]:
 
 _SAID = {
     "pristine": "is not applied to {what}",
-    "patched": "is applied to {what}: {files}.",
+    "patched": "is applied to {what} ({files}).",
     "outdated": "has changed since it was applied to {what}",
     "partly": "is only partly applied to {what}",
     "replaced": "was applied to {what}, which has been reinstalled since",
@@ -166,7 +166,7 @@ def _package(found: Application | InstalledState) -> dict[str, Any]:
 
 
 def state_text(found: InstalledState, view: View) -> Iterator[str]:
-    """Yield the result of `verify` for a package: files that differ, then a verdict."""
+    """Yield the result of `verify` for a package: files that differ, then what is applied."""
 
     what = _package_words(found)
     is_told = found.state not in ("patched", "pristine") or view.is_all

@@ -74,7 +74,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed, view: View) -> Iterator[str]:
-    """Yield the result of `refresh --auto`: the changed patches, and the edits left in no patch."""
+    """Yield the result of `refresh --auto`: the changed patches, and the edits that are in none."""
     verb = view.verb("Would refresh", "Refreshed")
     yield from (f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches)
     yield from (f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others)
@@ -159,7 +159,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> Iterator[str]:
-    """Yield one line per patch, with its guards and the disabled groups that contain it."""
+    """Yield one line per patch, with its guards, and the groups with it that are off."""
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
         off = "".join(f"  (group {clean(group)} is off)" for group in line.off)

@@ -75,7 +75,7 @@ def _component(one: Materials) -> Component:
         patches=map(_patch, one.patches),
         notes=f"Patches of the series {one.series}, in their order: {names}",
     )
-    # A commit with patches cannot be downloaded anywhere, so it has no package URL.
+    # A commit with patches cannot be downloaded from anywhere, so it has no package URL.
     purl = _purl(one, one.version) if one.commit is None and one.upstream.package else None
     return Component(
         name=name, version=one.version, purl=purl, pedigree=pedigree, bom_ref=one.series

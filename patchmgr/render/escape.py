@@ -14,10 +14,10 @@ _UNSAFE = re.compile(
 
 
 def clean(text: str, *, keep: str = "") -> str:
-    r"""Return the text with control, bidirectional and zero-width characters escaped (`\u202e`).
+    r"""Return the text with control, bidirectional and zero-width characters escaped.
 
-    Bytes that are not UTF-8 become `\xNN`. Characters in `keep` are not escaped, for example "\n\t"
-    for a text of several lines.
+    Such a character becomes `\uNNNN`, and a byte that is not UTF-8 becomes `\xNN`. Characters in
+    `keep` are not escaped, for example "\n\t" in a text of several lines.
     """
     return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
 
@@ -44,7 +44,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(right: int, of: int) -> str:
-    """Return `right` as a percentage of `of`, rounded down, so that 100 % means all cases."""
+    """Return `right` as a percentage of `of`, rounded down; 100 % means all cases."""
     if right == of:
         return "100 %" if of else "-"
     return f"{1000 * right // of / 10:.1f} %"

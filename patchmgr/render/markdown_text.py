@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from patchmgr.render.escape import clean
 
 LONGEST = 200
-LIMIT = 60_000  # characters, of the 65,536 that GitHub takes
+LIMIT = 60_000  # characters; GitHub accepts 65,536
 _SENTENCE = 160  # characters reserved for the sentence that says how much is left out
 _NUMBERS = frozenset({"Files", "Added", "Removed", "#", "Tests", "Problems"})
 

@@ -176,8 +176,8 @@ def forecast_text(found: Forecast, view: View) -> Iterator[str]:
             yield from view.folded(line, "  ")
         for pull in found.pulls:
             yield from _pull_lines(pull, view)
-        days = f"it had a commit in the last {found.days} days"
-        told = f"a pull request counts as open if the remote has a merge ref for it, or if {days}"
+        age = f"its last commit is at most {found.days} days old"
+        told = f"a pull request counts as open if the remote has a merge ref for it, or if {age}"
         yield from view.folded(told, "  ")
 
 

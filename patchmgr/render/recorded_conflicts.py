@@ -90,7 +90,7 @@ def conflict_text(
 ) -> Iterator[str]:
     """Yield a conflict and each of its parts, with git's markers and the resolution.
 
-    The text begins with the reason for each of the `patches` in conflict, from the patch's header.
+    The text begins with the reason that the header of each of the `patches` gives for the patch.
     `edits` says in words what the sides of the conflict and of each part changed.
     """
     for patch in patches:
@@ -146,7 +146,7 @@ def _cut(lines: list[str]) -> Iterator[str]:
 
 
 def resolution_lines(recorded: Recorded) -> Iterator[str]:
-    """Yield the resolution of a conflict: the side that it equals, or else a diff from ours."""
+    """Yield the resolution of a conflict: which side it equals or, if neither, a diff from ours."""
     assert recorded.resolution is not None
     content, ours = recorded.resolution.content, recorded.ours
     if content is None:
@@ -164,7 +164,7 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
 
 
 def solved_text(solved: Sequence[Recorded], view: View) -> Iterator[str]:
-    """Yield the newly recorded resolutions, each with the side it equals or a diff from ours."""
+    """Yield each newly recorded resolution, as `resolution_lines` describes it."""
     word = view.verb("Would record", "Recorded")
     for one in solved:
         yield f"{word}: {one.id}  {_about(one)}"

@@ -71,7 +71,7 @@ class Chart(Struct, frozen=True):
 def squarified(sizes: Sequence[float], box: Box) -> tuple[Box, ...]:
     """Return one rectangle per size, in the order of `sizes`, with proportional areas.
 
-    Together they fill the box. The sizes must be positive and in descending order.
+    Together, the rectangles fill the box. The sizes must be positive and in descending order.
     """
     total = sum(sizes)
     if not sizes or total <= 0:

@@ -18,9 +18,10 @@ _ADDED, _REMOVED, _TITLE, _QUIET = "32", "31", "1", "2"
 
 
 def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
-    """Return the report on one series in lines of at most `width` columns (at least 40).
+    """Return the report on one series in lines of at most `width` columns.
 
-    Only the line that names the base may be longer, because its commit id is never shortened.
+    A width of less than 40 is read as 40. Only the line that names the base may be longer, because
+    its commit id is never shortened.
     """
     width = max(width, NARROWEST)
     lines = [*_head(footprint, width, colour)]

@@ -58,7 +58,7 @@ def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
     """Return the only changed file in a language, or None if there is not exactly one.
 
-    Third-party files do not count, and the language "other" never has an only file.
+    Third-party files do not count. For the language "other", the result is always None.
     """
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY

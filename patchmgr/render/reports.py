@@ -86,7 +86,7 @@ _WIDE = 100  # columns, if the output is not a terminal
 def reports_text(
     footprints: Sequence[Footprint], form: str, view: View, orders: Sequence[WorkOrder] = ()
 ) -> str:
-    """Return the reports in a format: "json", "markdown", "html" or "terminal".
+    """Return the reports in the format `form`: "json", "markdown", "html" or "terminal".
 
     Only the HTML page shows the work orders in `orders`.
     """

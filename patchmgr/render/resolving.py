@@ -17,7 +17,7 @@ from patchmgr.render.rebase import short_ref
 if TYPE_CHECKING:
     from patchmgr.commands.resolve import Keys
 
-MOST_LINES = 2000  # that are displayed of a text; the other lines are only counted
+MOST_LINES = 2000  # per text; the other lines are only counted
 _MOST_CAUSES = 3
 _CONTEXT = 3  # lines before and after the resolution of a region
 

@@ -124,7 +124,7 @@ def _order(order: WorkOrder) -> str:
 
 
 def comment_markdown(proposal: SyncPreview, *, limit: int = LIMIT) -> str:
-    """Return a comment with the changed patches and what changed in them, or "" without changes."""
+    """Return a comment with the changed patches and what changed in them, or "" if none changed."""
     lines = list[str]()
     for one in proposal.carried:
         if any(patch.is_other for patch in one.compared.patches):

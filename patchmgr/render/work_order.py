@@ -42,7 +42,7 @@ def order_value(order: WorkOrder) -> dict[str, Any]:
 
 
 def value_size(value: object) -> int:
-    """Return an upper bound for the number of characters of a value in a JSON document."""
+    """Return an upper bound for the length of a value in a JSON document, in characters."""
     return len(json.dumps(to_builtins(value, enc_hook=str), indent=1)) * _NESTED // 100
 
 

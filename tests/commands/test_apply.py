@@ -279,7 +279,7 @@ def test_once_more_changes_nothing(stage: Stage, mode: tuple[str, ...]) -> None:
     first = apply(stage, checkout, *mode, "--json").json
     before, head = picture(checkout.root, without=WITH_GIT), checkout.head()
     answer = apply(stage, checkout, *mode)
-    assert answer.out == f"s is already applied in {checkout.root}: 8 files.\n"
+    assert answer.out == f"s is already applied in {checkout.root} (8 files).\n"
     again = apply(stage, checkout, *mode, "--json").json
     assert (again["changed"], again["applied"], again["paths"]) == (False, True, first["paths"])
     assert again["head"] == first["head"]
