@@ -144,7 +144,7 @@ def _open_closed_streams() -> None:
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - it stays
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - it stays open
 
 
 # Errors that the operating system may report at any time; they are not bugs in patchmgr.
@@ -188,7 +188,7 @@ def _ended(make: Callable[[], Callable[..., object]]) -> object:
 
 
 def _drop_output() -> None:
-    """Write no more to stdout, not even what Python writes when it ends."""
+    """Discard what is still to be written to stdout, including what Python writes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -55,9 +55,9 @@ def show_(
     """Show both sides of a conflict, and its resolution if it has one.
 
     A resolution is shown as a diff. A conflict in a rebase in progress is shown with its work
-    order: the symbol in base, ours and theirs, the upstream commits that caused the conflict, later
-    upstream commits to the file, the code that uses the symbol, earlier decisions on similar
-    conflicts, the candidates, and what a resolution must satisfy. The work order is limited to 32
+    order: the symbol in base, ours and theirs; the upstream commits that caused the conflict; later
+    upstream commits to the file; the code that uses the symbol; earlier decisions on similar
+    conflicts; the candidates; and what a resolution must satisfy. The work order is limited to 32
     kB unless you give --full.
 
     Example: patchmgr conflicts show 4f08e2008bf8
@@ -139,10 +139,11 @@ def propose(
 ) -> None:
     """Check a proposed resolution, and save it if it passes.
 
-    A saved proposal is used only after a person accepts it. The checks are: conflict markers,
-    changes outside the conflict, syntax, white space, whether both sides' changes are kept, and
-    whatever a rebase that uses the resolution would report. Exit code 4 means that the resolution
-    fails a check. A person may still record it with --accept and --because; a program may not.
+    A saved proposal is used only after a person accepts it. The checks look for conflict markers,
+    changes outside the conflict, errors in syntax and white space, lost changes of either side, and
+    new conflicts and findings in a rebase that uses the resolution. Exit code 4 means that the
+    resolution fails a check. A person may still record it with --accept and --because; a program
+    may not.
 
     Example: patchmgr conflicts propose 4f08e2008bf8 --file solved.py --by agent
 
@@ -195,7 +196,7 @@ def accept(
     session = open_session()
     if services.decisions.is_finding(session.workspace, name) or because:
         if side is not None:
-            raise UsageError("a finding has no sides; use only --because TEXT to accept it")
+            raise UsageError("a finding has no sides; to accept it, give only --because TEXT")
         accepted = services.decisions.accept_finding(session, name, because=because)
         text = render.recorded_conflicts.accepted_text(accepted, view_of())
         answer("conflicts accept", None, text, accepted=accepted)
@@ -255,7 +256,7 @@ def learn(
 
 Where = Annotated[str, argument("URL|PATH", "A git repository.")]
 Branch = Annotated[
-    str | None, option("--branch BRANCH", "The branch of the repository; default: HEAD.")
+    str | None, option("--branch BRANCH", "The branch; default: the repository's default branch.")
 ]
 
 
@@ -278,7 +279,7 @@ def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
     """Share your resolutions with another workspace.
 
     This adds the resolutions of this workspace to the folder conflicts/ of a git repository, as one
-    commit on its branch. Resolutions that the repository already has do not change.
+    commit on a branch. Resolutions that the repository already has do not change.
 
     Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
     """

@@ -96,9 +96,7 @@ def move(
     ] = None,
     into: Annotated[
         str | None,
-        option(
-            "--into SERIES", "Move the patch to SERIES, the one directly above or below its own."
-        ),
+        option("--into SERIES", "Move the patch to SERIES, which must be directly above or below."),
     ] = None,
     to: To = None,
     series: OfSeries = None,
@@ -293,7 +291,7 @@ def guard(
     if patch is None:
         found = commands.series.list_guards(session, name)
     elif bool(guards) == none:
-        raise UsageError("name guards as +sym or -sym, or give --none")
+        raise UsageError("give either guards (+sym or -sym) or --none")
     else:
         found = commands.series.set_guards(session, name, patch, guards or ())
     values = render.authoring.guards_value(found)

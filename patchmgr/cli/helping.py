@@ -40,7 +40,7 @@ class App(typer.Typer):
 
 
 class _Helped:
-    """A mixin for commands: the help has a plain usage line, and examples to copy."""
+    """A mixin that gives commands a help page with a plain usage line, and examples to copy."""
 
     help: str | None
     params: list[Any]
@@ -65,7 +65,7 @@ class _Helped:
                 formatter.write("".join(f"  {example}\n" for example in examples))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options, the arguments that have a help text and, in a group, the commands."""
+        """Write the arguments with a description, the options and, in a group, the commands."""
         known = self.get_params(ctx)
         arguments = [(_argument(p), p.help) for p in known if _is_argument(p) and p.help]
         rows = [p.get_help_record(ctx) for p in known if not _is_argument(p)]
@@ -190,7 +190,7 @@ def help_(
 
 
 def _root() -> Any:
-    """Return all commands; a normal run builds only the command that was typed."""
+    """Build and return all commands; a normal run builds only the command that it needs."""
     from patchmgr.cli import app
 
     return typer.main.get_command(app)

@@ -96,10 +96,10 @@ def driver_install(
 ) -> None:
     """Install the merge driver in a clone.
 
-    git merge, git rebase and git cherry-pick then use patchmgr's merge in that clone. This writes
-    to the configuration of the clone and to .git/info/attributes; running it again is harmless. In
-    a workspace, or with -C, the resolutions recorded there are used. In a rebase, ours is
-    upstream's side. If you merge upstream into your branch, give --upstream theirs.
+    git merge, git rebase and git cherry-pick then use patchmgr's merge in that clone. This
+    command writes to the configuration of the clone and to .git/info/attributes; running it again
+    is harmless. In a workspace, or with -C, the workspace's recorded resolutions are used. In a
+    rebase, ours is upstream's side. If you merge upstream into your branch, give --upstream theirs.
 
     Example: patchmgr merge-driver install --git ~/src/vllm
     """

@@ -25,12 +25,17 @@ from patchmgr.cli.targets import PackageName, Python, Site, location_of
 from patchmgr.errors import UsageError
 
 Linearize = Annotated[
-    bool, option("--linearize", "Import a fork with merges as one patch per commit.")
+    bool, option("--linearize", "If the fork contains merges, import it as one patch per commit.")
 ]
 FirstParent = Annotated[
-    bool, option("--first-parent", "Import a fork with merges as one patch per merged branch.")
+    bool,
+    option(
+        "--first-parent", "If the fork contains merges, import it as one patch per merged branch."
+    ),
 ]
-Squash = Annotated[bool, option("--squash", "Import a fork with merges as a single patch.")]
+Squash = Annotated[
+    bool, option("--squash", "If the fork contains merges, import it as a single patch.")
+]
 EveryPatch = Annotated[
     bool, flag("is_verbose", "--verbose -v", "List every patch, however many there are.")
 ]
@@ -44,7 +49,7 @@ def import_(
     ] = None,
     stgit: Annotated[
         Path | None,
-        option("--stgit REPO", "SOURCE is an StGit branch in this repository; default: HEAD."),
+        option("--stgit REPO", "SOURCE is an StGit branch in REPO; default: the current branch."),
     ] = None,
     commit: Annotated[
         list[str] | None, option("--commit SHA", "Import this upstream commit; repeatable.")

@@ -122,7 +122,7 @@ def sync(
         option("--push-branch URL", "Also build the series' branch, and push it to URL."),
     ] = None,
     output: Annotated[
-        Path | None, option("--output DIR", "Write JSON, Markdown and HTML to this folder.")
+        Path | None, option("--output DIR", "Write the result to DIR as JSON, Markdown and HTML.")
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,

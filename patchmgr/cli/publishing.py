@@ -90,7 +90,7 @@ def check(
     values = [*map(render.checks.checked_value, results)]
     answer("check", None, text, sound=is_sound, series=values)
     if not (is_sound or json or view.is_line):
-        say(f"Checks failed: {', '.join(one.series for one in results if not one.is_sound)}")
+        say(f"Checks failed for: {', '.join(one.series for one in results if not one.is_sound)}")
     end_if(not is_sound, EXIT_FINDINGS)
 
 
@@ -116,8 +116,8 @@ def audit(
 
     The exit code is 4 if a fault is certain.
 
-    The faults are: undefined names, calls that do not match the signature, uses of something
-    that was removed, renamed or moved, duplicate definitions, and lost tests. A rebase also runs
+    The faults are: undefined names; calls that do not match the signature; uses of something
+    that was removed, renamed or moved; duplicate definitions; and lost tests. A rebase also runs
     the audit. Use this command for a series on its pin or, without a workspace, for any two trees.
 
     Example: patchmgr audit vllm
@@ -181,9 +181,10 @@ def diff(
 ) -> None:
     """Compare two states of a series, patch by patch.
 
-    Each patch is listed as byte-identical, as changed only in line numbers, or as changed.
+    The result for a patch is `byte-identical`, `position only` (only line numbers changed),
+    `context only`, `changed`, `added` or `dropped`.
 
-    A state is named by a branch or tag that patchmgr made, or by a commit on such a branch.
+    To name a state, give a branch or tag that patchmgr made, or a commit on such a branch.
 
     Example: patchmgr diff vllm --from preview-1 --to preview-2
     """
@@ -207,7 +208,7 @@ def why(
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """Show which patch wrote a line of a series' branch.
+    """Show which patch of a series wrote a line.
 
     Example: patchmgr why vllm/platforms/cuda.py:87 --series vllm
     """

@@ -74,7 +74,7 @@ def _empty(group: TyperInfo) -> TyperInfo:
 def _named(words: Sequence[str]) -> str | None:
     """Return the command after the leading options, or None if that is not certain.
 
-    If the help or the version of the program is requested, that option is returned.
+    For the help or the version of the program, the option that requests it is returned.
     """
     rest = iter(words or _HELP)
     for word in rest:

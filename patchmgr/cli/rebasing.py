@@ -88,7 +88,9 @@ def rebase(
     resolver_timeout: Annotated[
         int | None,
         option(
-            "--resolver-timeout SECONDS", "The time limit for each conflict; default: 600.", min=1
+            "--resolver-timeout SECONDS",
+            "The time limit for each conflict; default: 600 seconds.",
+            min=1,
         ),
     ] = None,
     show_conflicts: Annotated[
@@ -133,7 +135,7 @@ def rebase(
     if other_edits and not continue_:
         raise UsageError("--other-edits needs --continue")
     if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
-        raise UsageError("--resolver needs a command, and cannot be used with --checkout or --exec")
+        raise UsageError("give --resolver a command, and neither --checkout nor --exec")
     if resolver is not None and (dry_run or abort):
         raise UsageError("--resolver cannot be used with --dry-run or --abort")
     if abort:
@@ -188,7 +190,7 @@ def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> 
 
 
 def _asking() -> Callable[[str, Sequence[str]], str] | None:
-    """Return a function that asks the user where edits belong, or None without a terminal."""
+    """Return a function that asks the user where edits belong, or None if there is no terminal."""
     if Given.wants_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 
@@ -261,7 +263,7 @@ def decide(
 ) -> None:
     """Record whether a patch in conflict is already upstream.
 
-    Later rebases use your decision until the upstream text that it is based on changes.
+    Later rebases use your decision as long as the upstream text behind it stays the same.
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """

@@ -83,12 +83,12 @@ class ResolverApp(App[None]):
         self.call_later(self._show)
 
     def on_print(self, event: Print) -> None:
-        """Show a message on the screen for each text that is printed during slow work."""
+        """Show each text that is printed during slow work as a message on the screen."""
         if event.text.strip() and not event.text.startswith("\r"):  # a bar redraws itself
             self._say([*self.resolver.told, event.text.strip()])
 
     def on_key(self, event: Key) -> None:
-        """Pass a key to the resolver; if the key starts slow work, show a message first."""
+        """Pass a key to the resolver; before slow work, show a message."""
         if isinstance(self.focused, Input) or self._is_busy or event.character is None:
             return
         key = event.character

@@ -25,8 +25,8 @@ def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
     candidates (best first), what the patch is for, and the upstream commits that the patch collides
     with. Choose a text, or edit one. A text that passes every check of `conflicts propose` is
     accepted; any other text needs a reason. Your choices are kept when you quit. The full-screen
-    view needs the Python package Textual. If it is missing, the terminal is dumb, or the input
-    comes from a pipe, you are asked line by line, with the same keys.
+    view needs the Python package Textual. Without Textual, on a dumb terminal, or with input from a
+    pipe, you are asked line by line, with the same keys.
 
     Example: patchmgr resolve
 

@@ -85,7 +85,7 @@ class Given:
 
 
 def flag(name: str, usage: str, about: str) -> Any:
-    """Return an option that also sets the attribute `name` of `Given`."""
+    """Return an option whose value is also stored in the attribute `name` of `Given`."""
 
     def note(is_given: bool) -> bool:
         setattr(Given, name, is_given)
@@ -145,7 +145,7 @@ def open_session(*, settles: bool = True) -> Session:
 def look_for_session() -> Session | None:
     """Open the workspace as `open_session` does, or return None if there is none.
 
-    An interrupted operation is not finished.
+    Unlike `open_session`, this does not finish an interrupted operation.
     """
     try:
         return open_session(settles=False)
@@ -156,13 +156,13 @@ def look_for_session() -> Session | None:
 
 
 def open_series(name: str | None) -> tuple[Session, str]:
-    """Open the workspace; return its session and the named series, or the only one."""
+    """Open the workspace; return its session and the named series, or the only series."""
     session = open_session()
     return session, services.targets.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
-    """Open the workspace; return its session and the named series, or all if none is named."""
+    """Open the workspace; return its session and the named series, by default all series."""
     session = open_session()
     return session, names or sorted(session.workspace.lock().series)
 
@@ -231,7 +231,7 @@ def near_path(path: Path) -> Path:
 
 
 def show(result: str | Iterable[str]) -> None:
-    """Print a result, a text or lines without newlines, to stdout."""
+    """Print a result to stdout; it is a text, or lines without newlines."""
     text = text_of(result)
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
@@ -252,8 +252,8 @@ def answer(
 ) -> None:
     """Print a result as `text` or, with --json, as a document with the fields of `done` and `more`.
 
-    If the command has --dry-run, the document says whether it was given. The text may also be given
-    as lines. With `pages`, it goes through the pager on a terminal.
+    If the command has the option --dry-run, the document says whether the option was given. `text`
+    may also be lines. With `pages`, the text goes through the pager on a terminal.
     """
     if Given.wants_json:
         marks = {} if Given.is_dry_run is None else {"dry_run": Given.is_dry_run}
@@ -354,6 +354,6 @@ def stderr_progress() -> StderrProgress:
 
 
 def wants_colour() -> bool:
-    """Return whether stdout is a terminal that supports color and NO_COLOR is not set."""
+    """Return whether NO_COLOR is not set and stdout is a terminal that supports color."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_wanted and sys.stdout.isatty()

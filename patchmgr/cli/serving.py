@@ -81,7 +81,7 @@ class _Tools:
         return self._ask("status")
 
     def dry_run(self, onto: str, series: str = "") -> str:
-        """Show what a rebase of one or all series onto an upstream state would do to patches."""
+        """Show what a rebase onto an upstream state would do to one series, or all."""
         found: dict[str, Any] = json.loads(
             self._ask("rebase", "--dry-run", f"--onto={onto}", names=_named(series))
         )
@@ -120,11 +120,11 @@ class _Tools:
         return self._ask(*words, names=(id,), data=content or "")
 
     def audit(self, series: str) -> str:
-        """List the faults in a series on its pin that a clean merge can hide."""
+        """List the faults that a clean merge can hide, for a series on its pin."""
         return self._ask("audit", names=_named(series))
 
     def report(self, series: str) -> str:
-        """Return the files and lines that a series changes, by subsystem and patch."""
+        """Return what a series changes, by subsystem and by patch."""
         return self._ask("report", names=_named(series))
 
     def notes(self, series: str, from_ref: str, to_ref: str) -> str:
@@ -140,7 +140,7 @@ class _Tools:
         return self._ask("rebase", "--continue")
 
     def accept(self, id: str) -> str:
-        """Accept a proposed resolution that passes every check."""
+        """Accept the proposed resolution of a conflict if it passes every check."""
         return self._ask("conflicts", "accept", names=(id, "proposed"))
 
 

@@ -87,8 +87,8 @@ def overlay(
 ) -> None:
     """Make a folder of patched modules, for read-only installations.
 
-    Python uses the modules if PYTHONPATH contains the folder, and if the installed package is still
-    the one that the overlay was made for.
+    Python uses the modules if PYTHONPATH contains the folder and the installed package is still the
+    one that the overlay was made for.
 
     Example: patchmgr overlay vllm --python /opt/venv/bin/python --out /srv/vllm-patches
     """
@@ -107,7 +107,7 @@ def wheel(
     name: MaybeName = None,
     source: Annotated[Path | None, option("--from WHEEL", "The wheel to patch.")] = None,
     out: Annotated[Path, option("--out DIR", "The folder for the patched wheel.")] = Path(),
-    sbom: Annotated[bool, option("--sbom", "Add a bill of materials (CycloneDX).")] = False,
+    sbom: Annotated[bool, option("--sbom", "Add a CycloneDX bill of materials.")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -345,8 +345,8 @@ def report(
 
     The report lists the changed files and lines, the conditions that guard each change, hotspots
     and risks. The HTML page also shows the conflicts of a rebase in progress, side by side. The
-    CycloneDX formats are bills of materials: what is patched, by which patches and commits, and
-    which bugs they fix.
+    CycloneDX formats are bills of materials. They say what is patched, by which patches and
+    commits, and which bugs the patches fix.
 
     Example: patchmgr report vllm --format markdown
 

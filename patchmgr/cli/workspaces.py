@@ -181,8 +181,8 @@ def series_graph(
 ) -> None:
     """Show which other patches each patch needs.
 
-    A patch needs another if it does not apply without the other, or if it uses a name that the
-    other defines. Patches that do not need each other can be reordered.
+    A patch needs another if it does not apply without the other, or uses a name that the other
+    defines. Patches that do not need each other can be reordered.
 
     Example: patchmgr series graph vllm --format mermaid
     """

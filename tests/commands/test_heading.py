@@ -197,7 +197,7 @@ def test_guards_are_set_and_listed(stage: Stage) -> None:
     )
     for wrong in (("1", "sym"), ("1", "+a b"), ("1", "+")):
         assert "is not a guard" in one_line(stage.run("series", "guard", *wrong, code=2))
-    assert "or give --none" in one_line(stage.run("series", "guard", "1", code=2))
+    assert "or --none" in one_line(stage.run("series", "guard", "1", code=2))
 
 
 @table(
