@@ -337,12 +337,19 @@ def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
         yield at.misused(text, f"{node.name}.{name}", old, parent, kind="override")
 
 
-def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
-    """Return the names of all methods that are abstract in a class, including inherited ones."""
+def _abstract(
+    owner: Entity, state: PythonState, above: tuple[ast.AST | None, ...] = ()
+) -> frozenset[str]:
+    """Return the names of all methods that are abstract in a class, including inherited ones.
+
+    `above` are the classes whose bases led here. A class seems to be its own base if a module of
+    the project is taken for one of Python's (`unittest` in twisted/twisted ed905ea2be).
+    """
     found: set[str] = set()
+    above = (*above, owner.node)
     for _, base in state.bases(owner):
-        if base.what == "class" and base.node is not owner.node:
-            found |= _abstract(base, state)
+        if base.what == "class" and base.node not in above:
+            found |= _abstract(base, state, above)
     own = members_of(owner.node)
     abstract = {
         name

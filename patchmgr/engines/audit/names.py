@@ -117,18 +117,26 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[PyflakesFault, ...]:
 
     A side has a message if it has the same message about a line with the same text. If both sides
     changed a line, neither side has the merged text of the line. So a message also counts as old if
-    one side has at least as many messages of the same kind about the name.
+    one side has at least as many messages of the same kind about the name. In a side that does not
+    parse, any line may have the fault (twisted/twisted 9a429a6cea: `xrange` in Python 2).
     """
     found = faults_of(merged)
     if not found:
         return ()
     known = {(f.kind, f.name, f.text) for side in sides for f in faults_of(side)}
+    unread = {
+        line.strip()
+        for side in sides
+        if parsed_python(side) is None
+        for line in side.decode("utf-8", "surrogateescape").split("\n")
+    }
     counts = [Counter((f.kind, f.name) for f in faults_of(side)) for side in sides]
     more = Counter((f.kind, f.name) for f in found)
     return tuple(
         f
         for f in found
         if (f.kind, f.name, f.text) not in known
+        and f.text not in unread
         and all(more[f.kind, f.name] > count[f.kind, f.name] for count in counts)
     )
 

@@ -23,7 +23,9 @@ from patchmgr.engines.structure.guards_flow import (
 from patchmgr.engines.structure.guards_lines import growths, is_worth_a_look
 from patchmgr.engines.structure.sides import LARGEST, Texts
 
-_BUILTINS = frozenset(dir(builtins))
+_TYPES = (bytes, dict, list, set, str, tuple)
+_BUILTINS = frozenset(dir(builtins)).union(*map(dir, _TYPES))
+"""Names that Python defines. `get` of a dictionary cannot be removed (pypa/pip e28b388c73)."""
 
 
 def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:

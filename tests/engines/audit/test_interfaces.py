@@ -334,6 +334,19 @@ def test_an_override_is_held_to_what_used_it(
     assert_said(text, old, new, words)
 
 
+def test_a_class_that_seems_to_be_its_own_base_says_nothing() -> None:
+    case = (
+        "import unittest as u\n\n\nclass Base(u.TestCase):\n    pass\n\n\n"
+        "class Case(Base):\n    size = 1\n"
+    )
+    shop = b"from shop.case import Case as TestCase\n"
+    base = {"shop/__init__.py": b"", "shop/unittest.py": shop, "shop/case.py": case.encode()}
+    text = "from shop.case import Case\n\n\nclass Mine(Case):\n    pass\n"
+    ours = {**base, "shop/mine.py": text.encode()}
+    upstream = {**base, "shop/case.py": case.replace("size = 1", "size = 2").encode()}
+    assert not found([check_interfaces], base, ours, upstream)
+
+
 def assert_said(text: str, old: str, new: str, words: str | None) -> None:
     base = {"m.py": f"import os\n\n\n{old}".encode()}
     ours = {**base, "a.py": text.encode()}

@@ -45,6 +45,10 @@ def text(top: str = "", bottom: str = "") -> bytes:
             text("import os\n"), text("import os\n", "x = os.sep\n"), text("import os, sys\n"),
             [],
         ),
+        "the-sides-are-python-2": (
+            text("exec '1'\n", "print 1\nxrange(1)\n"), text("", "print 1\nxrange(1)\n"),
+            text("exec '1'\n", "xrange(1)\n"), [],
+        ),
         "it-was-missing-before": (
             text("missing\n"), text("missing\n", "x = 1\n"), text("missing\nimport os\n"),
             [],

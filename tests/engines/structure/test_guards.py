@@ -72,6 +72,9 @@ def test_what_a_merge_breaks_is_told(
         "both remove": ("a()\nb()\n", "b()\n", "a()\n", ""),
         "one statement edited": ("f(a)\n", "f(b)\n", "f(a, c=1)\n", "f(b, c=1)\n"),
         "name bound anew": ("a(1)\n", "b(1)\n", "a(1)\na = 2\nc(a)\n", "b(1)\na = 2\nc(a)\n"),
+        "method of a built-in type": (
+            "a(t.get(1))\n", "a(t)\n", "a(t.get(1))\nb(t.get(2))\n", "a(t)\nb(t.get(2))\n",
+        ),
         "sides do not parse either": ("a(\n", "b(\n", "c(\n", "d(\n"),
         "names may come from anywhere": (
             "from x import *\n", "from x import *\na()\n", "from x import *\nb()\n",
