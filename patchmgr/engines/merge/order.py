@@ -170,6 +170,9 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     """Return two insertions in order, with the blank lines at the end of either one between them.
 
+    If neither ends with one, but both have blank lines inside, there is one between them: a section
+    that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
+
     An insertion with `if __name__ == ...` comes last. Lines that are indented more come first,
     because they belong to the line above.
     """
@@ -181,7 +184,15 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     if ends and rest and rest[0].kind != "blank" and not ends[0].whole.strip():
         gap = "" if rest[0].lead.startswith(ends[0].whole + "\n") else ends[0].whole
         rest[0] = replace(rest[0], lead=gap + rest[0].lead)
+    elif not ends and all(any(map(_has_blank_line, run[1:])) for run in (first, rest)):
+        gap = "" if _has_blank_line(rest[0]) else "\n"
+        rest[0] = replace(rest[0], lead=gap + rest[0].lead)
     return [*(p for p in first if p.kind != "blank" or not rest), *rest]
+
+
+def _has_blank_line(node: Node) -> bool:
+    """Return whether there is a blank line before a node."""
+    return any(not line.strip() for line in node.lead.split("\n")[:-1])
 
 
 def _depth(run: Nodes) -> int:

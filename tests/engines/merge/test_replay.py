@@ -115,6 +115,13 @@ def test_two_functions_keep_the_blank_lines_between_them(path: str, ours: str, t
     assert [candidate.text for candidate in candidates[:2]] == [theirs + ours, ours + theirs]
 
 
+def test_two_sections_that_end_without_a_blank_line_have_one_between_them() -> None:
+    ours, theirs = "Head\n====\n\nText.\n", "Other\n=====\n\nMore.\n"
+    candidates = _candidates("a.rst", "", ours, theirs)
+    texts = [candidate.text for candidate in candidates[:2]]
+    assert texts == [f"{theirs}\n{ours}", f"{ours}\n{theirs}"]
+
+
 def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
     sides = "a<b<c>> x;\n", "a<b<d>> x;\n", "e<b<c>> x;\n"
     assert _candidates("a.cc", *sides)[0].text == "e<b<d>> x;\n"
