@@ -28,7 +28,7 @@ from patchmgr.plumbing.stores import (
 _HOUR = 60 * 60
 _DAY = 24 * _HOUR
 _REF = re.compile(rb"[0-9a-f]{40}\n?|ref: refs/[^\n]+\n?")
-_OLD_HEADS = "refs/heads/"  # where all workspaces kept their branches until 2026
+_OLD_HEADS = "refs/heads/patchmgr/"  # where all workspaces kept their branches until 2026
 
 
 class ProblemKind(str, Enum):

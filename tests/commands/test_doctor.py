@@ -87,7 +87,8 @@ def _pack(stage: Stage, store: Path) -> str:
 
 
 def _old_ref(stage: Stage, store: Path) -> str:
-    Repository(store, is_there=True).git("update-ref", "refs/heads/patchmgr/s", stage.base)
+    for name in ("patchmgr/s", "patchmgr-rebase/s"):  # the other is of `rebase --checkout`
+        Repository(store, is_there=True).git("update-ref", f"refs/heads/{name}", stage.base)
     return "ref left by an older patchmgr refs/heads/patchmgr/s"
 
 
