@@ -7,7 +7,7 @@ import json
 import re
 import time
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -188,7 +188,7 @@ class OperationLog:
         """Log a change that is about to be made, and save what it replaces.
 
         A change without files, targets or refs is not logged. A person's edits that are already in
-        a checkout get a separate entry.
+        the work area of a rebase or in a checkout get a separate entry.
         """
         files = tuple(self._turned_files(change))
         targets = tuple(self._turned_target(step) for step in change.steps)
@@ -197,14 +197,29 @@ class OperationLog:
             return
         number = max(self.numbers(), default=0) + 1
         now = int(time.time())
-        edited = tuple(self._edited_targets(change))
+        edited = tuple(self._edited_files(files)), tuple(self._edited_targets(change))
         self.contents.save()
-        if edited:
-            edits = Operation(number, now, BY_HAND, OperationKind.DONE, (), (), edited)
+        if any(edited):
+            edits = Operation(number, now, BY_HAND, OperationKind.DONE, (), *edited)
             change.files[_path(number)] = write_operation(edits)
             number += 1
         operation = Operation(number, now, told.command, told.kind, told.of, files, targets, refs)
         change.files[_path(number)] = write_operation(operation)
+
+    def _edited_files(self, files: Sequence[Turned]) -> Iterator[Turned]:
+        """Yield the edits that people made in the work area of a rebase since it was last logged.
+
+        Without them, undo could not go back past a rebase whose conflicts a person resolved.
+        """
+        now = {f.path: f.before for f in files if f.path.startswith(_WORK) and f.before is not None}
+        for number in reversed(self.numbers()):
+            if not now:
+                return
+            raw = read_plain(self._root, _path(number), limit=_LONGEST) or b""
+            for file in read_operation(raw, name=_path(number)).files:
+                found = now.pop(file.path, file.after)
+                if found != file.after:
+                    yield Turned(file.path, file.after, found)
 
     def _edited_targets(self, change: Change) -> Iterator[TurnedTarget]:
         """Yield the edits that people made in checkouts, so that undo can also undo these edits."""

@@ -97,7 +97,35 @@ def test_what_a_person_had_solved_comes_back_after_an_abort(desk: Hands) -> None
     desk.run("undo")
     assert place.read_text() == "solved\n"
     assert "rebase of s onto" in desk.stage.run("status").out
+    place.write_text("solved again\n")
     assert "a.py was edited after this operation" in one_line(desk.run("undo", code=1))
+
+
+def test_a_rebase_names_the_checkout_that_has_the_old_patches(stage: Stage) -> None:
+    desk = hands(stage, name="w")
+    desk.patch("one", {"pkg/b.py": text(l10="one\n")})
+    told = desk.run("rebase", "w", "--onto", "upstream/later").err
+    command = f"patchmgr unapply w --to {desk.root}"
+    assert f"{desk.root} still has w as it was before. To remove it there: {command}\n" in told
+    desk.run(*command.split(" ")[1:])
+    desk.run("push", "-a", "--series", "w")
+    assert "still has" not in desk.run("rebase", "w", "--onto", "upstream/later").err
+
+
+def test_undo_goes_back_past_a_rebase_that_a_person_resolved(desk: Hands) -> None:
+    before = desk.look()
+    desk.run("rebase", "s", "--onto", "upstream/collides", code=3)
+    place = desk.stage.root / ".patchmgr/rebase/s/fork-one.patch/pkg/a.py"
+    marked = place.read_bytes()
+    place.write_text("12\n")
+    desk.run("rebase", "--continue")
+    assert desk.look() != before
+    desk.run("undo", "-n", "2")  # --continue, and the edit by hand
+    assert place.read_bytes() == marked
+    desk.run("undo")
+    assert desk.look() == before
+    desk.run("redo", "-n", "2")
+    assert place.read_text() == "12\n"
 
 
 def test_undo_goes_on_where_the_last_one_stopped(desk: Hands) -> None:
