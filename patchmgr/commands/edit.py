@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.series.needs import check_upstreams
 from patchmgr.engines.series.picking import file_name
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.decisions import DECISIONS, write_decisions
@@ -94,6 +95,8 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
     try:
         new = parse_listed(header + patch.raw[len(patch.header) :], line)
         problem = None if new.files == patch.files else "it would change what the patch does"
+        if new.has_conditions:
+            check_upstreams((new,), opened.session.workspace.lock().upstreams)
     except PatchmgrError as fault:
         problem = fault.message
     if problem is None:
