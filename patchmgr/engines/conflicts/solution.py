@@ -19,6 +19,7 @@ from patchmgr.model.recorded_conflict import RegionSides
 from patchmgr.model.work_order import Failure
 
 _WORD = re.compile(rb"[A-Za-z_]\w+")
+_TOKEN = re.compile(rb"\w+|[^\w\s]")
 _MORE = 4096  # bytes by which a resolution may exceed twice the size of its sides
 _BY_NO_CHECK = (ConflictKind.BINARY, ConflictKind.MODE)
 Find = Callable[[bytes, bytes, bytes], "bytes | None"]
@@ -134,7 +135,8 @@ def _has_nothing(
 ) -> bool:
     """Return whether a text has nothing that a side adds, and everything that the side removes.
 
-    Lines and words that the other side also has are ignored.
+    Lines and words that the other side also has are ignored. If the side adds no other word, its
+    numbers and signs count: `x>=1.5` and `x<2` may become `x>=1.5,<2`.
     """
     if None in (side, text):
         return side != text
@@ -142,9 +144,11 @@ def _has_nothing(
     added, removed = after - before - there, (before & there) - after
     if added & now or (removed and not removed <= now):
         return False
-    words, known = _words(added), _words(before | there)
-    new = words - known
-    return not new & _words(now) if new else bool(added or removed)
+    for token in (_WORD, _TOKEN):
+        new = _found(token, added) - _found(token, before | there)
+        if new:
+            return new.isdisjoint(_found(token, now))
+    return bool(added or removed)
 
 
 def _said(text: bytes | None) -> list[bytes] | None:
@@ -158,5 +162,5 @@ def _lines(text: bytes | None) -> frozenset[bytes]:
     return frozenset(_said(text) or ())
 
 
-def _words(lines: Collection[bytes]) -> frozenset[bytes]:
-    return frozenset(word for line in lines for word in _WORD.findall(line))
+def _found(token: re.Pattern[bytes], lines: Collection[bytes]) -> frozenset[bytes]:
+    return frozenset(found for line in lines for found in token.findall(line))

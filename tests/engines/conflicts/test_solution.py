@@ -58,9 +58,11 @@ def test_a_text_fails_what_it_does_not_satisfy(text: bytes, checks: list[str]) -
         "a deletion is undone": (b"old()\n", b"old()\nnew()\n", b"", b"old()\nnew()\n", ["ledger"]),
         "a deletion is made": (b"old()\n", b"old()\nnew()\n", b"", b"new()\n", []),
         "two insertions": (b"", b"ours()\n", b"mine()\n", b"mine()\nours()\n", []),
+        "numbers of both": (b"ninja\n", b"ninja>=1.5\n", b"ninja<2\n", b"ninja>=1.5,<2\n", []),
+        "one number": (b"x = 1\n", b"x = y * 1\n", b"x = 1 + 7\n", b"x = y * 2\n", ["ledger"]),
     },
 )
-def test_a_deletion_counts(
+def test_the_changes_of_each_side_count(
     base: bytes, ours: bytes, theirs: bytes, text: bytes, checks: list[str]
 ) -> None:
     assert failures(conflict(base, ours, theirs), HEAD + text + TAIL) == checks
