@@ -86,7 +86,9 @@ _Texts = tuple[_Text, ...]
 _converted = partial(toml_text.converted, kind="bad-settings")
 
 
-class _Check(Struct, frozen=True, rename={"needs_sign_off": "sign-off"}):
+class _Check(
+    Struct, frozen=True, forbid_unknown_fields=True, rename={"needs_sign_off": "sign-off"}
+):
     python: tuple[Annotated[str, Meta(pattern=r"^3\.\d{1,2}\Z")], ...] = ()
     needs_sign_off: bool = False
     without: frozenset[
@@ -101,7 +103,7 @@ class _Check(Struct, frozen=True, rename={"needs_sign_off": "sign-off"}):
 _Variable = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")]
 
 
-class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
+class _Settings(Struct, frozen=True, forbid_unknown_fields=True, rename={"build_env": "build-env"}):
     subsystems: dict[str, _Texts] = field(default_factory=dict)
     gates: dict[_GateKind, _Texts] = field(default_factory=dict)
     groups: dict[str, _Texts] = field(default_factory=dict)
@@ -109,6 +111,7 @@ class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
     check: _Check = _Check()
     claims: dict[str, Any] = field(default_factory=dict)
     confidence: Annotated[int, Meta(ge=50, le=100)] | None = None
+    paths: Any = None  # read by `parse_path_map`
     trusted: frozenset[_Text] = frozenset()
     build_env: dict[_Variable, Annotated[str, Meta(pattern=r"^[^\0-\x1f\x7f-\x9f]*\Z")]] = field(
         default_factory=dict
@@ -116,10 +119,7 @@ class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
-    """Parse a series.toml; if it is malformed, raise a "bad-settings" error that names the key.
-
-    Unknown tables are ignored.
-    """
+    """Parse a series.toml; raise a "bad-settings" error that names a wrong or unknown key."""
     what = f"series/{series}/series.toml"
     try:
         table = toml_text.read_toml(raw, kind="bad-settings", what=what, limit=MAX_SETTINGS)

@@ -12,7 +12,7 @@ EXPERIMENTAL = "experimental"
 _Word = Annotated[str, Meta(pattern=r"^[^\0]+\Z")]
 
 
-class CheckCommand(Struct, frozen=True):
+class CheckCommand(Struct, frozen=True, forbid_unknown_fields=True):
     """A command that checks the branch of a series; exit code 0 means that it passed.
 
     `timeout` is in seconds. The command is skipped if one of the programs in `needs` is missing.
