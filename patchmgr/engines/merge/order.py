@@ -79,18 +79,23 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     items = [p for side in sides for p in side]
     if any(p.text == "." for p in items) and not any(p.text == "." for p in chunk.base):
         return "one expression"  # `seed` becomes `read_seed` here and `params.seed` there
-    if any(_is_operator(*two) for side in sides for two in pairwise((chunk.around[0], *side))):
+    if any(operators_in(side, chunk.around[0]) for side in sides):
         return "one expression"
     is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
     is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
     return "order" if is_by_place and not is_even else ""
 
 
-def _is_operator(before: Node | None, node: Node | None) -> bool:
-    """Return whether a node is an operator in an expression. The `@` of a decorator is not."""
-    if node is None or node.kind != "sign" or node.text in _NO_OPERATORS:
-        return False
-    return node.text != "@" or (before is not None and before.kind != "eol")
+def operators_in(nodes: Nodes, before: Node | None = None) -> list[str]:
+    """Return the signs that are operators of an expression. The `@` of a decorator is not."""
+    return [
+        node.text
+        for last, node in pairwise((before, *nodes))
+        if node is not None
+        and node.kind == "sign"
+        and node.text not in _NO_OPERATORS
+        and (node.text != "@" or (last is not None and last.kind != "eol"))
+    ]
 
 
 _NO_OPERATORS = ".,:;=()[]{}"

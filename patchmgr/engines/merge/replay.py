@@ -29,6 +29,7 @@ from patchmgr.engines.merge.order import (
     asks_beside,
     asks_of,
     one_after_the_other,
+    operators_in,
     order_of,
 )
 from patchmgr.engines.merge.spacing import separated, spaced
@@ -219,6 +220,8 @@ class Replay:
             how = "replace"
         if how == "delete, replace" and sum(len(words_of(p.said)) for p in base) <= _SHORT:
             self.asks.append("undone")  # `f(1, 2)` becomes `f(1)` here and `f(1, 20)` there
+        if len(base) == 1 and operators_in(ours) != operators_in(theirs) and ours and theirs:
+            self.asks.append("one expression")  # `x[0]` becomes `x[1]` here and `x[-1]` there
         self.places.append(Place(_kind_of(base, chunk.kind), how))
         return theirs if self.is_theirs else ours
 

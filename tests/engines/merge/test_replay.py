@@ -134,6 +134,8 @@ def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
         "one place for two": ("a.py", "f(a)\n", "f(a, b)\n", "f(a, c)\n", "order"),
         "two words of one expression": ("a.py", "x = a + b\n", "x = a - b\n", "x = a + c\n",
             "one expression"),
+        "another sign before the same number": ("a.py", "x = y[0]\n", "x = y[1]\n",
+            "x = y[-1]\n", "one expression"),
         "one side takes a word away, the other has it in another text": ("a.py", 'x = "a/b/"\n',
             'x = "a/b"\n', 'x = "c/d/"\n', "undone"),
         "more inserted behind what goes, or before it": ("a.cc", "a; f(a.b);\n", "a; f(b);\n",
