@@ -47,6 +47,7 @@ from patchmgr.services.repeated_rebase import SKIPPED, options_to_continue
 from patchmgr.services.series import whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
+from patchmgr.services.targets import pushed_targets
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.upstreaming import with_follow_ups
 from patchmgr.services.work_area import (
@@ -105,7 +106,8 @@ def plan_files(
     gone = {o.name for o in outcome.patches if o.verdict is Verdict.ABSORBED}
     aside = {o.name for o in outcome.patches if o.reason == SKIPPED}
     plain = without_strip(loaded.series_file, {patch.name for patch in rewritten.values()})
-    note = f"skipped on {outcome.onto.ref}"
+    onto = outcome.onto
+    note = f"skipped on {onto.commit if '/' in onto.ref else onto.ref}"  # a branch moves on
     series_file = set_aside(without(plain, gone), aside, note)
     if series_file != loaded.series_file:
         change.files[f"{folder}/series"] = write_series(series_file)
@@ -224,7 +226,8 @@ def continue_rebase(
 
     `accepted` names files to accept as they are, and `others` says what to do with edits to files
     without a conflict. Raises PatchmgrError "unresolved" if a file still has a conflict marker, or
-    if a file that is not in `accepted` is deleted, does not compile, or has different line endings.
+    if a file that is not in `accepted` is deleted or empty, does not compile, or has different line
+    endings.
     """
     with session.writing():
         in_progress, tree = require_in_progress(session), None
@@ -350,6 +353,7 @@ def _rebase_all(
     keep_open_findings(session.workspace, outcomes)
     if not result.has_conflicts:
         result = _finish(memory, in_progress, result, change, options.solved)
+        _tell_outdated(session, result)
         if checkout is not None:
             checkout.release()
     elif not session.is_dry_run:
@@ -380,7 +384,7 @@ def rebase_stack(
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), in_progress)
-        target = loaded.upstream.resolve(in_progress.target(name))
+        target = in_progress.target(name, loaded.upstream)
         outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
         if checkout is not None:
             outcome = checkout.visit(run, loaded, outcome)
@@ -402,14 +406,9 @@ def _leave(
     workspace = session.workspace
     # A branch may move before the rebase is continued, so the commits are saved.
     states = tuple((outcome.name, outcome.onto.commit) for outcome in result.series)
-    commits = {commit for _, commit in states}
-    if len(commits) == 1 and "/" in in_progress.onto:
-        in_progress = replace(in_progress, onto=next(iter(commits)))
-    elif "/" in in_progress.onto:
-        in_progress = replace(in_progress, states=states)
     additions = open_conflicts(memory, result.series)
     opened = {*in_progress.opened, *(recorded.id for recorded in additions.recorded())}
-    in_progress = replace(in_progress, opened=tuple(sorted(opened)))
+    in_progress = replace(in_progress, opened=tuple(sorted(opened)), states=states)
     files = {**additions.files(), **work_files(workspace, result.series, in_progress)}
     workspace.make(Change(files))
     waiting = unresolved_items(workspace, require_in_progress(session), result.series)
@@ -434,6 +433,17 @@ def _finish(
     workspace.make(change)
     forget_work(workspace)
     return result
+
+
+def _tell_outdated(session: Session, result: RebaseResult) -> None:
+    """Name the checkouts that have the patches from before a rebase."""
+    for outcome in () if result.is_dry_run else result.series:
+        for root, record in pushed_targets(session.workspace, outcome.name):
+            if record.pushed != () and outcome.base.commit != outcome.onto.commit:
+                session.say(
+                    f"{root} still has {outcome.name} as it was before."
+                    f" To remove it there: patchmgr unapply {outcome.name} --to {typed(root)}"
+                )
 
 
 RELEASE = "release"

@@ -269,7 +269,8 @@ def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError
         )
     reason = lines[0] if lines else "no message"
     kind = "system" if code < 0 or _OF_THE_SYSTEM.search(stderr) else "git"
-    return PatchmgrError(kind, f"git {' '.join(arguments[:2])}: exit {code}: {reason}")
+    what = " ".join(word for word in arguments[:2] if word != "--")
+    return PatchmgrError(kind, f"git {what}: exit {code}: {reason}")
 
 
 def spawn(arguments: Sequence[str], *, git_dir: Path) -> subprocess.Popen[bytes]:

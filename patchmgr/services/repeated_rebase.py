@@ -89,7 +89,7 @@ def repeated_rebase(
             solved[series][place] = solution[0]
     options = replace(options, solved=solved, wants_detail=True)
     loaded, parents = load_series(session, series), Parents()
-    target = loaded.upstream.resolve(in_progress.target(series))
+    target = in_progress.target(series, loaded.upstream)
     with rebase_run(session, loaded.upstream.store, options) as run:
         outcome = run.carry_onto(loaded, target, parents)
         yield RepeatedRebase(session, loaded, target, run.scratch, outcome, parents[series].commit)

@@ -25,6 +25,8 @@ from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Ve
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.plain_files import read_json
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.render.conflicts import marked_text
 from patchmgr.workspace import PRIVATE, Workspace
 
@@ -79,14 +81,14 @@ class InProgress(Struct, frozen=True):
     """A rebase that stopped at conflicts: its options, and the files to resolve.
 
     `stuck` lists the patches in conflict, and `skipped` lists the patches to leave out, each as
-    (series, patch). `opened` lists the ids of the conflicts that the rebase recorded. If the name
-    `onto` stands for different commits in different series, `states` lists them as
-    (series, commit). `confidence` is the reliability (in percent) required of structural merges.
-    `checkout` is the path of the worktree with the conflict, which belongs to `repository` or, if
-    that is "", to the store. `command` runs on each rebased patch. `ran` lists the commits on which
-    the command succeeded, and `failed` is the commit on which it failed. `edits` are a person's
-    changes to files without a conflict, `added` are the new patches for such edits, and `accepted`
-    lists the files to take as they are.
+    (series, patch). `opened` lists the ids of the conflicts that the rebase recorded. `states` maps
+    each series to the commit that the name `onto` stood for, as (series, commit). `confidence` is
+    the reliability (in percent) required of structural merges. `checkout` is the path of the
+    worktree with the conflict, which belongs to `repository` or, if that is "", to the store.
+    `command` runs on each rebased patch. `ran` lists the commits on which the command succeeded,
+    and `failed` is the commit on which it failed. `edits` are a person's changes to files without a
+    conflict, `added` are the new patches for such edits, and `accepted` lists the files to take as
+    they are.
     """
 
     series: tuple[str, ...]
@@ -107,9 +109,11 @@ class InProgress(Struct, frozen=True):
     accepted: tuple[str, ...] = ()
     states: tuple[tuple[str, str], ...] = ()
 
-    def target(self, series: str) -> str:
-        """Return the ref or commit that a series is rebased onto."""
-        return dict(self.states).get(series, self.onto)
+    def target(self, series: str, upstream: OpenUpstream) -> Resolved:
+        """Return the state that a series is rebased onto, even if a branch has moved since."""
+        commit = dict(self.states).get(series, self.onto)
+        found = upstream.resolve(commit)
+        return replace(found, ref=self.onto) if found.ref == commit else found
 
 
 def read_in_progress(workspace: Workspace) -> InProgress | None:
@@ -294,8 +298,8 @@ def require_taken(
 
     A name in `accepted` is a path below the work area, or the end of such a path. Raises
     PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file
-    contains a conflict marker. A file that was deleted, does not compile, or has different line
-    endings is "unresolved", too, unless it is named.
+    contains a conflict marker. A file that was deleted or emptied, does not compile, or has
+    different line endings is "unresolved", too, unless it is named.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -316,10 +320,11 @@ def require_taken(
     ]
     if problems:
         hints = (*problems[1:], "correct the file, then run: patchmgr rebase --continue")
-        gone = [w for w in in_progress.waiting if not work_file(workspace, w).exists()]
         hints += tuple(
-            f"to restore the file: cp {_FOLDER}/{_ORIGINALS}/{file} {_FOLDER}/{file}"
-            for file in (shown(w.file) for w in gone if original(workspace, w) is not None)
+            f"to restore the file: cp {_FOLDER}/{_ORIGINALS}/{shown(w.file)} {work_path(w)}"
+            for w in in_progress.waiting
+            if not (_read(work_file(workspace, w)) or b"").strip()
+            and original(workspace, w) is not None
         )
         if any(not problem.endswith(_LEFT) for problem in problems):
             hints += ("if that is intended: patchmgr rebase --continue --accept FILE",)
@@ -365,6 +370,8 @@ def content_problem(
     if is_accepted:
         return None
     sides = _sides(workspace, item)
+    if not content.strip() and sides and all(side.strip() for side in sides):
+        return ": the file is empty, so the patch would delete all its lines"
     broken = syntax_problem(item.path, content, sides)
     if broken is not None:
         return f":{broken[0]}: the file does not compile: {shown(broken[1])}"

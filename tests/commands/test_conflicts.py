@@ -309,6 +309,7 @@ def module(scene: Scene) -> Scene:
         "with a carriage return": ("=======\r\n", ":1: =======: a conflict marker"),
         "no Python any more": ("x = (1\n", ":1: the file does not compile"),
         "an editor's line endings": ("x = 1\r\n", ":1: the line ends with CR LF"),
+        "nothing": ("\n", ": the file is empty, so the patch would delete all its lines"),
     },
 )
 def test_continue_refuses_what_looks_unfinished(module: Scene, left: str, problem: str) -> None:
