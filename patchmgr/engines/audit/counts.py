@@ -1,4 +1,4 @@
-"""Find a number that both sides raised alike, although each side added lines of its own."""
+"""Find numbers that both sides raise by the same amount, although each side adds its own lines."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NUMBER = late_pattern(rb"(?<![\w.])\d+(?![\w.])")
 
 
 def check_counts(states: States) -> Iterator[Told]:
-    """Find numbers that both sides raise from n to n + k, where each also adds k other lines.
+    """Find numbers that both sides raise from n to n + k, where each side also adds k other lines.
 
-    Such a number often counts the entries of a table. With those of both sides it is n + 2k, but
-    git takes a change that both sides make only once.
+    Such a number often counts the entries of a table. With the entries of both sides it must be
+    n + 2k, but git applies the same change only once.
     """
     for path in states.carriers:
         contents = versions(states, path)
@@ -58,7 +58,7 @@ def _raised(
 
 
 def _added(side: Sequence[bytes], blocks: Sequence[Block], other: set[bytes]) -> Iterator[int]:
-    """Yield by how many lines each block with a line that the other side lacks grows."""
+    """Yield how many lines longer each block gets that has a line which the other side lacks."""
     for block in blocks:
         if not other.issuperset(side[block.new_start : block.new_end]):
             yield block.new_end - block.new_start - (block.old_end - block.old_start)

@@ -133,7 +133,7 @@ class CxxUse(Struct, frozen=True):
         return Broken(text, old[0])
 
     def _call(self, old: Declared, new: Declared) -> Found:
-        """Check whether the arguments of a call, which fitted before, fit the new declaration."""
+        """Check whether the arguments of a call still fit the declaration."""
         use = self.use
         kinds = {one.kind for one in (*old, *new)}
         if not use.is_call or not new or not kinds <= {"function", "macro"}:
@@ -293,7 +293,7 @@ def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
     return None
 
 
-HEAD = 12  # most lines of a statement before, or after, a change in it
+HEAD = 12  # lines of a statement before, or after, a change in it, at most
 _SCOPES = frozenset({b"class", b"enum", b"extern", b"namespace", b"struct", b"union"})
 
 

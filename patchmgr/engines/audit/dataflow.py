@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_tree import Function, keyword_parameters, parameters, walk
 
-MOST_STEPS = 20_000  # most analyzed statements of a function; those in loops count repeatedly
+MOST_STEPS = 20_000  # statements analyzed in a function, at most; those in loops count repeatedly
 _KEPT = 4096  # nodes whose names are cached, because the body of a loop is analyzed twice
 
 Reaching = Mapping[str, frozenset[int]]

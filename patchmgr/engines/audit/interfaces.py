@@ -31,7 +31,7 @@ _IMPORT = re.compile(
     r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|(?:[^\n]*\\\n)*[^\n]*)"
     r"|import[ \t]+((?:[\w.,\t ]|\\\n)+))"
 )
-_MOST_READ = 64  # most files changed upstream; with more, nearly every name has changed
+_MOST_READ = 64  # files changed upstream; with more than this, nearly every name has changed
 Lines = tuple[str, Suspects, bool]
 """A path, the lines to check, and whether the series (and not upstream) added these lines."""
 

@@ -23,9 +23,9 @@ from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import Function, parse_expression, parse_python
 from patchmgr.model.audit import AuditFinding
 
-_LONGEST_SHOWN = 60  # most characters shown of an expression
-_MOST_TOLD = 3  # most names that are reported in one function
-# A call with more is taken to make an object, not to compute a value as `min` does.
+_LONGEST_SHOWN = 60  # characters of an expression that are shown, at most
+_MOST_TOLD = 3  # names that are reported in one function, at most
+# A call with more arguments is taken to make an object, not to compute a value as `min` does.
 _MOST_ARGUMENTS = 4
 _NONE: frozenset[int] = frozenset()
 _LINE = "\0"  # placeholder for a line number

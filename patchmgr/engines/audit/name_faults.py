@@ -33,9 +33,9 @@ from patchmgr.engines.structure.python_tree import (
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
-_DEEPEST = 8  # most star imports that are followed, one after the other
+_DEEPEST = 8  # star imports that are followed one after the other, at most
 _MOST_FILES = 4_000
-_MOST_CLASSES = 50  # most classes that are searched for one with the same name
+_MOST_CLASSES = 50  # classes that are searched for one with the same name, at most
 _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
 
 

@@ -47,7 +47,7 @@ _REMARK = late_pattern(rb"[ \t]*(?://|\#(?!\[)|/?\*|--)")
 _ASIDE = late_pattern(rb"//[^\n]*|(?<!\S)\#[^\n]*")
 _ALSO_WITHIN = frozenset({"INI", "Jinja", "YAML"})
 _FEWEST = 2  # lines that show that a word is a name
-_MOST_BESIDE = 200  # most files of the folders that are searched for a name
+_MOST_BESIDE = 200  # files in the folders that are searched for a name, at most
 
 
 def check_other_languages(states: States) -> Iterator[Told]:

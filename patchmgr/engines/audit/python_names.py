@@ -30,7 +30,7 @@ from patchmgr.engines.structure.python_tree import (
     walk,
 )
 
-_DEEPEST = 24  # most re-exports and bases that are followed, one after the other
+_DEEPEST = 24  # re-exports and bases that are followed one after the other, at most
 # Bases without members that a project's code would use. A class with any other base from outside
 # the project may have any member.
 _PLAIN_BASES = frozenset({

@@ -33,7 +33,7 @@ from patchmgr.model.ports import Blobs, History, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 _MOST_FAILURES = 3  # failed fetches after which no more blobs are requested
-_CONTENTS = 256  # most contents that are cached, because several checks read the same file
+_CONTENTS = 256  # contents that are cached, because several checks read the same file
 
 
 class AuditedUpstream(Struct, frozen=True):

@@ -29,8 +29,8 @@ _DISPLAYS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetCom
 _LIST_VERBS = frozenset({"len", "[]", "+", "not", "append", "sort", "extend", "index", "pop"})
 _ADVANCES = frozenset({"send", "throw", "close"})
 _KEEPS_RESULT = frozenset({"staticmethod", "classmethod", "abstractmethod", "override"})
-_DEEPEST = 12  # most bases that are followed
-_MOST_NAMES = 4  # most variables that are followed from a `return` to the value
+_DEEPEST = 12  # bases that are followed, at most
+_MOST_NAMES = 4  # variables that are followed from a `return` to the value, at most
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:

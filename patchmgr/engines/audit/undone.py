@@ -16,7 +16,7 @@ _SIGNS = {b"+": b"-", b"-": b"+"}
 
 
 class _Kept(Struct):
-    """An earlier hunk; `left` holds the lines (with signs) that are still needed to revert it."""
+    """An earlier hunk; `left` holds the lines, with `+` or `-`, still needed to revert it."""
 
     number: int
     patch: str
@@ -69,7 +69,7 @@ def undone_patches(states: States) -> Iterator[Told]:
 
 
 def _lines(hunk: Hunk) -> Counter[bytes]:
-    """Return the lines that a hunk adds and removes, with their signs."""
+    """Return the lines that a hunk adds and removes, each with its `+` or `-`."""
     return Counter(line for line in hunk.lines if line[:1] in _SIGNS)
 
 

@@ -49,7 +49,7 @@ from patchmgr.engines.structure.python_tree import (
 from patchmgr.model.audit import AuditFinding
 
 _MAKES = "__init__"
-_DEEPEST = 8  # most bases of a data class that are followed
+_DEEPEST = 8  # bases of a data class that are followed, at most
 # Decorators that leave all arguments but the first as they are.
 _BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abstractmethod"})
 

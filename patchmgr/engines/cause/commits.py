@@ -50,7 +50,7 @@ from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
-PROBES = 16  # most versions that one round of the search tests
+PROBES = 16  # versions that one round of the search tests, at most
 AT_ONCE = 4  # versions that are tested in one call; a round ends with the first that fails
 
 

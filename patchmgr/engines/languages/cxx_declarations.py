@@ -39,7 +39,7 @@ _NUMBERS = frozenset(
     {"bool", "char", "double", "float", "int", "long", "short", "signed", "size_t", "unsigned"}
     | {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 )
-_DECLARATORS = 20  # most names that one declaration declares
+_DECLARATORS = 20  # names that one declaration declares, at most
 _LEADS = frozenset(  # words before a call that are not types
     {"return", "else", "case", "co_return", "co_await", "co_yield", "throw", "do", "not", "and"}
     | {"or", "goto"}
@@ -52,7 +52,7 @@ _FIELD = late_pattern(  # in a macro, such as `void* queue[2];` in `UV_HANDLE_FI
 _WORD = late_pattern(r"[^\W\d]\w*")
 
 MOST_TOKENS = 400_000  # a file with more tokens is not read
-_LONGEST = 200  # most tokens between the angle brackets of a use
+_LONGEST = 200  # tokens between the angle brackets of a use, at most
 
 
 def is_number(text: str) -> bool:

@@ -21,7 +21,7 @@ _COMMENT = r"//[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*))*\*/"
 _BOUNDARY = late_pattern(r"[{};]")
 _ENDLESS = late_pattern(r"/\*|\"")
 _BRACKETS = (("(", ")"), ("[", "]"))
-_DEEPEST = 100  # most nested blocks; the names of blocks get longer with each level
+_DEEPEST = 100  # nested blocks, at most; the names of blocks get longer with each level
 _ANGLES = late_pattern(r"<[^<>]*>")
 _RUST = late_pattern(
     r"\b(?:fn|struct|enum|union|trait|mod|macro_rules!)\s+(?P<name>\w+)"

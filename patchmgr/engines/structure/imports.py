@@ -26,7 +26,7 @@ def has_imports_of(base: str, upstream: str, fork: str) -> bool:
     """
     changed = set(lines_of(base)).symmetric_difference(lines_of(fork))
     if not all(map(_IN_IMPORT.fullmatch, changed)):
-        return False  # without parsing, which takes long
+        return False  # without parsing, which is slow
     read = [nodes_of(text) for text in (base, upstream, fork)]
     if read[0] is None or read[1] is None or read[2] is None:
         return False

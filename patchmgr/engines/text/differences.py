@@ -13,8 +13,8 @@ from patchmgr.engines.languages.words import is_blank, is_import
 from patchmgr.engines.text.patience import anchors, equal_ends, equal_runs, singles
 from patchmgr.model.patch import Hunk
 
-LARGEST_GAP = 100_000  # most pairs of lines that are compared where no line is unique
-DEEPEST = 30  # most levels of nested parts that are compared
+LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is unique, at most
+DEEPEST = 30  # levels of nested parts that are compared, at most
 
 T = TypeVar("T")
 _Run = tuple[int, int, int]
