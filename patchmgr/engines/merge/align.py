@@ -49,7 +49,7 @@ def node_likeness(one: Node, other: Node) -> float:
         return 3.0
     like = likeness(one.said, other.said)
     if one.key == "logical" == other.key:
-        return 2.0 + like  # a decorator line is not the line that has the name
+        return 2.0 + like  # `like` tells a decorator's line from the line with the name
     least = 0.8 if one.key and other.key and one.kind != "line" else _SIMILAR
     return 1.0 + like if like >= least or one.kind == "block" else 0.0
 

@@ -11,7 +11,7 @@ from patchmgr.engines.merge.languages import CLOSERS, Token
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 Held = Callable[[Sequence[Node], Sequence[Node]], Node]
-"""A function that makes one node from the nodes before a bracket and the nodes inside it."""
+"""A function that takes the nodes before and inside brackets, and makes a node of the latter."""
 
 
 def grouped(

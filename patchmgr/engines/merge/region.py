@@ -226,7 +226,7 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 
 
 def _starts(text: str, lines: int, language: Language) -> int:
-    """Return the line where the statement or bracket that is open after `lines` lines begins."""
+    """Return the first line of the statement or bracket that is open after `lines` lines."""
     at, opened = 0, list[int]()
     for token in lex(text, language):
         start = at + token.lead.count("\n")

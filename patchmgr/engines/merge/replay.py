@@ -301,7 +301,7 @@ class Replay:
 
 _SHORT = 3  # words and punctuation: an item, or an operator such as `&&` and its operand
 _ATOMS = frozenset({"word", "sign", "eol"})
-_REPEATED = ("blank", "fragment")  # each side has its own, as `@Test` of each test
+_REPEATED = ("blank", "fragment")  # each side has its own, such as the `@Test` of each test
 
 
 def _shared(kind: str, ours: Nodes, theirs: Nodes) -> list[Pair]:

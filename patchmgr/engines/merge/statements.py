@@ -264,7 +264,7 @@ def _ends(nodes: Sequence[Node], after: Node | None, language: Language) -> bool
     """Return whether a statement ends with these nodes, given the node that follows them."""
     last, by_lines = nodes[-1], bool(language.continues)
     if by_lines and last.text == ";" and len(nodes) == 1:
-        return False  # it keeps a bracket from continuing the line before
+        return False  # a single `;` keeps a bracket from continuing the line before
     if last.text == ";":  # not in a head without parentheses: Go's `if v := f(); v > 0 {`
         at = max((n for n, node in enumerate(nodes) if node.text in _HEADS), default=-1)
         is_head = at >= 0 and nodes[at + 1].text != "("

@@ -49,7 +49,7 @@ def tree(
     between = " , " if kind == "list" else " "
     said = between.join(filter(None, (_said_whole(part) for part in parts)))
     if kind == "block":
-        said = f"\x02 {said} \x03"  # a statement in the block is not one after it
+        said = f"\x02 {said} \x03"  # a statement inside the block differs from one after it
     return Node(kind, "".join(part.whole for part in parts), said, tuple(parts), key, lead, tail)
 
 
