@@ -318,7 +318,7 @@ def cxx_faults(states: States) -> Iterator[Told]:
 
 
 def compare_declarations(states: States) -> None:
-    """Make the comparisons of `cxx_faults` that need no merged file, so that it finds them made."""
+    """Make, in advance, those comparisons of `cxx_faults` that need no merged file."""
     own = [path for path in states.carriers if path.endswith(CXX)]
     changed = [path for path in sorted(states.changed_upstream) if path.endswith(CXX)]
     if not own or not changed:
@@ -395,7 +395,7 @@ class _Side(Struct, frozen=True):
     def reached_providers(self) -> list[str]:
         """Return the changed files that declare what this side may use, and fetch their contents.
 
-        A file declares for a file of the series only if that file includes it.
+        For a file of the series, only the files that it includes count.
         """
         providers = [path for path in self.providers if self._is_other(path)]
         if self.is_series:

@@ -106,7 +106,7 @@ def _altered_in(states: States, path: str, new: Files) -> Altered:
 
 
 def compare_modules(states: States) -> None:
-    """Make the comparisons that need no merged file, so that the check finds them made."""
+    """Make, in advance, those comparisons of `check_interfaces` that need no merged file."""
     for path in _changed_modules(states):
         _altered_in(states, path, states.written)
     paths = _paths_upstream(states)

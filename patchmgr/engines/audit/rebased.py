@@ -40,7 +40,7 @@ class AuditedUpstream(Struct, frozen=True):
     """The upstream states before and after a rebase, and how to fetch their files.
 
     `changed` holds the paths that differ between the two. `bring` fetches missing blobs, if a
-    mirror has them. `kept` is a cache that the checks share, and `compared` one of comparisons.
+    mirror has them. `kept` and `compared` are caches that the checks share.
     """
 
     base: Tree

@@ -175,8 +175,8 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     """Return two insertions in order, with the blank lines at the end of either one between them.
 
-    If neither ends with one, but both have blank lines inside, there is one between them: a section
-    that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
+    If neither ends with a blank line, but both have blank lines inside, one is put between them: a
+    section that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
 
     An insertion with `if __name__ == ...` comes last. Lines that are indented more come first,
     because they belong to the line above.

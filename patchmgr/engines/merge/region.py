@@ -105,10 +105,10 @@ def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
 
 
 def _at_an_edge(lines: Sequence[str], run: range, edges: Set[int]) -> range:
-    """Return a run of added lines, moved to an edge if equal lines lie between.
+    """Return a run of added lines, moved to an edge if that gives the same text.
 
-    Two entries of a list are added between two blank lines, and each brings a third: which of the
-    three is new cannot be seen (pypa/pip 0fffb402e4).
+    Each side adds an entry between two blank lines, with a third blank line. Which of the three is
+    new cannot be seen (pypa/pip 0fffb402e4).
     """
     for step in (-1, 1):
         moved = run
