@@ -92,7 +92,7 @@ class Workspace:
     def read(self, path: str) -> bytes:
         """Return a file's content; raise PatchmgrError "broken-workspace" if it cannot be read.
 
-        Symbolic links are not followed, so that a workspace cannot name files outside it.
+        Symbolic links are not followed, so that a workspace cannot refer to files outside of it.
         """
         content = self.find(path)
         if content is None:

@@ -358,9 +358,9 @@ def _package(pinned: Pinned) -> PackagePatch | None:
 
 
 def _came_as(item: ExportItem) -> PackagePatch | None:
-    """Return the package that a patch's file name names.
+    """Return the package that is named in the file name of a patch.
 
-    Returns None if it names no package, or if the diff changes files outside the package's folder.
+    Returns None if there is none, or if the diff changes files outside the package's folder.
     """
     name = read_name(item.patch.name)
     if name is None or item.line.is_reversed:

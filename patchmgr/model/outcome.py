@@ -89,7 +89,7 @@ class HunkOutcome(Struct, frozen=True):
     the first line, counted from 1, that the hunk's header gives for its new side. A change without
     hunks (mode, binary, rename, empty file) has one outcome with line 0. `how` is None for a
     conflict. `evidence` is the id of the upstream commit that the verdict rests on. For a
-    structural merge, `reliability` is a lower bound of how often such merges were right.
+    structural merge, `reliability` is a lower bound for how often such merges were right.
     """
 
     path: str

@@ -60,8 +60,8 @@ class Side(Struct, frozen=True):
     """One version of a file, split into statements and their gates. Lines are numbered from 1.
 
     `said` holds all statements. `kept` holds the statements that run with all gates off, keyed by
-    the function or class around them (in C++, by None). `rows` holds the C++ code on each line that
-    runs with all gates off. `gates` maps a line to the gates that guard it or that it tests.
+    the function or class around them (in C++, by None). `rows` holds, for each line, the C++ code
+    that runs with all gates off. `gates` maps a line to the gates that guard it or that it tests.
     `asked` maps a function or class to all gates that it tests. `ends` maps a line to the last line
     that it controls. `wholes` maps a definition to its first line, its last line and the line of
     its name. `names` returns the names that some lines declare or import, or None if the lines do

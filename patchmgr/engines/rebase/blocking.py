@@ -1,8 +1,8 @@
 """Find the later patches that a conflict blocks, and the upstream commits that caused the conflict.
 
-Until a person resolves a conflict, nobody knows which lines the file will have there. The rebase
-continues with upstream's lines, and keeps a second version of the file, with the patch's lines. If
-a later patch makes the same changes to both versions, the conflict does not block the later patch.
+Until a person resolves a conflict, nobody knows which lines will replace it. The rebase continues
+with upstream's lines, and keeps a second version of the file, with the patch's lines. If a later
+patch makes the same changes to both versions, the conflict does not block the later patch.
 """
 
 from __future__ import annotations

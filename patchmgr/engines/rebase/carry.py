@@ -234,8 +234,8 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
 def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
     """Return the sides of a file, with base and theirs converted to upstream's line ending.
 
-    Returns None if upstream did not convert the file to another line ending. If it did, git's merge
-    would have a conflict in every line.
+    Returns None if upstream did not convert the file to another line ending. If upstream did, a
+    merge of the sides as they are would have a conflict in every line.
     """
     texts = sides.texts(blobs) if sides.ours != sides.base else None
     ending = None if texts is None else conversion(*texts)
@@ -384,11 +384,11 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
 
 
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Return whether git may have placed a hunk at a wrong position, because several are possible.
+    """Return whether git may have chosen a wrong position for a hunk that fits at several.
 
-    This is possible if the hunk fits at more positions in upstream's file than in the base, and
-    upstream no longer has the symbol around the hunk. If no symbol is around the hunk, it is
-    possible if the two best positions have equally many of the lines above the hunk in common with
+    This can happen if the hunk fits at more positions in upstream's file than in the base, and
+    upstream no longer has the symbol around the hunk. Without a symbol around the hunk, it can
+    happen if the two best positions have equally many of the lines above the hunk in common with
     the base.
     """
     old = b"".join(hunk.old())

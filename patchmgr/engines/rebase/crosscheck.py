@@ -4,8 +4,8 @@ Such a merge may define something twice, or add a line in a form that the other 
 everywhere. Undefined names, and calls that do not match a definition, are found by the audit.
 
 In every language, this module also looks for a new use of a name in a form that the other side
-changed everywhere: for example, calls got one more argument, or an attribute became a method. Of
-662 merges that people left unchanged, none has such a use; of 107 that they corrected, five have
+changed everywhere. For example, all calls got one more argument, or an attribute became a method.
+Of 662 merges that people left unchanged, none has such a use; of 107 that they corrected, five have
 one. This check was added for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
 """
 

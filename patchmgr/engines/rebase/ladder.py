@@ -1,8 +1,8 @@
 """Merge one file by the first method that succeeds. The methods are the rungs of a ladder.
 
-The rungs of this module: upstream did not change the file, upstream made the same change, git's
-three-way merge, and the same merge without the hunks that upstream already has. The result is the
-new state of the file with a verdict on each hunk, or a conflict, which is returned as a value.
+This module has these rungs: no change in upstream, the same change in upstream, git's three-way
+merge, and this merge without the hunks that upstream already has. The result is the new state of
+the file with a verdict on each hunk, or a conflict, which is returned as a value.
 """
 
 from __future__ import annotations
