@@ -43,7 +43,7 @@ from patchmgr.plumbing.durable import held, is_read_only, replace_file, unwritab
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefPlan
 from patchmgr.plumbing.namespaces import claim, own_ref
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.operations import LOG, LogEntry, OperationLog
+from patchmgr.plumbing.operation_log import LOG, LogEntry, OperationLog
 from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain
 from patchmgr.plumbing.stores import RefMove, cache_folder, move_refs
 

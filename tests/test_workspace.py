@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.operations import LOG
+from patchmgr.plumbing.operation_log import LOG
 from patchmgr.plumbing.stores import cache_folder
 from patchmgr.workspace import Change, RefPlan, Workspace
 from tests.conftest import Repository

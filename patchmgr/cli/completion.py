@@ -20,7 +20,7 @@ from patchmgr import services
 from patchmgr.cli.root import CHOICE
 
 if TYPE_CHECKING:
-    from patchmgr.services.completions import Candidates
+    from patchmgr.services.completion_names import Candidates
 
 VARIABLE = "_PATCHMGR_COMPLETE"
 
@@ -115,13 +115,13 @@ def _matching(context: Any, parameter: Any, start: str, names: Names) -> Iterato
 
 def _known(context: Any, names: Names) -> list[str]:
     given = context.find_root().params.get("folder") or os.environ.get("PATCHMGR_WORKSPACE")
-    root = services.completions.workspace_around(Path(given or ".").expanduser())
+    root = services.completion_names.workspace_around(Path(given or ".").expanduser())
     if root is None:
         return []
     # While click completes the value of an option, it has not yet assigned the earlier words.
     about = [n for key in _NAMED_SERIES for n in _listed(context.params.get(key))]
     about += context.args
-    return list(names(services.completions.Candidates(root, about)))
+    return list(names(services.completion_names.Candidates(root, about)))
 
 
 def _listed(value: object) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from patchmgr import commands, render
-from patchmgr.cli.choosing import chooser
+from patchmgr.cli.hunk_choice import chooser
 from patchmgr.cli.root import (
     DryRun,
     Given,

@@ -139,7 +139,9 @@ def open_session(*, settles: bool = True) -> Session:
     operation is finished first.
     """
     cwd = Path.cwd()
-    return _open(_named() or services.completions.workspace_around(cwd) or cwd, settles=settles)
+    return _open(
+        _named() or services.completion_names.workspace_around(cwd) or cwd, settles=settles
+    )
 
 
 def look_for_session() -> Session | None:
@@ -158,7 +160,7 @@ def look_for_session() -> Session | None:
 def open_series(name: str | None) -> tuple[Session, str]:
     """Open the workspace; return its session and the named series, or the only series."""
     session = open_session()
-    return session, services.targets.only_series(session, name)
+    return session, services.checkouts.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
@@ -178,7 +180,7 @@ def open_checkout_series(
     """
     target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
-    start, checkout = services.targets.find_place(cwd=cwd, named=named, to=target, begins=begins)
+    start, checkout = services.checkouts.find_place(cwd=cwd, named=named, to=target, begins=begins)
     return _open(start), services.open_series.CheckoutOptions(checkout, series, cwd, **how)
 
 

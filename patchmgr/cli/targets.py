@@ -234,7 +234,7 @@ def verify(
         answer("verify", None, render.applied.state_text(state, view), **value)
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
-    found = services.targets.verify_checkout(session, named, _target(to))
+    found = services.checkouts.verify_checkout(session, named, _target(to))
     text = render.applied.verification_text(found, view)
     answer(
         "verify",

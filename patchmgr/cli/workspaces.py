@@ -235,15 +235,15 @@ def status(
         if verbose or quiet or upstreaming or gh or of is not None or repo is not None:
             raise UsageError("--build-env can be combined only with --json")
         told = commands.status.build_environment(session)
-        answer("status", None, render.publishing.build_text(told), build_env=told.variables)
+        answer("status", None, render.inspecting.build_text(told), build_env=told.variables)
         say(*told.notes)
         return
     if of is not None:
         if verbose or quiet:
             raise UsageError("--of cannot be used with --verbose or --quiet")
         known = commands.status.describe_commit(session, of, repository=repo)
-        value = render.publishing.commit_value(known)
-        answer("status", None, render.publishing.commit_text(known), of=value)
+        value = render.inspecting.commit_value(known)
+        answer("status", None, render.inspecting.commit_text(known), of=value)
         return
     if repo is not None:
         raise UsageError("--repo needs --of")

@@ -36,6 +36,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry
+from patchmgr.services.checkouts import record_in_force, remember_target, series_digest, settled
 from patchmgr.services.decisions import keep_findings
 from patchmgr.services.edits import find_edits
 from patchmgr.services.installed import (
@@ -49,7 +50,6 @@ from patchmgr.services.load import LoadedSeries, rebase_run
 from patchmgr.services.packages import PackageResult, carry_onto_package, is_same_release
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
-from patchmgr.services.targets import record_in_force, remember_target, series_digest, settled
 from patchmgr.services.upstream_states import End
 
 

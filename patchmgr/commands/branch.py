@@ -28,6 +28,7 @@ from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
 from patchmgr.services.carry import CarryOptions
+from patchmgr.services.checkouts import series_digest
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.published import (
     Published,
@@ -38,7 +39,6 @@ from patchmgr.services.published import (
 )
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import read_syncs
-from patchmgr.services.targets import series_digest
 from patchmgr.workspace import Workspace
 
 

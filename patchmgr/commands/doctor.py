@@ -29,8 +29,8 @@ from patchmgr.plumbing.store_problems import (
     store_problems,
 )
 from patchmgr.plumbing.stores import cache_folder
+from patchmgr.services.checkouts import known_targets
 from patchmgr.services.session import Session
-from patchmgr.services.targets import known_targets
 from patchmgr.services.work_area import read_in_progress
 from patchmgr.workspace import LOCK, PRIVATE
 

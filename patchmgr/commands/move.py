@@ -11,10 +11,10 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_files import reordered, with_ended_lines, without, write_series
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.series import SeriesFile
+from patchmgr.services.checkouts import pushed_targets
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revised, chain_of, restacked, revise
 from patchmgr.services.session import Session
-from patchmgr.services.targets import pushed_targets
 from patchmgr.workspace import Change
 
 

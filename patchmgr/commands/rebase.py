@@ -28,6 +28,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
+from patchmgr.services.checkouts import pushed_targets
 from patchmgr.services.decisions import decided_now, keep_findings, keep_open_findings
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
@@ -47,7 +48,6 @@ from patchmgr.services.repeated_rebase import SKIPPED, options_to_continue
 from patchmgr.services.series import whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
-from patchmgr.services.targets import pushed_targets
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.upstreaming import with_follow_ups
 from patchmgr.services.work_area import (

@@ -21,6 +21,7 @@ from patchmgr.model.upstream_status import FollowUp
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_upstream import tags_of
 from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.services.checkouts import Verification, known_applications
 from patchmgr.services.decisions import decided_now
 from patchmgr.services.installed import known_packages
 from patchmgr.services.memory import Memory
@@ -36,7 +37,6 @@ from patchmgr.services.published import (
     trailers_of,
 )
 from patchmgr.services.session import Session, subject_of
-from patchmgr.services.targets import Verification, known_applications
 from patchmgr.services.upstreaming import find_follow_ups
 from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progress
 

@@ -18,9 +18,9 @@ from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replace
 from patchmgr.plumbing.checkout_changes import found_file, refuse_in_the_way
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import object_named
-from patchmgr.plumbing.operations import record_digest
+from patchmgr.plumbing.operation_log import record_digest
+from patchmgr.services.checkouts import settled
 from patchmgr.services.session import Session
-from patchmgr.services.targets import settled
 from patchmgr.workspace import Change, LogEntry, RefPlan, Workspace
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.render import (  # noqa: F401, I001 - names for the type checker
-        applied, authoring, checks, conflicts, cyclonedx, escape, listings, machine,
-        manual, notes, plans, publishing, rebase, recorded_conflicts, report_html,
+        applied, authoring, checks, conflicts, cyclonedx, escape, inspecting, listings, machine,
+        manual, notes, plans, rebase, recorded_conflicts, report_html,
         report_markdown, report_terminal, reports, resolving, sync, view, work_order,
     )  # fmt: skip
 else:

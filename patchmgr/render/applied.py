@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from patchmgr.commands.branch import Built
     from patchmgr.commands.overlay import Overlaid
     from patchmgr.commands.wheel import PatchedWheel
+    from patchmgr.services.checkouts import Verification
     from patchmgr.services.installed import InstalledState
     from patchmgr.services.packages import PackageResult
-    from patchmgr.services.targets import Verification
 
 
 def application_text(done: Application, view: View, copies: str = "") -> Iterator[str]:

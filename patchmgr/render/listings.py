@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from patchmgr.commands.status import SeriesStatus, Status
     from patchmgr.commands.upstream import Fetched
     from patchmgr.commands.upstreaming import Upstreamed
+    from patchmgr.services.checkouts import Verification
     from patchmgr.services.forks import Fork
-    from patchmgr.services.targets import Verification
 
 
 def upstreams_text(upstreams: Sequence[Upstream]) -> Iterator[str]:

@@ -20,9 +20,9 @@ from patchmgr.model.footprint import (
 from patchmgr.model.review import Moment, Reach, Review, Subsystem
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted
+from patchmgr.render.inspecting import comparison_lines, comparison_sums
 from patchmgr.render.machine import document, fields, keys, pin_document
 from patchmgr.render.markdown_text import LIMIT, Page, code, fenced, text
-from patchmgr.render.publishing import comparison_lines, comparison_sums
 from patchmgr.render.view import UNLIMITED, View
 
 

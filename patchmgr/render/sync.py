@@ -11,11 +11,11 @@ from patchmgr.model.sync import PullCheck, PushStatus, Sync, SyncPreview
 from patchmgr.model.upstream import Pin, UpstreamState
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted
+from patchmgr.render.inspecting import compared_text
 from patchmgr.render.machine import fields, keys, series_document
 from patchmgr.render.markdown_text import LIMIT, Page, code, fenced, fitting, text
 from patchmgr.render.notes import note_markdown
 from patchmgr.render.plans import plan_markdown, plan_text
-from patchmgr.render.publishing import compared_text
 from patchmgr.render.rebase import ledger_line, short_ref
 from patchmgr.render.report_terminal import report_line
 from patchmgr.render.view import View

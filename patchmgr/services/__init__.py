@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.services import (  # noqa: F401, I001 - names for the type checker
-        bill_of_materials, carry, completions, decisions, installed, learning, load, open_series,
-        packages, session, targets, work_area, work_orders,
+        bill_of_materials, carry, checkouts, completion_names, decisions, installed, learning, load,
+        open_series, packages, session, work_area, work_orders,
     )  # fmt: skip
 else:
 

@@ -11,9 +11,9 @@ from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.model.upstream_status import Stance
+from patchmgr.services.checkouts import series_digest
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.session import Session, nobody
-from patchmgr.services.targets import series_digest
 
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b")
 _URL = re.compile(r"https?://[^\s<>\"'`)\],;]+")

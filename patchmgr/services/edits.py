@@ -24,12 +24,12 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import items_of
+from patchmgr.services.checkouts import settled
 from patchmgr.services.installed import Location, find_installed, own_record, path_map
 from patchmgr.services.packages import RepositoryFiles, is_same_release
 from patchmgr.services.patch_sources import SourcePatch
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, require_pin
-from patchmgr.services.targets import settled
 
 _COMPILED = ".pyc"
 

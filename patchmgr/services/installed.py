@@ -33,9 +33,9 @@ from patchmgr.plumbing.installation import (
     original_reader,
 )
 from patchmgr.plumbing.work_tree import WorkFile
+from patchmgr.services.checkouts import Verification, known_targets, series_digest, settled
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
-from patchmgr.services.targets import Verification, known_targets, series_digest, settled
 
 _STANDINGS = {
     PackageState.PATCHED: FileStanding.PATCHED,

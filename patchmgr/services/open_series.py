@@ -31,9 +31,9 @@ from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
+from patchmgr.services.checkouts import applied_now, only_series, pushed_targets, settled
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session, require_pin
-from patchmgr.services.targets import applied_now, only_series, pushed_targets, settled
 from patchmgr.services.upstream_states import End, UpstreamStates
 
 

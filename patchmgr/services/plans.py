@@ -9,9 +9,9 @@ from contextlib import suppress
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.plan import PLAN_FORMAT, Plan, PlanStep
+from patchmgr.services.checkouts import series_digest
 from patchmgr.services.series import lowest
 from patchmgr.services.session import Session
-from patchmgr.services.targets import series_digest
 from patchmgr.workspace import PRIVATE, Workspace
 
 FOLDER = f"{PRIVATE}/plans"

@@ -25,8 +25,8 @@ from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.render.escape import counted
+from patchmgr.services.checkouts import series_digest
 from patchmgr.services.session import Session
-from patchmgr.services.targets import series_digest
 from patchmgr.workspace import PRIVATE, Workspace
 
 if TYPE_CHECKING:

@@ -42,9 +42,9 @@ from patchmgr.plumbing.checkout_changes import (
 )
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.services.checkouts import remember_target, series_digest
 from patchmgr.services.open_series import OpenSeries, check_pin, diff_digest
 from patchmgr.services.session import nobody
-from patchmgr.services.targets import remember_target, series_digest
 from patchmgr.workspace import Change
 
 

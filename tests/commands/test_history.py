@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing import operations
+from patchmgr.plumbing import operation_log
 from tests.commands.conftest import invoke
 from tests.commands.desks import Hands, hands, made
 from tests.commands.scenes import Stage, one_line, picture, text, unchanged
@@ -250,8 +250,8 @@ def test_a_checkout_where_others_pushed_since_is_not_touched(desk: Hands) -> Non
 def test_old_operations_are_forgotten_and_what_only_they_kept(
     desk: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operations, "MOST_OPERATIONS", 6)
-    monkeypatch.setattr(operations, "_EVERY", 1)
+    monkeypatch.setattr(operation_log, "MOST_OPERATIONS", 6)
+    monkeypatch.setattr(operation_log, "_EVERY", 1)
     contents = desk.stage.root / ".patchmgr/log/contents"
     for number in range(4):
         desk.write({"pkg/a.py": text(l10="one\n", l40=f"two {number}\n")})
@@ -270,8 +270,8 @@ def test_old_operations_are_forgotten_and_what_only_they_kept(
 
 def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     before = len(desk.run("log", "--json").json["operations"])
-    monkeypatch.setattr(operations, "MOST_BYTES", 1)
-    monkeypatch.setattr(operations, "_EVERY", 1)
+    monkeypatch.setattr(operation_log, "MOST_BYTES", 1)
+    monkeypatch.setattr(operation_log, "_EVERY", 1)
     desk.run("push")
     assert len(desk.run("log", "--json").json["operations"]) == before + 1 - (before + 1) // 2
 

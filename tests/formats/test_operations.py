@@ -16,7 +16,7 @@ from patchmgr.model.operation import (
     TurnedRef,
     TurnedTarget,
 )
-from patchmgr.plumbing.operations import read_operation, write_operation
+from patchmgr.plumbing.operation_log import read_operation, write_operation
 from tests.tables import table
 
 SHA, COMMIT = "a" * 64, "b" * 40

@@ -33,7 +33,7 @@ from patchmgr.plumbing.applied import read_record, record_document
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter
 from patchmgr.plumbing.journal import Journal
-from patchmgr.plumbing.operations import read_operation, write_operation
+from patchmgr.plumbing.operation_log import read_operation, write_operation
 from patchmgr.plumbing.releases import upstream_commit
 from patchmgr.plumbing.target import Target
 from tests.fuzz.claims import all_inside, is_inside, let_in, stays_below

@@ -10,7 +10,7 @@ import pytest
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.namespaces import claim
-from patchmgr.plumbing.operations import ContentStore
+from patchmgr.plumbing.operation_log import ContentStore
 from patchmgr.plumbing.stores import adopt_pack, borrow, lenders
 from tests.conftest import Repository
 from tests.plumbing.power_cut import Disk, needs_proc

@@ -31,7 +31,7 @@ def workspace_around(folder: Path) -> Path | None:
     for place in (absolute, *absolute.parents):
         if (place / LOCK).is_file():
             return place
-    from patchmgr.services.targets import find_place
+    from patchmgr.services.checkouts import find_place
 
     noted, _ = find_place(cwd=absolute, named=None, to=None, begins=False)
     return noted if (noted / LOCK).is_file() else None

@@ -192,11 +192,11 @@ def diff(
     session = open_session()
     if not from_:
         raise UsageError("name the earlier state of the series with --from TAG")
-    named = services.targets.only_series(session, name)
+    named = services.checkouts.only_series(session, name)
     ends = commands.diff.ComparedStates(from_, to, repo)
     found = commands.diff.diff(session, named, ends, holds=hold)
-    text = render.publishing.compared_text(found, view, shows_lines=lines)
-    value = render.publishing.compared_value(found)
+    text = render.inspecting.compared_text(found, view, shows_lines=lines)
+    value = render.inspecting.compared_value(found)
     answer("diff", None, text, pages=True, **value)
 
 
@@ -216,9 +216,9 @@ def why(
     path, _, number = place.rpartition(":")
     if not path or not number.isdecimal() or len(number) > 9:
         raise UsageError(f"{place} must have the form FILE:LINE")
-    named = services.targets.only_series(session, series)
+    named = services.checkouts.only_series(session, series)
     origin = commands.why.why(session, named, path, int(number))
-    answer("why", origin, render.publishing.origin_text(origin))
+    answer("why", origin, render.inspecting.origin_text(origin))
 
 
 def doctor(

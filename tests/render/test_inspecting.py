@@ -8,14 +8,14 @@ from patchmgr.cli.root import text_of
 from patchmgr.commands.status import CommitOrigin
 from patchmgr.commands.why import LineOrigin
 from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
-from patchmgr.render.machine import document
-from patchmgr.render.publishing import (
+from patchmgr.render.inspecting import (
     commit_text,
     commit_value,
     compared_text,
     compared_value,
     origin_text,
 )
+from patchmgr.render.machine import document
 from patchmgr.render.view import Detail, View
 from tests.tables import table
 
