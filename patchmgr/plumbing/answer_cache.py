@@ -125,7 +125,7 @@ def answered(
     find: Callable[[], T],
     is_kept: Callable[[], bool] = lambda: True,
 ) -> T:
-    """Return the cached answer to a question, or else find it, and cache it if `is_kept`."""
+    """Return the cached answer, or else find the answer, and cache it if `is_kept` returns true."""
     known = recalled(kept, question, kind)
     if known is not None:
         return known

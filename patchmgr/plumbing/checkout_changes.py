@@ -35,9 +35,9 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 class FileShift(Struct, frozen=True):
     """A change to a file: without patches (`below`), as pushed (`old`), and as wanted (`new`).
 
-    The contents are those that git stores. `is_kept` is true if the checkout already has the wanted
-    content, `is_apart` is true if the wanted content does not come from a patch, and `is_given_up`
-    is true if an edit of the file may be overwritten.
+    The contents are those that git stores. `is_kept`: the checkout already has the wanted content.
+    `is_apart`: the wanted content does not come from a patch. `is_given_up`: an edit of the file
+    may be overwritten.
     """
 
     path: str
@@ -142,7 +142,7 @@ def refuse_in_the_way(checkout: Checkout, path: str, leaving: Collection[str]) -
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Return a file that was read from the checkout in the form for writing (None: no file)."""
+    """Turn a file that was read from the checkout into a file to write (None: no file)."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -162,7 +162,7 @@ def _refuse_edited(checkout: Checkout, move: FileShift, found: Content | None) -
 
 
 def _permissions(move: FileShift, known: AppliedFile | None, found: WorkFile | None) -> int | None:
-    """Return the permission bits to give a file, or None for the default.
+    """Return the permission bits for a file, or None for the default.
 
     A restored file gets its old bits.
     """
@@ -434,8 +434,8 @@ def _index_after(
 ) -> dict[str, Entry | None]:
     """Return the index entries to change.
 
-    If HEAD does not move, these are only entries of restored files that somebody had staged with
-    the content that the series gave them.
+    If HEAD does not move, these are only the entries of restored files whose patched content
+    somebody had staged.
     """
     entries: dict[str, Entry | None] = {}
     for row in rows:

@@ -135,7 +135,7 @@ def _by_author(
 
 def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:
     """Repeat a past merge with git, and yield the paths that conflict."""
-    git_process.require_git("merging again")
+    git_process.require_git("repeating a merge")
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
     if past.base is not None:

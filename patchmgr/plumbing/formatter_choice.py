@@ -105,7 +105,7 @@ class SettingsFiles(Struct, frozen=True):
                 yield ChosenFormatter(tool, settings)
 
     def _section(self, path: str, places: tuple[tuple[str, str], ...]) -> Table | None:
-        """Return a formatter's section in the nearest settings file that has one, or None.
+        """Return a formatter's section from the nearest settings file that contains it, or None.
 
         In TOML files, the section is below `tool`.
         """
@@ -126,7 +126,7 @@ class SettingsFiles(Struct, frozen=True):
 
 
 def _extended(path: str, other: Any) -> str | None:
-    """Return the settings file that another file extends, or None if it is not in the tree."""
+    """Return the settings file that another one extends, or None if it is outside the tree."""
     if not isinstance(other, str) or other.startswith(("/", "~")) or "$" in other:
         return None
     parts = path.split("/")[:-1]

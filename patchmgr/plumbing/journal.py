@@ -69,7 +69,7 @@ RefMover = Callable[[Sequence[RefPlan]], None]
 
 
 Finisher = Callable[[Path, str], None]
-"""A function that, after a crash, finishes the change that a token names in a checkout."""
+"""A function that, after a crash, finishes the change to a checkout; a token names the change."""
 
 
 class Change(Struct):

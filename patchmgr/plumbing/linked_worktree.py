@@ -185,7 +185,7 @@ class LinkedWorktree:
     def is_untouched(self) -> bool:
         """Return whether the worktree is still as the last command left it.
 
-        Then nobody has changed or added a file, or moved HEAD.
+        If so, nobody has changed or added a file, or moved HEAD.
         """
         stand = self.stand()
         if stand is None or self.clone.head() != stand.head or self.clone.untracked():

@@ -141,7 +141,7 @@ class StructureApart:
         if self._process is not None and self._sent not in (None, question):
             try:
                 self._received(self._process, _UNNEEDED)
-            except (OSError, EOFError, pickle.UnpicklingError):  # a failure does not matter, either
+            except (OSError, EOFError, pickle.UnpicklingError):  # the answer is not needed
                 self.close()
         process = self._process or self._start()
         try:

@@ -36,7 +36,7 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
     """Return the content of a file, or None if it does not exist.
 
     `path` is relative to `root`. Raises PatchmgrError "unsafe-path" if the path contains a symbolic
-    link, and "broken-workspace" if it is not a regular file or larger than `limit` bytes.
+    link, and "broken-workspace" if the file is not regular or is larger than `limit` bytes.
     """
     above, _, name = path.rpartition("/")
     with _opened(root, above) as folder:

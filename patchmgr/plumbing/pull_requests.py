@@ -68,7 +68,7 @@ class Forge(Struct, frozen=True):
 
 
 class PullRequests(Struct, frozen=True):
-    """The pull requests from one branch to another, in the repository of a folder."""
+    """The pull requests from `branch` to `base`, in the repository that contains `folder`."""
 
     forge: Forge
     folder: Path

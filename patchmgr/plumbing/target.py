@@ -293,7 +293,7 @@ class Target:
                 self.fault,
                 f"{back[0]} in {self.root} was put back after a command was interrupted there, "
                 f"but {moved[0]} was not",
-                f"put the other {len(moved)} files back as well, then run the command again",
+                "put back the other files of the change as well, then run the command again",
             )
         return bool(back)
 
