@@ -212,7 +212,7 @@ class RebasedSeries(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Return an item for each patch, with the reason why a guard leaves it out, if one does.
+    """Return an item for each patch, with the reason if a guard leaves the patch out.
 
     `selected` are the symbols given with `--select`.
     """

@@ -54,7 +54,7 @@ class Verification(Struct, frozen=True, rename=_KEYS):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every patch of the series, as it is now, is applied."""
+        """Return whether every patch of the current series is applied."""
         all_in = all(standing is FileStanding.PATCHED for _, standing in self.files)
         return self.is_applied and self.is_current and all_in
 
@@ -94,7 +94,7 @@ def series_digest(
 def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Iterator[_Kind]:
     """Lock a checkout or package, and complete an interrupted change to it.
 
-    In a dry run, or if the command only reads, it is locked only if there is such a change.
+    In a dry run or for a command that only reads, it is locked only if there is such a change.
     """
     if (session.is_dry_run or only_reads) and not target.is_interrupted:
         yield target
@@ -297,7 +297,7 @@ def _noted_workspace(clone: Clone) -> Path | None:
 
 
 def pushed_targets(workspace: Workspace, series: str | None) -> tuple[tuple[Path, Record], ...]:
-    """Return the checkouts with applied patches of this workspace, or of one series in it."""
+    """Return the checkouts in which patches of the workspace, or of one series, are applied."""
     root = str(workspace.root)
     return tuple(
         (target, record)

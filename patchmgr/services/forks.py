@@ -47,12 +47,12 @@ class Fork(Struct, frozen=True):
     """A git fork that was converted to a list of patches on an upstream state (`base`).
 
     `commits` is the number of the fork's ordinary commits, and `merges` is the number of its
-    merges. `files` maps the paths at which the fork differs from the base to the fork's files.
-    `rests` lists the indexes of patches that hold changes made in a merge itself. `dropped` lists
-    the subjects of commits that did not become a patch. `learned` is the number of new resolutions,
-    and `lessons` maps paths in the workspace to the contents that record these resolutions.
-    `is_whole` is false if a commit has no patch, for example because its message asks for it to be
-    left out.
+    merges. For each path where the fork differs from the base, `files` has the fork's file (None:
+    deleted). `rests` lists the indexes of patches that hold changes made in a merge itself.
+    `dropped` lists the subjects of commits that did not become a patch. `learned` is the number of
+    new resolutions, and `lessons` maps paths in the workspace to the contents that record these
+    resolutions. `is_whole` is false if a commit has no patch, for example because its message asks
+    to leave the commit out.
     """
 
     base: str

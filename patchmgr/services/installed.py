@@ -87,7 +87,7 @@ class InstalledState(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every patch of the series, as it is now, is applied to the package."""
+        """Return whether every patch of the current series is applied to the package."""
         return self.state == "patched"
 
 
@@ -121,7 +121,7 @@ def find_installed(
 
 
 def own_record(target: Installation, name: str, hint: str) -> Record | None:
-    """Return the record of a series in a package, or None if none is applied there.
+    """Return the record of a series in a package, or None if no series is applied there.
 
     Raises PatchmgrError "usage" if another series is applied. The error's hint is `hint`, followed
     by the name of that series.

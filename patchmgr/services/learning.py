@@ -82,7 +82,7 @@ def learn_again(
 ) -> list[LearnedFile]:
     """Repeat merges, add the resolutions of their conflicts, and return the resolved files."""
     files: list[LearnedFile] = []
-    session.progress.start("Merging again", len(merges))
+    session.progress.start("Repeating merges", len(merges))
     try:
         for past in merges:
             files += _files(scratch, text, past, additions)

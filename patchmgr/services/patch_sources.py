@@ -378,7 +378,7 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
         counted = f"{left_out} of {len(dates)} commits"
-        say(f"Left out {counted} in {commits}, because they are merges or change nothing.")
+        say(f"Left out {counted} in {commits}: merges, and commits that change nothing.")
     return found_in(mails, commits, say, dates)
 
 

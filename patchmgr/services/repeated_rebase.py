@@ -76,7 +76,7 @@ def repeated_rebase(
     place: Place | None = None,
     solution: tuple[bytes | None] | None = None,
 ) -> Iterator[RepeatedRebase]:
-    """Repeat the rebase in progress for a series, and for the series that it is based on.
+    """Repeat the rebase in progress for a series, and for all series below it.
 
     If `place` is given, `solution` replaces the resolution of that file: `(content,)`, or `(None,)`
     to delete the file. If `solution` is None, the file is left in conflict.

@@ -84,7 +84,7 @@ class UpstreamStates:
         return _state(name, upstream, End(found, tree), Fetching(upstream, upstream.reader.blob))
 
     def _resolve(self, entry: Upstream, ref: str) -> tuple[OpenUpstream, Resolved]:
-        """Look up a ref in the repository or package that is tracked, then in the other of the two.
+        """Look up a ref in the repository or package that is tracked, then in the one that is not.
 
         A commit id is looked up only in git, because the commits of releases are patchmgr's own.
         """

@@ -294,7 +294,7 @@ def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes,
 def require_taken(
     workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the paths of all files to take as they are, as named in this run and earlier ones.
+    """Return the paths of the files to take as they are, named in this run or an earlier one.
 
     A name in `accepted` is a path below the work area, or the end of such a path. Raises
     PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file
