@@ -145,9 +145,9 @@ def open_session(*, settles: bool = True) -> Session:
 
 
 def look_for_session() -> Session | None:
-    """Open the workspace as `open_session` does, or return None if there is none.
+    """Open the workspace that `open_session` would open, or return None if there is none.
 
-    Unlike `open_session`, this does not finish an interrupted operation.
+    An interrupted operation stays as it is.
     """
     try:
         return open_session(settles=False)

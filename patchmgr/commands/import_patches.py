@@ -96,7 +96,7 @@ class Sources(Struct, frozen=True):
     def read(
         self, session: Session, record: SeriesRecord, say: Callable[[str], None]
     ) -> tuple[list[SourcePatch | SeriesLine], Fork | None]:
-        """Return the patches and the comments of series files, in order, and the fork, if any."""
+        """Return the patches and series lines in order, and the fork they come from, if any."""
         reading = Reading(say, self.strip)
         found = [item for path in self.paths for item in reading.read(path)]
         fork = None
@@ -174,7 +174,7 @@ class _Without:
         self._names, self._unused = frozenset(names), set(names)
 
     def leaves_out(self, *names: str | None) -> bool:
-        """Return whether --without gives one of these names of a patch."""
+        """Return whether --without gives one of the names of a patch."""
         found = self._names & set(names)
         self._unused -= found
         return bool(found)

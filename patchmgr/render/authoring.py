@@ -159,7 +159,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> Iterator[str]:
-    """Yield one line per patch, with its guards, and the groups with it that are off."""
+    """Yield one line per patch: its name, its guards, and those of its groups that are off."""
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
         off = "".join(f"  (group {clean(group)} is off)" for group in line.off)

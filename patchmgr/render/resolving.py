@@ -129,7 +129,7 @@ def _without_indent(found: Sequence[Pane]) -> Iterator[Pane]:
 
 
 def result_pane(region: OrderedRegion, choice: Choice | None, place: InFile) -> Pane:
-    """Return a pane with a region as the choice resolves it, and a few lines around the region."""
+    """Return a pane that shows how the choice resolves a region, with a few lines around it."""
     if choice is None:
         return Pane("result: nothing is chosen yet", ())
     number = f" {choice.number}" if choice.taken is Taken.CANDIDATE else ""
