@@ -62,7 +62,8 @@ def rebase(
         list[str],
         option(
             "--accept FILE",
-            "Accept FILE even if it is deleted, does not compile, or has different line endings.",
+            "Accept FILE even if it is deleted or empty, does not compile, or has different "
+            "line endings.",
         ),
     ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
