@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 WIDTH, HEIGHT, MARGIN = 640, 320, 52
-COLOURS = ("#1f6feb", "#d29922", "#8957e5", "#2da44e")
+COLORS = ("#1f6feb", "#d29922", "#8957e5", "#2da44e")
 
 Line = Sequence[tuple[float, float]]
 Place = Callable[[float, float], tuple[float, float]]
@@ -25,13 +25,13 @@ def plot(lines: Mapping[str, Line], *, across: str, up: str) -> str:
     parts = [_axes(place, most_x, most_y), _text(WIDTH / 2, HEIGHT - 8, across)]
     parts.append(_text(MARGIN, MARGIN / 2, up))
     for number, (name, line) in enumerate(lines.items()):
-        colour = COLOURS[number % len(COLOURS)]
+        color = COLORS[number % len(COLORS)]
         points = [place(x, y) for x, y in line]
         drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        parts.append(f'<polyline points="{drawn}" fill="none" stroke="{colour}"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
+        parts.append(f'<polyline points="{drawn}" fill="none" stroke="{color}"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points]
         x, y = WIDTH - MARGIN, MARGIN / 2 + 16 * number
-        parts.append(_text(x, y, name, colour=colour, anchor="end"))
+        parts.append(_text(x, y, name, color=color, anchor="end"))
     inside = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
@@ -54,6 +54,6 @@ def _axes(place: Place, most_x: float, most_y: float) -> str:
     return "\n".join([lines, *marks])
 
 
-def _text(x: float, y: float, text: str, *, colour: str = "#24292f", anchor: str = "middle") -> str:
-    look = f'fill="{colour}" text-anchor="{anchor}"'
+def _text(x: float, y: float, text: str, *, color: str = "#24292f", anchor: str = "middle") -> str:
+    look = f'fill="{color}" text-anchor="{anchor}"'
     return f'<text x="{x:.0f}" y="{y:.0f}" {look}>{escape(text)}</text>'

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from patchmgr import render
-from patchmgr.cli.root import say, say_raw, wants_colour
+from patchmgr.cli.root import say, say_raw, wants_color
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,4 +57,4 @@ def chooser(into: str) -> Chooser:
 
 
 def _painted(line: str) -> str:
-    return render.rebase.painted_line(line, colour=sys.stderr.isatty() and wants_colour())
+    return render.rebase.painted_line(line, color=sys.stderr.isatty() and wants_color())

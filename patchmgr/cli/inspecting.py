@@ -236,6 +236,6 @@ def doctor(
     session = look_for_session()
     found = commands.doctor.examine(session, repairs=repair, prunes=prune, is_dry_run=dry_run)
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
-    text = render.checks.doctor_text(found, colour=view_of().colour)
+    text = render.checks.doctor_text(found, color=view_of().color)
     answer("doctor", None, text, found=found, sound=is_sound)
     end_if(not is_sound, EXIT_FINDINGS)

@@ -224,7 +224,7 @@ def view_of() -> render.view.View:
     detail = kinds.ALL if Given.is_verbose else kinds.LINE if Given.is_quiet else kinds.CHANGES
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = get_terminal_size().columns if has_width else render.view.UNLIMITED
-    return render.view.View(detail, width, wants_colour(), bool(Given.is_dry_run))
+    return render.view.View(detail, width, wants_color(), bool(Given.is_dry_run))
 
 
 def near_path(path: Path) -> Path:
@@ -288,7 +288,7 @@ def show_diff(header: bytes, diff: bytes) -> None:
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()
         return
-    show_pages(render.rebase.diff_text(header, diff, colour=view_of().colour))
+    show_pages(render.rebase.diff_text(header, diff, color=view_of().color))
 
 
 def say_next(session: Session) -> None:
@@ -355,7 +355,7 @@ def stderr_progress() -> StderrProgress:
     return StderrProgress(shows_bar=sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
 
 
-def wants_colour() -> bool:
+def wants_color() -> bool:
     """Return whether NO_COLOR is not set and stdout is a terminal that supports color."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_wanted and sys.stdout.isatty()

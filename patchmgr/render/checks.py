@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST = 20
 _FEW = 3
-_COLOURS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
+_COLORS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 
 
 def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator[str]:
@@ -34,11 +34,11 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator
     if view.is_line:
         yield f"{checked.series}: {patches}, {_gates(checked)}"
         return
-    yield painted(f"{checked.series}  {patches}", "1", colour=view.colour)
+    yield painted(f"{checked.series}  {patches}", "1", color=view.color)
     if checked.head is not None:
         yield f"head {checked.head}"
     shown = [g for g in checked.gates if view.is_all or g.standing is Standing.FAILED]
-    words = [painted(g.standing.value, _COLOURS[g.standing], colour=view.colour) for g in shown]
+    words = [painted(g.standing.value, _COLORS[g.standing], color=view.color) for g in shown]
     cells = [(word, clean(g.name), _about(g)) for word, g in zip(words, shown, strict=True)]
     for gate, line in zip(shown, table(cells), strict=True):
         yield f"  {line}"
@@ -192,16 +192,16 @@ def audited_value(audited: Audited) -> dict[str, Any]:
     return {"name": audited.name, "sound": audited.is_sound, "findings": found}
 
 
-_HEALTH_COLOURS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
+_HEALTH_COLORS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
 
 
-def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> Iterator[str]:
+def doctor_text(found: Sequence[Diagnosis], *, color: bool) -> Iterator[str]:
     """Yield the result of `doctor`: one line per check, grouped by area, with its hints."""
     for area, members in groupby(found, key=lambda one: one.area):
-        yield painted(area, "1", colour=colour)
+        yield painted(area, "1", color=color)
         for one in members:
             word = "ok" if one.health.value == "well" else one.health.value
-            word = painted(word.ljust(6), _HEALTH_COLOURS[one.health.value], colour=colour)
+            word = painted(word.ljust(6), _HEALTH_COLORS[one.health.value], color=color)
             about = f": {clean(one.text)}" if one.text else ""
             yield f"  {word}  {clean(one.what)}{about}"
             yield from (f"            {clean(hint)}" for hint in one.hints)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.status import BuildEnvironment, CommitOrigin
     from patchmgr.commands.why import LineOrigin
 
-_COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
+_COLORS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
 
 
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> Iterator[str]:
@@ -55,12 +55,12 @@ def comparison_lines(
             continue
         word = painted(
             patch.sameness.value.ljust(14),
-            _COLOURS.get(patch.sameness, "2"),
-            colour=view.colour,
+            _COLORS.get(patch.sameness, "2"),
+            color=view.color,
         )
         yield f"  {word}  {clean(patch.subject)}"
         diff = [clean(line, keep="\t") for line in patch.diff] if shows_lines else []
-        yield from (f"      {painted_line(line, colour=view.colour)}" for line in diff)
+        yield from (f"      {painted_line(line, color=view.color)}" for line in diff)
 
 
 def _state(state: tuple[str, str]) -> str:

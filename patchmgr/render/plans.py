@@ -18,7 +18,7 @@ from patchmgr.model.plan import (
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.markdown_text import code, code_cell, table, text
 from patchmgr.render.rebase import (
-    VERDICT_COLOURS,
+    VERDICT_COLORS,
     moved_text,
     painted,
     short_ref,
@@ -106,7 +106,7 @@ def _about(found: BreakingCommit) -> str:
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
     """Yield a patch's verdict and name, then the positions of its conflicts, or else the reason."""
-    verdict = painted(patch.verdict.value, VERDICT_COLOURS[patch.verdict], colour=view.colour)
+    verdict = painted(patch.verdict.value, VERDICT_COLORS[patch.verdict], color=view.color)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]
     for line in places or ([clean(patch.reason)] if patch.reason else []):
@@ -156,11 +156,11 @@ def _patch_row(patch: PlannedPatch) -> tuple[str, ...]:
     return code_cell(patch.name), word, "<br>".join(where)
 
 
-_COLOURS = {
-    PullEffect.BREAKS: VERDICT_COLOURS[Verdict.CONFLICT],
-    PullEffect.ABSORBS: VERDICT_COLOURS[Verdict.ABSORBED],
-    PullEffect.TOUCHES: VERDICT_COLOURS[Verdict.MODIFIED],
-    PullEffect.UNKNOWN: VERDICT_COLOURS[Verdict.BLOCKED],
+_COLORS = {
+    PullEffect.BREAKS: VERDICT_COLORS[Verdict.CONFLICT],
+    PullEffect.ABSORBS: VERDICT_COLORS[Verdict.ABSORBED],
+    PullEffect.TOUCHES: VERDICT_COLORS[Verdict.MODIFIED],
+    PullEffect.UNKNOWN: VERDICT_COLORS[Verdict.BLOCKED],
 }
 _WIDTH = max(len(effect.value) for effect in PullEffect)
 
@@ -168,7 +168,7 @@ _WIDTH = max(len(effect.value) for effect in PullEffect)
 def forecast_text(found: Forecast, view: View) -> Iterator[str]:
     """Yield a forecast: a heading, then the pull requests that affect a patch."""
     effects = Counter(pull.effect for pull in found.pulls)
-    counts = [f"{effects[effect]} {effect.value}" for effect in _COLOURS]
+    counts = [f"{effects[effect]} {effect.value}" for effect in _COLORS]
     told = f"{counted(found.open, 'open pull request')}: {', '.join(counts)}"
     yield f"{clean(', '.join(found.series))} on {found.tip.commit[:12]}: {told}"
     if not view.is_line:
@@ -182,7 +182,7 @@ def forecast_text(found: Forecast, view: View) -> Iterator[str]:
 
 
 def _pull_lines(pull: PullForecast, view: View) -> Iterator[str]:
-    word = painted(pull.effect.value.ljust(_WIDTH), _COLOURS[pull.effect], colour=view.colour)
+    word = painted(pull.effect.value.ljust(_WIDTH), _COLORS[pull.effect], color=view.color)
     yield f"  {word}  #{pull.number} {clean(pull.subject)}"
     indent = " " * (_WIDTH + 4)
     yield from view.folded(f"by {clean(pull.author)}, {pull.date}", indent)
@@ -250,7 +250,7 @@ def _terminal(outcomes: Sequence[SeriesOutcome], view: View) -> Iterator[str]:
         shown = outcomes[start:end]
         rows = [["patch", *(short_ref(outcome.onto.ref) for outcome in shown)]]
         for row, name in names.items():
-            rows.append([name, *(_cell(o.patches[row].verdict, view.colour) for o in shown)])
+            rows.append([name, *(_cell(o.patches[row].verdict, view.color) for o in shown)])
         yield from (f"{_GAP}{line}" for line in aligned(rows))
         yield ""
     alike = len(outcomes[0].patches) - len(names)
@@ -271,8 +271,8 @@ def _blocks(columns: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
     yield start, len(columns)
 
 
-def _cell(verdict: Verdict, colour: bool) -> str:
-    return painted(_WORDS[verdict], VERDICT_COLOURS[verdict], colour=colour)
+def _cell(verdict: Verdict, color: bool) -> str:
+    return painted(_WORDS[verdict], VERDICT_COLORS[verdict], color=color)
 
 
 def _fate(outcome: SeriesOutcome) -> str:

@@ -13,7 +13,7 @@ from patchmgr.model.plan import BreakingCommit
 from patchmgr.render.escape import clean, counted, measured_text, reliability_text
 from patchmgr.render.view import View
 
-VERDICT_COLOURS = {
+VERDICT_COLORS = {
     Verdict.UNCHANGED: "32",
     Verdict.MODIFIED: "33",
     Verdict.PARTIAL: "33",
@@ -32,9 +32,9 @@ _WIDTH = max(len(verdict.value) for verdict in Verdict)
 _AS_IT_IS = ("  ", "decide with: ", "accept it with: ")  # not wrapped: code, and commands to type
 
 
-def painted(text: str, code: str, *, colour: bool) -> str:
-    """Return the text in the color of an SGR code, or unchanged if `colour` is False."""
-    return f"\x1b[{code}m{text}\x1b[0m" if colour else text
+def painted(text: str, code: str, *, color: bool) -> str:
+    """Return the text in the color of an SGR code, or unchanged if `color` is False."""
+    return f"\x1b[{code}m{text}\x1b[0m" if color else text
 
 
 def rebase_text(outcome: SeriesOutcome, view: View) -> Iterator[str]:
@@ -86,7 +86,7 @@ def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
     The subject is added if it fits.
     """
     word = patch.verdict.value.ljust(_WIDTH)
-    verdict = painted(word, VERDICT_COLOURS[patch.verdict], colour=view.colour)
+    verdict = painted(word, VERDICT_COLORS[patch.verdict], color=view.color)
     how = ", ".join(dict.fromkeys(h.how.value for h in patch.hunks if h.how is not None))
     name, subject = clean(patch.name), clean(patch.subject)
     told = f"  [{how}]" if how else ""
@@ -315,18 +315,18 @@ _CODES = (
 )
 
 
-def diff_text(header: bytes, diff: bytes, *, colour: bool) -> str:
+def diff_text(header: bytes, diff: bytes, *, color: bool) -> str:
     """Return a patch for a terminal, with control characters escaped and its diff in color."""
     lines = content_lines(header) + [
-        painted_line(line, colour=colour) for line in content_lines(diff)
+        painted_line(line, color=color) for line in content_lines(diff)
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def painted_line(line: str, *, colour: bool) -> str:
+def painted_line(line: str, *, color: bool) -> str:
     """Return a line of a diff in the color that git gives it."""
     code = next((code for starts, code in _CODES if line.startswith(starts)), None)
-    return line if code is None else painted(line, code, colour=colour)
+    return line if code is None else painted(line, code, color=color)
 
 
 def content_lines(content: bytes) -> list[str]:

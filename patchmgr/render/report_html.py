@@ -220,12 +220,12 @@ def reach_bar(review: Review) -> Chart | None:
     if not review.sites:
         return None
     shapes, x = [], 0.0
-    for reach, colour in _REACHES.items():
+    for reach, color in _REACHES.items():
         width = WIDTH * review.count(reach) / len(review.sites)
         told = f"{reach.value}: {counted(review.count(reach), 'site')}"
-        shapes.append(Shape(box=Box(x, 0, width, 30), fill=colour, title=told))
+        shapes.append(Shape(box=Box(x, 0, width, 30), fill=color, title=told))
         x += width
-    keys = [(colour, f"{review.count(reach)} {reach.value}") for reach, colour in _REACHES.items()]
+    keys = [(color, f"{review.count(reach)} {reach.value}") for reach, color in _REACHES.items()]
     caption = "Who is affected by the changes to upstream's code"
     return Chart("Changed sites by reach", caption, "", keys, shapes, 30, "bar")
 
@@ -284,12 +284,12 @@ def timeline(review: Review) -> Chart | None:
         shapes.append(Shape((Label(x, 15, _fitting(ref, cell), "head"), commits)))
         known = dict(moment.reliability)
         for name, verdict in moment.verdicts:
-            colour, letter = _VERDICTS.get(verdict, ("#d0d4da", "?"))
+            color, letter = _VERDICTS.get(verdict, ("#d0d4da", "?"))
             y = top + names.index(name) * 17
             sure = "; ".join(map(reliability_text, known.get(name, ())))
             told = f"{name} on {moment.ref}: {verdict}{sure and f' ({sure})'}"
             box = Box(x, y, cell - 4, 15)
-            shapes.append(Shape((Label(x + 5, y + 12, letter),), box, colour, told))
+            shapes.append(Shape((Label(x + 5, y + 12, letter),), box, color, told))
     for row, name in enumerate(names):
         shown = _fitting(f"{row + 1} {clean(name).removesuffix('.patch')}", left - 10)
         shapes.append(Shape((Label(4, top + row * 17 + 12, shown, ""),)))
@@ -298,7 +298,7 @@ def timeline(review: Review) -> Chart | None:
         "Verdicts over time",
         "The verdict on each patch in each recorded rebase. "
         "+N means that the rebase took in N upstream commits (or releases).",
-        [(colour, f"{letter} {word}") for word, (colour, letter) in _VERDICTS.items()],
+        [(color, f"{letter} {word}") for word, (color, letter) in _VERDICTS.items()],
         shapes,
         top + len(names) * 17 + 6,
     )

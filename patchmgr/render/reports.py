@@ -96,11 +96,11 @@ def reports_text(
         return render.report_html.report_html(footprints, orders)
     if form == "markdown":
         return "\n".join(map(render.report_markdown.report_markdown, footprints))
-    page, colour = render.report_terminal, view.colour
+    page, color = render.report_terminal, view.color
     if view.is_line:
-        return "".join(page.report_line(footprint, colour=colour) for footprint in footprints)
+        return "".join(page.report_line(footprint, color=color) for footprint in footprints)
     width = view.width if view.width < UNLIMITED else _WIDE
-    return "\n".join(page.report_terminal(f, width=width, colour=colour) for f in footprints)
+    return "\n".join(page.report_terminal(f, width=width, color=color) for f in footprints)
 
 
 _COUNTS = ("files", "added", "removed")

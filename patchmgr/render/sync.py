@@ -110,9 +110,7 @@ def _sums(proposal: SyncPreview) -> str:
         if one.ledger is not None
     ]
     for one in proposal.carried:
-        before, after = (
-            report_line(each, colour=False).strip() for each in (one.before, one.after)
-        )
+        before, after = (report_line(each, color=False).strip() for each in (one.before, one.after))
         lines += [f"- footprint before: {text(before)}", f"- footprint after: {text(after)}"]
     return "\n".join(lines)
 
@@ -180,7 +178,7 @@ def annotations_text(found: Sync) -> Iterator[str]:
         yield clean(f"{place}: warning: conflict {order.id}: {_what(order)}")
 
 
-_COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
+_COLORS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
 
 
 def badge(proposal: SyncPreview, date: str) -> tuple[str, bytes]:
@@ -188,7 +186,7 @@ def badge(proposal: SyncPreview, date: str) -> tuple[str, bytes]:
     words = _words(proposal)
     value = {
         "schemaVersion": 1, "label": f"patchmgr {proposal.plan.series[0]}",
-        "message": f"{words}, {date}", "color": _COLOURS[sync_state(proposal)],
+        "message": f"{words}, {date}", "color": _COLORS[sync_state(proposal)],
     }  # fmt: skip
     return words, json.dumps(value, sort_keys=True).encode() + b"\n"
 

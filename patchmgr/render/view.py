@@ -11,12 +11,12 @@ from textwrap import wrap
 from msgspec import Struct
 
 UNLIMITED = 1 << 30  # columns, if the output is not a terminal
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_COLOR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def cells(text: str) -> int:
     """Return the number of columns that a text occupies on a terminal; color codes occupy none."""
-    text = _COLOUR.sub("", text)
+    text = _COLOR.sub("", text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
@@ -49,7 +49,7 @@ class View(Struct, frozen=True):
 
     detail: Detail = Detail.CHANGES
     width: int = UNLIMITED
-    colour: bool = False
+    color: bool = False
     is_dry_run: bool = False
 
     def verb(self, would: str, did: str) -> str:

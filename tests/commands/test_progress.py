@@ -1,4 +1,4 @@
-"""What is said while a command works: bars on a terminal, a line elsewhere, colour on request."""
+"""What is said while a command works: bars on a terminal, a line elsewhere, color on request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.cli.root import StderrProgress, say, stderr_progress, wants_colour
+from patchmgr.cli.root import StderrProgress, say, stderr_progress, wants_color
 from tests.commands.conftest import Run
 
 
@@ -71,7 +71,7 @@ def test_the_name_of_a_folder_is_cleaned(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stream", "variables", "shows_bar", "is_coloured"),
+    ("stream", "variables", "shows_bar", "is_colored"),
     [
         pytest.param(Screen(), {}, True, True, id="terminal"),
         pytest.param(
@@ -80,12 +80,12 @@ def test_the_name_of_a_folder_is_cleaned(tmp_path: Path, run: Run) -> None:
         pytest.param(io.StringIO(), {}, False, False, id="pipe"),
     ],
 )
-def test_bars_and_colour_are_for_terminals(
+def test_bars_and_color_are_for_terminals(
     monkeypatch: pytest.MonkeyPatch,
     stream: io.StringIO,
     variables: dict[str, str],
     shows_bar: bool,
-    is_coloured: bool,
+    is_colored: bool,
 ) -> None:
     for name in ("TERM", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -93,7 +93,7 @@ def test_bars_and_colour_are_for_terminals(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(sys, "stdout", stream)
-    assert wants_colour() is is_coloured
+    assert wants_color() is is_colored
     stderr_progress().start("work", 9)
     stderr_progress().done()
     assert stream.getvalue() == ("\r\x1b[K" if shows_bar else "")

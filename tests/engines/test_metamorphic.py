@@ -280,7 +280,7 @@ def test_what_is_there_in_other_words_is_not_said_to_be_there_exactly() -> None:
     assert b"a_1_theirs(" in wording.upstream and b"a_1_ours_one(" in wording.patch
 
 
-def test_a_removal_is_needed_where_what_it_removes_landed_later_than_its_neighbour() -> None:
+def test_a_removal_is_needed_where_what_it_removes_landed_later_than_its_neighbor() -> None:
     story = Story(
         {"a": [6], "b": [6]},
         [{("b", 0): "ours"}, {("a", 0): "ours"}, {("b", 0): "gone"}],

@@ -48,8 +48,8 @@ def test_two_states_are_compared_patch_by_patch() -> None:
     )
 
 
-def test_lines_and_colours_are_shown_where_they_are_asked_for() -> None:
-    text = text_of(compared_text(COMPARED, View(colour=True), shows_lines=False))
+def test_lines_and_colors_are_shown_where_they_are_asked_for() -> None:
+    text = text_of(compared_text(COMPARED, View(color=True), shows_lines=False))
     assert "-old" not in text
     assert "\x1b[33mchanged" in text
     none = ComparedSeries("s", ("one", OLD), ("two", NEW), (), (), ())

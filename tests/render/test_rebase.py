@@ -232,8 +232,8 @@ HEADER = b"Subject: fix\n- a list\n---\n"
 DIFF = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@ f\n kept\n-old\x1b[2J\n+new\t\xff\n"
 
 
-def test_a_diff_has_the_colours_of_git() -> None:
-    assert diff_text(HEADER, DIFF, colour=True).splitlines() == [
+def test_a_diff_has_the_colors_of_git() -> None:
+    assert diff_text(HEADER, DIFF, color=True).splitlines() == [
         "Subject: fix",
         "- a list",
         "---",
@@ -247,8 +247,8 @@ def test_a_diff_has_the_colours_of_git() -> None:
     ]
 
 
-def test_without_colour_nothing_but_text_reaches_a_terminal() -> None:
-    shown = diff_text(HEADER, DIFF, colour=False)
+def test_without_color_nothing_but_text_reaches_a_terminal() -> None:
+    shown = diff_text(HEADER, DIFF, color=False)
     assert "\x1b" not in shown
     assert shown.count("\n") == (HEADER + DIFF).count(b"\n")
-    assert diff_text(b"", b"", colour=True) == ""
+    assert diff_text(b"", b"", color=True) == ""

@@ -155,8 +155,8 @@ def empty() -> Footprint:
 
 FORMS: dict[str, Callable[[Footprint], str]] = {
     "md": report_markdown,
-    "txt": lambda found: report_terminal(found, width=80, colour=False),
-    "ansi": lambda found: report_terminal(found, width=50, colour=True),
+    "txt": lambda found: report_terminal(found, width=80, color=False),
+    "ansi": lambda found: report_terminal(found, width=50, color=True),
     "json": lambda found: reports_text([found], "json", View()),
 }
 
@@ -237,18 +237,18 @@ def test_a_terminal_line_is_never_wider_than_asked_for() -> None:
     found = small()
     wide = replace(found, patches=(replace(found.patches[0], subject="漢字" * 40),))
     for width in (40, 61, 100):
-        first, base, *rest = report_terminal(wide, width=width, colour=False).splitlines()
+        first, base, *rest = report_terminal(wide, width=width, color=False).splitlines()
         assert PIN.commit in base
         for line in (first, *rest):
             assert sum(2 if ord(c) > 0x2E80 else 1 for c in line) <= width, line
-    assert report_terminal(wide, width=1, colour=False) == report_terminal(
-        wide, width=40, colour=False
+    assert report_terminal(wide, width=1, color=False) == report_terminal(
+        wide, width=40, color=False
     )
 
 
-def test_colour_only_adds_colour() -> None:
-    plain = report_terminal(small(), width=80, colour=False)
-    painted = report_terminal(small(), width=80, colour=True)
+def test_color_only_adds_color() -> None:
+    plain = report_terminal(small(), width=80, color=False)
+    painted = report_terminal(small(), width=80, color=True)
     assert "\x1b" not in plain
     assert re.sub("\x1b\\[[\\d;]*m", "", painted) == plain
 

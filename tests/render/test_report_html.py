@@ -159,14 +159,14 @@ def test_other_forms_say_the_same() -> None:
     assert "environment variable: `APP_X`" in markdown
     assert len(report_markdown(found, limit=6000)) <= 6000 < LIMIT
     for width in (40, 100):
-        for line in report_terminal(found, width=width, colour=False).splitlines():
+        for line in report_terminal(found, width=width, color=False).splitlines():
             assert len(line) <= width or line.startswith("on ")
 
 
 def test_sites_are_counted_where_there_are_any() -> None:
     for sites, count in ((REVIEW.sites, 1), ((), 0)):
         found = replace(small(), review=replace(REVIEW, sites=sites))
-        text = report_terminal(found, width=80, colour=False)
+        text = report_terminal(found, width=80, color=False)
         assert text.count("shared: runs for everybody") == count
 
 

@@ -90,12 +90,12 @@ def test_two_columns_fit_beside_each_other() -> None:
     assert "  patch          v2        ffffffffffff\n" in shown
 
 
-def test_colours_are_for_terminals() -> None:
-    shown = text_of(targets_text(TARGETS, "terminal", View(width=100, colour=True)))
+def test_colors_are_for_terminals() -> None:
+    shown = text_of(targets_text(TARGETS, "terminal", View(width=100, color=True)))
     assert (
         "\x1b[32msame\x1b[0m      \x1b[33mmodified\x1b[0m      \x1b[1;31mconflict\x1b[0m\n" in shown
     )
-    assert "\x1b" not in text_of(targets_text(TARGETS, "markdown", View(width=100, colour=True)))
+    assert "\x1b" not in text_of(targets_text(TARGETS, "markdown", View(width=100, color=True)))
 
 
 def test_markdown_is_a_table_too() -> None:

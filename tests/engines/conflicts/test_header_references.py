@@ -32,7 +32,7 @@ PULL = "https://forge.example/works/plant/pull/7"
         "another-repository": ({"Forwarded": "https://forge.example/other/thing/pull/7"}, []),
         "an-issue": ({"Bug": "https://forge.example/works/plant/issues/7"}, []),
         "a-release-alone": ({"Drop-When": "the file is there from 0.24.0"}, []),
-        "no-number": ({"Drop-When": "colour #fff, a#7, x/y#7"}, []),
+        "no-number": ({"Drop-When": "color #fff, a#7, x/y#7"}, []),
         "a-remark-of-what-has-it": (
             {"Drop-When": "the set names it upstream (0.24.0: #7, which adds more)"},
             [Named("Drop-When", release="0.24.0"), Named("Drop-When", pull=7)]),

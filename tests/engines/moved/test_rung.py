@@ -187,7 +187,7 @@ def test_a_function_is_found_under_another_name(form: Form) -> None:
 
 
 @CODE
-def test_what_the_patch_adds_follows_both_neighbours(form: Form) -> None:
+def test_what_the_patch_adds_follows_both_neighbors(form: Form) -> None:
     stage = Stage(form)
     away = chained(TO_B, move(11, "a", "b", before=90))
     played = stage.play(both(FIX, OWN), away)
@@ -199,7 +199,7 @@ def test_what_the_patch_adds_follows_both_neighbours(form: Form) -> None:
 
 
 @CODE
-def test_what_the_patch_adds_does_not_follow_neighbours_to_two_files(form: Form) -> None:
+def test_what_the_patch_adds_does_not_follow_neighbors_to_two_files(form: Form) -> None:
     stage = Stage(form)
     played = stage.play(OWN, chained(TO_B, move(11, "a", "c", before=110)))
     assert played.homes() == []
@@ -207,7 +207,7 @@ def test_what_the_patch_adds_does_not_follow_neighbours_to_two_files(form: Form)
 
 
 @CODE
-def test_what_the_patch_adds_stays_where_a_neighbour_stays(form: Form) -> None:
+def test_what_the_patch_adds_stays_where_a_neighbor_stays(form: Form) -> None:
     stage = Stage(form)
     played = stage.play(OWN, TO_B)
     assert (played.homes(), played.reasons()) == ([], [])
