@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import chain
 from math import fsum, log2
+from operator import itemgetter
 
 from msgspec import Struct
 
@@ -56,15 +57,6 @@ from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
 
-
-class Likeness(Struct, frozen=True):
-    """A range of upstream lines (from 0, end exclusive) that seem to do what a hunk does."""
-
-    confidence: float
-    start: int
-    end: int
-
-
 Brought = tuple[int, str]
 """The number of a line in upstream's file (from 0), and a word that upstream added to it."""
 
@@ -79,26 +71,16 @@ class Wanted(Struct, frozen=True, dict=True):
     @cached_property
     def telling(self) -> float:
         """The total weight of the words that the hunk adds."""
-        return fsum(self.weights[word] for word in self.words)
+        return self.weight(self.words)
+
+    def weight(self, words: Iterable[str]) -> float:
+        """Return the total weight of some of these words."""
+        return fsum(map(self.weights.__getitem__, words))
 
     def may_be_in(self, lines: bytes, least: float) -> bool:
         """Return whether enough of the hunk's words occur in some lines, in whatever order."""
         there = (word for word in self.words if _raw(word) in lines)
-        most = fsum(self.weights[word] for word in there)
-        return self.telling >= FEWEST_TELLING and _confidence(most / self.telling) >= least
-
-    def are_all_in(self, there: Sequence[Brought]) -> bool:
-        """Return whether upstream has all words, in any order."""
-        return not Counter(self.words) - Counter(word for _, word in there)
-
-    def found(self, there: Sequence[Brought]) -> Sequence[tuple[int, int]]:
-        """Return the index pairs of equal words in the hunk and in upstream, in the same order."""
-        return matched_lines(self.words, [word for _, word in there])
-
-    def share(self, there: Sequence[Brought]) -> float:
-        """Return the share, by weight, of the hunk's words that upstream has in the same order."""
-        weights = (self.weights[self.words[at]] for at, _ in self.found(there))
-        return fsum(weights) / (self.telling or 1)
+        return self.weight(there) >= least * self.telling
 
 
 def _raw(word: str) -> bytes:
@@ -128,12 +110,6 @@ class Comparison:
     def blocks(self) -> tuple[Block, ...]:
         """The ranges of lines that upstream changed."""
         return changed_blocks(self.base, self.ours)
-
-    def in_ours(self, line: int) -> int:
-        """Return the number of the upstream line that corresponds to a line of base."""
-        before = bisect_left(self.blocks, line, key=lambda block: block.old_start)
-        last = self.blocks[before - 1] if before else Block(0, 0, 0, 0)
-        return last.new_start if line < last.old_end else line + last.new_end - last.old_end
 
     def near(self, runs: Sequence[Run]) -> list[Block]:
         """Return upstream's changed ranges that are near one of the given changes of a hunk."""
@@ -221,56 +197,55 @@ class Comparison:
         new = {s for s in ours.names - base.names if re.split(r"\.|::", s)[-1] in said}
         return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
-    def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
+    def passage(
+        self, hunk: Hunk, wanted: Wanted, there: Sequence[Brought], near: int
+    ) -> Resemblance | None:
         """Return the few upstream lines with most of the words that a hunk adds, or None."""
         there = [one for one in there if one[1] in wanted.weights]
         if not there:
             return None
         starts = (n for n, (line, _) in enumerate(there) if not n or there[n - 1][0] < line)
         ends = ((n, (there[n][0] + wanted.lines + NEAR, "")) for n in starts)
-        windows = (there[n : bisect_left(there, end)] for n, end in ends)
-        best = max(windows, key=lambda w: (wanted.share(w), -abs(w[0][0] - near)))
-        lines = [best[at][0] for _, at in wanted.found(best)]
+
+        def fit(window: Sequence[Brought]) -> tuple[float, int, list[int]]:
+            pairs = matched_lines(wanted.words, [word for _, word in window])
+            share = wanted.weight(wanted.words[at] for at, _ in pairs) / wanted.telling
+            return share, -abs(window[0][0] - near), [window[at][0] for _, at in pairs]
+
+        fits = (fit(there[n : bisect_left(there, end)]) for n, end in ends)
+        share, _, lines = max(fits, key=itemgetter(0, 1))
         if not lines:  # too many words occur more than once
             return None
         start = lines[0]
         while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
             start -= 1
-        return Likeness(_confidence(wanted.share(best)), start, lines[-1] + 1)
+        upstream = b"".join(self.ours[start : lines[-1] + 1])
+        return Resemblance(round(min(share, 0.99), 2), start + 1, upstream, hunk.added_text())
 
 
-def find_likeness(
+def find_resemblance(
     comparison: Comparison, hunk: Hunk, position: int, *, is_clean: bool
-) -> Likeness | None:
+) -> Resemblance | None:
     """Return the upstream lines that seem to do what a hunk does, or None if there are none."""
     runs = [run for run in runs_of(hunk, position) if run.says_something]
     changed = (comparison.near(runs) if is_clean else comparison.blocks) if runs else ()
     if not changed:
         return None
     wanted, least = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
-    may_call = not is_clean and wanted.telling < FEWEST_TELLING
-    # Few hunks pass these tests. Finding the symbols takes 10 ms for a file of 2,000 lines.
-    is_possible = (
-        wanted.are_all_in(comparison.brought(changed))
-        if may_call
-        else wanted.may_be_in(comparison.new_lines(changed), least)
-    )
-    if not is_possible:
+    is_short = wanted.telling < FEWEST_TELLING
+    fewest = 1 if is_short else least - 0.01  # a confidence is rounded
+    # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
+    if (is_short and is_clean) or not wanted.may_be_in(comparison.new_lines(changed), fewest):
         return None
     lines = comparison.brought(comparison.brought_to(runs, changed))
-    if may_call:  # a function may do now what the hunk adds (stale-hash at 0.24.0)
+    if is_short:  # a function may do now what the hunk adds (stale-hash at 0.24.0)
         lines = comparison.called(lines)
-        if not wanted.are_all_in(lines):
-            return None
+        is_missing = Counter(wanted.words) - Counter(word for _, word in lines)
         wanted = comparison.wanted([Run(position, (), hunk.new())])
-        if wanted.telling < FEWEST_TELLING:
+        if is_missing or wanted.telling < FEWEST_TELLING:
             return None
-    found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
+    found = comparison.passage(hunk, wanted, lines, min(changed, key=runs[0].gap).new_start)
     return found if found is not None and found.confidence >= least else None
-
-
-def _confidence(share: float) -> float:
-    return round(min(share, 0.99), 2)
 
 
 REASON = "upstream seems to have this in a different form"
@@ -280,7 +255,6 @@ class Proposal(Struct, frozen=True):
     """A hunk, given by its index in the file, that upstream seems to have in a different form."""
 
     hunk: int
-    likeness: Likeness
     is_clean: bool
     resemblance: Resemblance
 
@@ -296,14 +270,15 @@ def with_proposals(
         return merged, ()
     base, ours, theirs = texts
     found = tuple(_proposals(Comparison(sides.path, base, ours), sides, merged.answers))
-    clean = {one.hunk: one.likeness for one in found if one.is_clean}
+    clean = {one.hunk: one.resemblance for one in found if one.is_clean}
     if not clean:
         return merged, found
     answers = tuple(CONFLICT if n in clean else a for n, a in enumerate(merged.answers))
     spots = []
-    for n, likeness in clean.items():
+    for n, there in clean.items():
         runs = tuple(runs_of(sides.hunks[n], sides.positions[n]))
-        spots.append(Block(runs[0].start, runs[-1].end, likeness.start, likeness.end))
+        end = there.line - 1 + len(split_lines(there.upstream))
+        spots.append(Block(runs[0].start, runs[-1].end, there.line - 1, end))
     reason = merged.reason if isinstance(merged, Collided) else REASON
     return Collided(reason, marked_spots(base, ours, theirs, spots, text), answers), found
 
@@ -315,13 +290,9 @@ def _proposals(
         verdict, how = answers[n]
         if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):
             is_clean = verdict is not Verdict.CONFLICT
-            likeness = find_likeness(comparison, hunk, position, is_clean=is_clean)
-            if likeness is not None:
-                upstream = b"".join(comparison.ours[likeness.start : likeness.end])
-                both = Resemblance(
-                    likeness.confidence, likeness.start + 1, upstream, hunk.added_text()
-                )
-                yield Proposal(n, likeness, is_clean, both)
+            found = find_resemblance(comparison, hunk, position, is_clean=is_clean)
+            if found is not None:
+                yield Proposal(n, is_clean, found)
 
 
 def marked_spots(

@@ -19,7 +19,7 @@ from itertools import chain, groupby
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.proposal import Comparison, Likeness, Proposal, find_likeness
+from patchmgr.engines.absorption.proposal import Comparison, Proposal, find_resemblance
 from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.cause.pulls import merged_pull, pull_number
 from patchmgr.engines.moved.files import versions_of
@@ -333,14 +333,10 @@ def _explained_conflict(
         step = since.get(number)
         found = None if number in known or step is None else _nearer(file, number, step)
         if found is not None:
-            step, content, near = found
+            step, near = found
             known.add(number)
             likely.append(_likely_commit(file, step, near))
-            lines = b"".join(split_lines(content)[near.start : near.end])
-            added = hunks[number].added_text()
-            resemblances.append(
-                Resemblance(near.confidence, near.start + 1, lines, added, step.commit)
-            )
+            resemblances.append(replace(near, commit=step.commit))
     is_all = bool(likely) and known.issuperset(stuck)
     proposal = Ruling.ABSORBED.value if is_all else conflict.proposal
     conflict = replace(conflict, shown=shown, proposal=proposal, resemblances=tuple(resemblances))
@@ -359,10 +355,10 @@ def _likely(file: FileHistory) -> Iterator[Likely]:
     for one in file.result.proposals:
         step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:
-            yield _likely_commit(file, step, one.likeness)
+            yield _likely_commit(file, step, one.resemblance)
 
 
-def _likely_commit(file: FileHistory, step: Step, found: Likeness) -> Likely:
+def _likely_commit(file: FileHistory, step: Step, found: Resemblance) -> Likely:
     pull, path = pull_number(step.subject), file.result.home
     return Likely(step.commit, step.subject, pull, found.confidence, (path,))
 
@@ -374,13 +370,15 @@ def _is_alike(file: FileHistory, one: Proposal) -> Claim:
         (ours,) = file.texts([version])
         if ours is None:
             return False
-        return _likeness(file, one.hunk, ours, is_clean=one.is_clean) is not None
+        return _resemblance(file, one.hunk, ours, is_clean=one.is_clean) is not None
 
     return is_alike
 
 
-def _likeness(file: FileHistory, number: int, ours: bytes, *, is_clean: bool) -> Likeness | None:
-    return find_likeness(file.compared(ours), *file.hunk(number), is_clean=is_clean)
+def _resemblance(
+    file: FileHistory, number: int, ours: bytes, *, is_clean: bool
+) -> Resemblance | None:
+    return find_resemblance(file.compared(ours), *file.hunk(number), is_clean=is_clean)
 
 
 def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
@@ -529,8 +527,8 @@ def _parts(marked: bytes) -> Iterator[bytes]:
         before += part
 
 
-def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, Likeness] | None:
-    """Return (commit, text, likeness) of the first version that seems to have a hunk, or None.
+def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, Resemblance] | None:
+    """Return the commit and lines of the first version that seems to have a hunk, or None.
 
     Such a version exists if upstream landed the hunk in a different form and rewrote it later, so
     that the target no longer resembles the hunk. `since` is the commit that broke the hunk. Up to
@@ -544,9 +542,9 @@ def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, L
     for version, ours in zip(some, file.texts(some), strict=True):
         if ours is None or version.step is None or (new and new.isdisjoint(_words(ours))):
             continue  # the version has none of the words that are new in the patch
-        found = _likeness(file, number, ours, is_clean=False)
+        found = _resemblance(file, number, ours, is_clean=False)
         if found is not None:
-            return version.step, ours, found
+            return version.step, found
     return None
 
 

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.proposal import Comparison
 from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.ladder import CONFLICT
 from patchmgr.engines.rebase.work import FileResult, NewSide
-from patchmgr.engines.series.placement import occurrences
-from patchmgr.engines.text.differences import runs_of
+from patchmgr.engines.series.placement import occurrences, split_lines
+from patchmgr.engines.text.differences import Block, changed_blocks, runs_of
 from patchmgr.engines.text.distinctive import is_telling, normal_lines
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.decision import Decision, Finding, Passage
@@ -55,15 +54,14 @@ def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Ite
     if base is None or ours is None or conflict.marked is None:
         yield whole_file(path, ours)
         return
-    comparison = Comparison(change.path, base, ours)
-    likely = {one.hunk: one.likeness for one in result.proposals}
+    blocks = changed_blocks(split_lines(base), split_lines(ours))
+    likely = {one.hunk: one.resemblance.upstream for one in result.proposals}
     pairs = zip(change.hunks, result.step.positions, strict=True)
     for number, (hunk, position) in enumerate(pairs):
         if number in likely:
-            lines = comparison.ours[likely[number].start : likely[number].end]
-            yield passage(path, ours, lines)
+            yield passage(path, ours, split_lines(likely[number]))
         elif result.answers[number] == CONFLICT:
-            yield passage_of_place(path, ours, comparison, hunk, position)
+            yield passage_of_place(path, ours, blocks, hunk, position)
 
 
 def standing_decision(
@@ -155,21 +153,23 @@ def _digest(lines: Sequence[bytes]) -> str:
 
 
 def passage_of_place(
-    path: str, content: bytes, comparison: Comparison, hunk: Hunk, position: int
+    path: str, content: bytes, blocks: Sequence[Block], hunk: Hunk, position: int
 ) -> Passage:
     """Return a reference to the upstream lines that a hunk would change.
 
-    If these lines are not distinctive, lines around them are included.
+    If these lines are not distinctive, lines around them are included. `blocks` are the ranges of
+    lines that upstream changed.
     """
-    runs = tuple(runs_of(hunk, position))
-    touched = [b for b in comparison.blocks if any(run.gap(b) == 0 for run in runs)]
-    at = comparison.in_ours(position)
+    runs, ours = tuple(runs_of(hunk, position)), split_lines(content)
+    touched = [b for b in blocks if any(run.gap(b) == 0 for run in runs)]
+    last = next((b for b in reversed(blocks) if b.old_start < position), Block(0, 0, 0, 0))
+    at = last.new_start if position < last.old_end else position + last.new_end - last.old_end
     start = min((b.new_start for b in touched), default=at)
     end = max((b.new_end for b in touched), default=at)
-    lines = comparison.ours[start:end]
+    lines = ours[start:end]
     if not any(is_telling(line) for line in normal_lines(b"".join(lines))):
-        before = [line for line in comparison.ours[:start] if line.strip()]
-        after = [line for line in comparison.ours[end:] if line.strip()]
+        before = [line for line in ours[:start] if line.strip()]
+        after = [line for line in ours[end:] if line.strip()]
         lines = [*before[-NEIGHBORS:], *lines, *after[:NEIGHBORS]]
     return passage(path, content, lines)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.proposal import Comparison
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.conflicts.decisions import (
     change_digest,
@@ -13,6 +12,8 @@ from patchmgr.engines.conflicts.decisions import (
     passage_of_place,
     whole_file,
 )
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import changed_blocks
 from patchmgr.model.decision import Decision, Finding, Passage, Ruling
 from patchmgr.model.outcome import How, PatchOutcome
 from patchmgr.model.patch import Patch
@@ -326,5 +327,15 @@ def test_the_passage_of_a_place(ours: str, lines: str) -> None:
     base, theirs = text(WORDS), text(WORDS.replace("delta_ten", "mine_here"))
     (hunk,) = hunks_between(base, theirs, context=0)
     content = text(ours)
-    found = passage_of_place("f", content, Comparison("f", base, content), hunk, 3)
+    blocks = changed_blocks(split_lines(base), split_lines(content))
+    found = passage_of_place("f", content, blocks, hunk, 3)
     assert found == passage("f", content, [f"{word}\n".encode() for word in lines.split()])
+
+
+def test_a_hunk_inside_of_what_upstream_rewrote_is_placed_at_its_start() -> None:
+    base, theirs = text(WORDS), text(WORDS.replace("delta_ten", "mine_here"))
+    (hunk,) = hunks_between(base, theirs, context=2)
+    content = text(WORDS.replace("alpha_one beta_two", "another"))
+    blocks = changed_blocks(split_lines(base), split_lines(content))
+    found = passage_of_place("f", content, blocks, hunk, 1)
+    assert found == passage("f", content, [b"another\n", b"gamma_six\n", b"delta_ten\n"])
