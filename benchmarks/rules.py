@@ -300,8 +300,8 @@ def _judge_case(judge: Judge, rules: frozenset[str]) -> CaseResult:
 
 
 def _noted(
-    said: set[str], name: str, prove: Callable[[proof.Drop], proof.Needed | None], drop: proof.Drop
-) -> proof.Needed | None:
+    said: set[str], name: str, prove: Callable[[proof.Drop], str | None], drop: proof.Drop
+) -> str | None:
     """Ask a proof, and note that it speaks against a drop."""
     found = prove(drop)
     said.update({name} if found is not None else ())

@@ -12,7 +12,6 @@ from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from operator import lt
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proposal import marked_spots
@@ -29,7 +28,7 @@ from patchmgr.engines.rebase.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.series.placement import PatchedFile, occurrences, split_lines
+from patchmgr.engines.series.placement import PatchedFile, split_lines
 from patchmgr.engines.text.differences import Alignment, Block, Run, aligned, matched_lines, runs_of
 from patchmgr.engines.text.distinctive import bare
 from patchmgr.formats.late_patterns import late_pattern
@@ -49,6 +48,8 @@ _CLOSES = late_pattern(
 )
 _ATTRIBUTE = late_pattern(rb"\s*(?:@\w|#!?\[)")
 _NAMED = late_pattern(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
+
+NOTHING_TO_CHOOSE = ""  # why a hunk must be kept, if applying it gives upstream's text anyway
 
 
 def key_of(line: bytes) -> bytes:
@@ -100,13 +101,6 @@ class Text:
 
 
 text_of = lru_cache(maxsize=16)(Text)
-
-
-class Needed(Struct, frozen=True):
-    """Why a hunk must be kept. `is_done` says whether applying it gives upstream's text anyway."""
-
-    why: str
-    is_done: bool = False
 
 
 class Drop:
@@ -175,7 +169,7 @@ def _alignment(mine: bytes, there: bytes) -> Alignment:
     return aligned([(old[i], new[j]) for i, j in pairs], *texts)
 
 
-def rewritten_deletion(drop: Drop) -> Needed | None:
+def rewritten_deletion(drop: Drop) -> str | None:
     """Return why a hunk is needed if upstream kept or rewrote lines that the hunk only deletes."""
     for run, at in () if drop.is_there else drop.runs:
         lines = [n.strip() for n in run.removed if key_of(n)]
@@ -194,7 +188,7 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
             rewritten = sorted(set(left).difference(lines))
             did = "rewrote" if rewritten else "still has"
             shown = _shown(min(rewritten or lines))
-            return Needed(f"upstream {did} the lines that the patch deletes: {shown}")
+            return f"upstream {did} the lines that the patch deletes: {shown}"
     return None
 
 
@@ -203,7 +197,7 @@ def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
     return get_close_matches(line, others, 1, ALIKE)
 
 
-def coincidence(drop: Drop) -> Needed | None:
+def coincidence(drop: Drop) -> str | None:
     """Return why a hunk is needed if upstream has only one line of it, with a changed number."""
     own = [run for run, _ in drop.runs]
     carried = (hunk for n, hunk in enumerate(drop.file.hunks) if n not in drop.dropped)
@@ -223,9 +217,11 @@ def coincidence(drop: Drop) -> Needed | None:
     line, old = next(iter(counted.items()))
     pairs = zip(_COUNT.findall(old), _COUNT.findall(line), strict=False)
     # A number that rises by no more than the number of added lines is a count of them.
-    counts = any(0 < int(after) - int(before) <= len(more) for before, after in pairs)
-    why = f"both sides have {_shown(line)}, but upstream lacks what goes with it: {_shown(more[0])}"
-    return Needed(why, is_done=not counts)
+    if not any(0 < int(after) - int(before) <= len(more) for before, after in pairs):
+        return NOTHING_TO_CHOOSE
+    return (
+        f"both sides have {_shown(line)}, but upstream lacks what goes with it: {_shown(more[0])}"
+    )
 
 
 def _counted(run: Run) -> Mapping[bytes, bytes]:
@@ -235,24 +231,28 @@ def _counted(run: Run) -> Mapping[bytes, bytes]:
     return {line: before for line, before in pairs if before and bare(before) != bare(line)}
 
 
-def other_place(drop: Drop) -> Needed | None:
+def other_place(drop: Drop) -> str | None:
     """Return why a hunk is still needed although upstream has its lines, or None if it is not.
 
     Upstream may have them elsewhere, or with other white space.
     """
-    for line in (line for _, added in drop.runs for line in added):
-        key, place, said = drop.mine.keys[line], drop.alignment.place(line), None
+    keys = drop.mine.keys
+    added = [line for _, lines in drop.runs for line in lines if keys[line]]
+    for line in added[:1] if drop.is_there else added:
+        place, said = drop.alignment.place(line), None
         if place is not None:
             said = _difference(drop, line, place)
-        elif key and key in drop.news and not _is_unordered(drop, line):
+        elif not drop.is_there and keys[line] in drop.news and not _is_unordered(drop, line):
             said = "in another order"
         if said is not None:
-            return Needed(f"upstream has {_shown(drop.mine.lines[line])} {said}")
+            return f"upstream has {_shown(drop.mine.lines[line])} {said}"
     return None
 
 
 def _difference(drop: Drop, line: int, place: int) -> str | None:
     """Return how upstream's line differs from the patch's in meaning, or None if it does not."""
+    if drop.is_there:
+        return None if drop.is_same_block(line, place) else "in another block"
     texts = drop.mine.lines[line], drop.there.lines[place]
     quoted = drop.mine.quoted.get(line), drop.there.quoted.get(place)
     is_literal = quoted[0] not in (None, b"*/")
@@ -294,20 +294,7 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
     return len(said) - len(rest), opened + any(map(_ATTRIBUTE.match, said[-1:]))
 
 
-def copied(drop: Drop) -> Needed | None:
-    """Return why a hunk is needed if upstream has exactly its text, but only in another block."""
-    new = [*drop.hunk.new()]
-    lines, added = drop.there.lines, next(added for _, added in drop.runs if added)
-    above = next(n for n, line in enumerate(drop.hunk.lines) if line[:1] == b"+")
-    above -= sum(line[:1] == b"-" for line in drop.hunk.lines[:above])
-    places = [n + above for n in occurrences(lines, new, 0, len(lines))]
-    places = places or [p for p in map(drop.alignment.place, added) if p is not None][:1]
-    if not places or any(drop.is_same_block(added.start, place) for place in places):
-        return None
-    return Needed(f"upstream has {_shown(drop.mine.lines[added.start])} in another block")
-
-
-def untouched(drop: Drop) -> Needed | None:
+def untouched(drop: Drop) -> str | None:
     """Return why a hunk is needed if upstream still has the lines that it changes, as they were."""
     old, new = b"".join(drop.hunk.old()), b"".join(drop.hunk.new())
     added = [line for _, lines in drop.runs for line in lines]
@@ -317,7 +304,7 @@ def untouched(drop: Drop) -> Needed | None:
         return None
     if all(_is_unordered(drop, line) for line in added):
         return None
-    return Needed(f"upstream has {_shown(drop.mine.lines[added[0]])} in another place")
+    return f"upstream has {_shown(drop.mine.lines[added[0]])} in another place"
 
 
 def _shown(line: bytes) -> str:
@@ -325,16 +312,16 @@ def _shown(line: bytes) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
+PROOFS: tuple[tuple[str, Callable[[Drop], str | None]], ...] = (
     ("deletion", rewritten_deletion),
     ("coincidence", coincidence),
-    ("place", lambda drop: untouched(drop) or (copied if drop.is_there else other_place)(drop)),
+    ("place", lambda drop: untouched(drop) or other_place(drop)),
 )
 
 
-def why_needed(drop: Drop) -> Needed | None:
+def why_needed(drop: Drop) -> str | None:
     """Return why a hunk must be kept, by the first proof that applies, or None if none applies."""
-    return next((needed for _, proof in PROOFS if (needed := proof(drop)) is not None), None)
+    return next((why for _, proof in PROOFS if (why := proof(drop)) is not None), None)
 
 
 def checked(
@@ -352,14 +339,14 @@ def checked(
     for number, hunk in enumerate(sides.hunks):
         answer, drop = answers[number], Drop(file, ours, number, absorbed)
         is_dropped = number in absorbed and answer != DECIDED
-        found = why_needed(drop) if is_dropped else None
+        why = why_needed(drop) if is_dropped else None
         if answer == CONFLICT and not hunk.added():
-            found = rewritten_deletion(drop)
-        if found is None:
+            why = rewritten_deletion(drop)
+        if why is None:
             continue
-        answers[number] = CARRIED_TEXT if found.is_done else CONFLICT
-        if not found.is_done:
-            whys.append(found.why)
+        answers[number] = CARRIED_TEXT if why == NOTHING_TO_CHOOSE else CONFLICT
+        if why != NOTHING_TO_CHOOSE:
+            whys.append(why)
             spots += [_block(drop)] if is_dropped else []
     if not whys:
         return replace(merged, answers=tuple(answers))

@@ -54,8 +54,7 @@ def why(path: str, base: str, theirs: str, ours: str) -> str | None:
     (hunk,) = hunks_between(base.encode(), theirs.encode())
     position = hunk.old_start - (hunk.old_count > 0)
     file = PatchedFile(path, base.encode(), theirs.encode(), (hunk,), (position,))
-    needed = why_needed(Drop(file, ours.encode(), 0, {0}))
-    return None if needed is None else needed.why
+    return why_needed(Drop(file, ours.encode(), 0, {0}))
 
 
 def added(path: str, frame: str, theirs: str, ours: str) -> str | None:
