@@ -28,7 +28,7 @@ from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.words import all_words
 from patchmgr.engines.series.follow_ups import is_same, names_of
-from patchmgr.engines.series.placement import PatchedFile, split_lines
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.distinctive import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
@@ -45,23 +45,16 @@ def _undoing(series: Series, patches: Collection[int], landed: int) -> list[int]
 
 def reversal(series: Series, patches: Collection[int], landed: int) -> int | None:
     """Return the number of the upstream commit that reverted the given patches, or None."""
-    steps, most = series.way.steps, _undoing(series, patches, landed)[:2]
+    steps = series.way.steps
     names = {steps[landed].commit, f"#{pull_number(steps[landed].subject)}"}
     names.update(*(names_of(series.folded[patch].patch, None) for patch in patches))
-    named = [
-        number
-        for number in range(landed + 1, len(steps))
-        if any(is_same(one, name) for one in steps[number].reverts for name in names)
-    ]
-    for number in (*named, *most):
-        is_named = number in named
+    for number in _undoing(series, patches, landed)[:2]:
+        is_named = any(is_same(one, name) for one in steps[number].reverts for name in names)
         if is_named or _REVERT.search(steps[number].subject) or _is_reverse(series, landed, number):
             lines = (at_step(series, patch, landed, number) for patch in patches)
-            found = [line for one in lines for some in one.values() for line in some]
-            if is_named:
-                found = [line for line in found if line[0]] or found
-            gone = sum(f is Fate.OPEN or (is_named and f is Fate.TAKEN) for _, f in found)
-            if found and gone >= MOST * len(found):
+            fates = [fate for one in lines for some in one.values() for _, fate in some]
+            gone = sum(fate is Fate.OPEN or (is_named and fate is Fate.TAKEN) for fate in fates)
+            if fates and gone >= MOST * len(fates):
                 return number
     return None
 
@@ -172,23 +165,18 @@ def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> set[HunkId]:
 
 def _is_refuted(series: Series, hunk: HunkId, hunks: Set[HunkId], landed: int) -> bool:
     """Return whether a proof forbids dropping a hunk, both at the landing and at the target."""
-    step, number = series.steps[hunk]
-    path, count = series.path(hunk), series.count(hunk, landed)
-    base, theirs = series.text(step.base), series.text(step.theirs)
-    if base is None or theirs is None or hunk in series.wholes:
+    number, file, count = series.steps[hunk][1], series.file(hunk), series.count(hunk, landed)
+    if file is None or (file.hunks[number].added() and (count.open or count.taken)):
         return False
-    if step.change.hunks[number].added() and (count.open or count.taken):
-        return False
-    file = PatchedFile(path, base, theirs, step.change.hunks, step.positions)
     dropped = {n - hunk[1] + number for _, n in hunks}
 
     def is_needed(at: int) -> bool:
-        ours = series.text(series.version(path, at))
+        ours = series.text(series.version(file.path, at))
         # If a later patch undoes the hunk, its lines show nothing.
         is_asked = ours is not None and series.count(hunk, at).total
-        if ours is None or not is_asked or series.is_state(path, at, hunk[0]):
+        if ours is None or not is_asked or series.is_state(file.path, at, hunk[0]):
             return False
-        is_state = hunk not in series.effect_at(path, at).ways
+        is_state = hunk not in series.effect_at(file.path, at).ways
         return why_needed(Drop(file, ours, number, dropped, is_state=is_state)) is not None
 
     steps = series.folded[hunk[0]].steps
@@ -333,17 +321,15 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 def _since(series: Series, patch: int) -> int | None:
     """Return the number of the first commit with all that the target has of a patch, or None."""
-    touching, end = sorted(series.touching(patch)), series.way.end
-    # A file that upstream did not change shows nothing: base and target have the same of each hunk.
-    ends = {
-        h: [series.version(series.path(h), n) for n in (BASE, end)] for h in series.hunks[patch]
-    }
-    come = [h for h, (old, new) in ends.items() if old != new and _is_there(series, h, end)]
+    ends, touching = (BASE, series.way.end), sorted(series.touching(patch))
+    come = [
+        h for h in series.hunks[patch] if [_is_there(series, h, n) for n in ends] == [False, True]
+    ]
 
     def are_there(number: int) -> bool:
         return all(_is_there(series, hunk, number) for hunk in come)
 
-    if not come or not touching or are_there(BASE) or not are_there(touching[-1]):
+    if not come or not touching or not are_there(touching[-1]):
         return None
     return touching[bisect_left(touching, True, key=are_there)]
 
@@ -399,12 +385,10 @@ def _new_words(series: Series, hunk: HunkId) -> set[str] | None:
 
     Words of comments and long strings do not count: the review of S-fi-2777 left some out.
     """
-    step, number = series.steps[hunk]
-    base, theirs = series.text(step.base), series.text(step.theirs)
-    if base is None or theirs is None or not step.change.hunks:
+    file = series.file(hunk)
+    if file is None:
         return None
-    file = PatchedFile(series.path(hunk), base, theirs, step.change.hunks, step.positions)
-    drop, spoken = Drop(file, b"", number, ()), language(file.path)
+    drop, spoken = Drop(file, b"", series.steps[hunk][1], ()), language(file.path)
     added = [line for _, lines in drop.runs for line in lines]
     code = [drop.mine.lines[line] for line in added if line not in drop.mine.quoted]
     words = {*all_words(code, spoken)}
@@ -443,17 +427,12 @@ def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, A
     """Record which hunks remove lines or files of earlier patches that are not wholly absorbed."""
     if not found:
         return {}
-    undoes = defaultdict[HunkId, set[str]](set)
+    undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
     for path in series.paths:
         for earlier, (patch, by) in series.weave(path).replacements:
             if earlier in found and found[earlier].is_whole:
                 continue
             away = [h for h in series.hunks[patch] if series.steps[h][0].change.old_path == path]
-            for hunk in away if by == CARRIED else [(patch, by)]:
-                undoes[hunk].add(series.folded[earlier].patch.name)
-    return {
-        patch: replace(
-            one, undoes={h: frozenset(names) for (p, h), names in undoes.items() if p == patch}
-        )
-        for patch, one in found.items()
-    }
+            for _, hunk in away if by == CARRIED else [(patch, by)]:
+                undoes[patch][hunk].add(series.folded[earlier].patch.name)
+    return {patch: replace(one, undoes=undoes[patch]) for patch, one in found.items()}

@@ -25,6 +25,7 @@ from patchmgr.engines.absorption.weave import (
 )
 from patchmgr.engines.moved.files import versions_of
 from patchmgr.engines.series.fold import FileStep, left_path
+from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.engines.text.distinctive import differing, is_telling, normal_lines
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
@@ -174,6 +175,14 @@ class Series:
         """Return the path of the file that a hunk changes."""
         return self.steps[hunk][0].change.path
 
+    def file(self, hunk: HunkId) -> PatchedFile | None:
+        """Return a patch's change to the file of a hunk, or None if it is not a change of lines."""
+        step = self.steps[hunk][0]
+        base, theirs = self.text(step.base), self.text(step.theirs)
+        if base is None or theirs is None or hunk in self.wholes:
+            return None
+        return PatchedFile(self.path(hunk), base, theirs, step.change.hunks, step.positions)
+
     def version(self, path: str, number: int) -> Entry | None:
         """Return the file at a path after an upstream commit, or None if it does not exist then."""
         if number == self.way.end:
@@ -205,17 +214,12 @@ class Series:
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
         """Return whether upstream, after a commit, lacks a patch's new mode, or its rename."""
-        step, entry = self.steps[hunk][0], self.version(self.path(hunk), number)
-        base, theirs, change = step.base, step.theirs, step.change
-        if (
-            base
-            and theirs
-            and base.mode != theirs.mode
-            and (not entry or entry.mode != theirs.mode)
-        ):
-            return True
-        left = [p for p in left_path(change) if change.is_rename and self.way.homes.get(p, p) == p]
-        return any(self.version(path, number) for path in left)
+        step, homes = self.steps[hunk][0], self.way.homes
+        entries = step.base, step.theirs, self.version(self.path(hunk), number)
+        base, theirs, ours = (entry and entry.mode for entry in entries)
+        left = left_path(step.change) if step.change.is_rename else ()
+        has_left = not any(self.version(p, number) for p in left if homes.get(p, p) == p)
+        return bool(base and theirs and base != theirs != ours) or not has_left
 
     def _fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
         """Return the fate of a change that has no hunks. A new mode has the fate of its file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from enum import Enum
 
 from msgspec import Struct, field
@@ -31,7 +31,7 @@ class Absorption(Struct, frozen=True):
     since: Step | None = None  # the commit that reverted the hunks, or changed them most
     how: How = How.HISTORY
     wordings: tuple[Wording, ...] = ()  # the parts that landed in a different form
-    undoes: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    undoes: Mapping[int, Set[str]] = field(default_factory=dict)
     now_in: str | None = None
     inner: Step | None = None  # the commit that introduced the hunks, if `step` is its merge
 

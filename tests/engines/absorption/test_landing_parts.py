@@ -303,6 +303,7 @@ def test_a_hunk_that_upstream_does_without_is_told_by_what_it_adds() -> None:
         "a-number-of-its-own": ("piece_00(8)", False),
         "a-deletion": ("", False),
         "a-comment": ("#for_whoever_reads_it", True),
+        "a-long-string": ('""" for_whoever_reads_it """', True),
     },
 )
 def test_a_hunk_that_a_landing_leaves_out_goes_if_it_names_nothing_else(
