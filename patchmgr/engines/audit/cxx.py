@@ -408,11 +408,12 @@ class _Side(Struct, frozen=True):
     def _wanted(self) -> set[bytes]:
         """Return the words in the new lines, or in whole files if the new lines are not known."""
         self.now.read_ahead([path for path, lines in self.users.items() if lines is None])
-        return {
-            word
-            for path, lines in self.users.items()
-            for word in (self.now.words(path) if lines is None else self._words(path, lines))
-        }
+        return set().union(
+            *(
+                self.now.words(path) if lines is None else self._words(path, lines)
+                for path, lines in self.users.items()
+            )
+        )
 
     def redeclared(self, path: str, wanted: Callable[[], Set[bytes]]) -> frozenset[str]:
         """Return the names in changed statements whose declarations in a file differ or are gone.

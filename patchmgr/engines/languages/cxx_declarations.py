@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.languages.cxx_structure import (
     ANGLES,
     BUILT_IN,
+    START,
+    Between,
     Bracketed,
     Function,
     Head,
@@ -50,6 +54,10 @@ _FIELD = late_pattern(  # in a macro, such as `void* queue[2];` in `UV_HANDLE_FI
     r"^[ \t]*(\w+)\b[\w \t*]*[ \t*]([^\W\d]\w*)(?:\[[^]\n]*\])?;[ \t]*\\?$", re.MULTILINE
 )
 _WORD = late_pattern(r"[^\W\d]\w*")
+# Up to the end of a line that begins with a brace, as the last line of a function does. A directive
+# or a comment may go on after a backslash.
+_PIECE = late_pattern(r"^\}[^\n\\]*\n", re.MULTILINE)
+_PIECES = 8192  # pieces of files that are kept, because versions of a file differ in few of them
 
 MOST_TOKENS = 400_000  # a file with more tokens is not read
 _LONGEST = 200  # tokens between the angle brackets of a use, at most
@@ -148,8 +156,39 @@ def read_declarations(content: bytes) -> tuple[Declaration, ...]:
 
     Raises UnclearSource if a declaration is too long or if the brackets do not match.
     """
-    text, scan = _text_of(content), _Declarations()
-    return scan.read(text, tokens(text, scan.is_passed_over))
+    text, state = _text_of(content), START
+    found, start, line, least = list[Declaration](), 0, 0, 0
+    for piece in _PIECE.finditer(text):
+        end = piece.end()
+        if end - start < least:
+            continue
+        read = _read_piece(text[start:end], state)
+        if read is None:  # a piece that ends within a declaration is read with the next ones
+            least = 2 * (end - start)
+            continue
+        declared, state = read
+        found += [replace(one, line=one.line + line) for one in declared] if line else declared
+        line += text.count("\n", start, end)
+        start, least = end, 0
+    last = _Declarations(state)
+    last.run(tokens(text[start:], last.is_passed_over))
+    found += [replace(one, line=one.line + line) for one in last.found]
+    return (*found, *_macros(text))
+
+
+@lru_cache(_PIECES)
+def _read_piece(text: str, start: Between) -> tuple[tuple[Declaration, ...], Between] | None:
+    """Return the declarations in a part of a file, and the state after it.
+
+    Returns None if the part does not end between two declarations.
+    """
+    scan = _Declarations(start)
+    try:
+        scan.read_part(tokens(text, scan.is_passed_over))
+    except UnclearSource:
+        return None
+    end = scan.between()
+    return None if end is None else (tuple(scan.found), end)
 
 
 def _text_of(content: bytes) -> str:
@@ -179,15 +218,15 @@ class _Declarations(Scan):
 
     passed_over = frozenset({ScopeKind.INITIALIZER, ScopeKind.BODY})
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: list[Declaration] = []
+    def __init__(self, start: Between = START) -> None:
+        super().__init__(start)
+        self.found: list[Declaration] = []
         self._is_scoped = False  # whether the values of the last enumeration must be qualified
 
     def read(self, text: str, found: Iterable[Token]) -> tuple[Declaration, ...]:
         """Return all declarations of a file, given its text and its tokens."""
         self.run(found)
-        return (*self._found, *_macros(text))
+        return (*self.found, *_macros(text))
 
     def open(self, scope: Scope, statement: Head) -> None:
         """Add what the statement before a brace declares."""
@@ -196,7 +235,7 @@ class _Declarations(Scan):
         match scope.kind:
             case ScopeKind.NAMESPACE if "namespace" in texts:
                 names = tuple(filter(is_name, texts))
-                self._found += [Declaration(name, "namespace", line) for name in names]
+                self.found += [Declaration(name, "namespace", line) for name in names]
             case ScopeKind.ENUMERATION:
                 after = texts[texts.index("enum") + 1 :]
                 self._is_scoped = after[:1] in (["class"], ["struct"])
@@ -280,7 +319,7 @@ class _Declarations(Scan):
         is_member = self.scope.kind is ScopeKind.TYPE or bool(around)
         read = None if parameters is None else _parameters(parameters)
         given, is_open = (None, False) if read is None else read
-        self._found += [
+        self.found += [
             Declaration(name, kind, line, owners, is_member, given, is_open, **others)
             for name in names
         ]

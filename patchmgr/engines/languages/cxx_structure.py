@@ -115,6 +115,12 @@ class ScanState(Struct, frozen=True):
     brackets: tuple[str, ...] = ()
     pending: tuple[Token, ...] = ()
 
+    @property
+    def is_between(self) -> bool:
+        """Whether it is the state between two declarations of a namespace or of the file."""
+        is_outside = all(scope.kind is ScopeKind.NAMESPACE for scope in self.scopes)
+        return is_outside and not (self.inner or self.brackets or self.pending)
+
     def shape(self) -> tuple[object, ...]:
         """Return what must be the same at the ends of all branches of an `#if`.
 
@@ -124,6 +130,15 @@ class ScanState(Struct, frozen=True):
         return (*named, self.inner, self.brackets)
 
 
+class Between(Struct, frozen=True):
+    """All that a scan knows between two declarations: the state, open `#if`s, known namespaces."""
+
+    state: ScanState = ScanState()
+    branches: tuple[tuple[ScanState, tuple[ScanState, ...]], ...] = ()
+    namespaces: frozenset[str] = frozenset()
+
+
+START = Between()
 _FILE = Scope(ScopeKind.NAMESPACE)
 _INITIALIZED = Token("}", 0)  # the end of an initializer; a word after it begins a declaration
 
@@ -138,15 +153,15 @@ class Scan:
 
     passed_over: ClassVar[frozenset[ScopeKind]]
 
-    def __init__(self) -> None:
+    def __init__(self, start: Between = START) -> None:
         # For each open `#if`: the state before it, those at the ends of its branches, its line.
-        self.branches: list[tuple[ScanState, list[ScanState], int]] = []
-        self._scopes: tuple[Scope, ...] = ()
+        self.branches = [(before, [*ends], 0) for before, ends in start.branches]
+        self._scopes = start.state.scopes
         self._is_passed_over = False
         self._inner = 0
         self._brackets: list[str] = []
         self._pending: list[Token] = []
-        self._namespaces: set[str] = set()
+        self._namespaces = {*start.namespaces}
 
     def leave(self, line: int) -> None:
         """Called before the innermost scope changes; `line` is the last line in the old one."""
@@ -176,7 +191,22 @@ class Scan:
         return self._is_passed_over
 
     def run(self, found: Iterable[Token]) -> None:
-        """Read tokens. Raises UnclearSource if brackets or `#if`s do not match."""
+        """Read all tokens of a file. Raises UnclearSource if brackets or `#if`s do not match."""
+        self.read_part(found)
+        if self._scopes or self._brackets or self.branches:
+            raise UnclearSource
+
+    def between(self) -> Between | None:
+        """Return the state of the scan if it is between two declarations, or else None."""
+        state = self._state()
+        branches = tuple((before, tuple(ends)) for before, ends, _ in self.branches)
+        states = (state, *(one for before, ends in branches for one in (before, *ends)))
+        if not all(one.is_between for one in states):
+            return None
+        return Between(state, branches, frozenset(self._namespaces))
+
+    def read_part(self, found: Iterable[Token]) -> None:
+        """Read some tokens. Raises UnclearSource if brackets do not match."""
         pending, brackets = self._pending, self._brackets
         for token in found:
             text = token.text
@@ -195,8 +225,7 @@ class Scan:
                 if pending and pending[-1] is _INITIALIZED and is_word(text):
                     pending.clear()
                 pending.append(token)
-        is_cut = len(pending) >= LONGEST_DECLARATION  # this is not code
-        if self._scopes or brackets or self.branches or is_cut:
+        if len(pending) >= LONGEST_DECLARATION:  # this is not code
             raise UnclearSource
 
     def _take_brace(self, token: Token) -> None:
