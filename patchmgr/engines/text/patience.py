@@ -69,10 +69,12 @@ def equal_ends(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
 
 def longest_rising(places: Sequence[int]) -> list[int]:
     """Return the indexes of the longest increasing subsequence. No number may occur twice."""
+    head, tail = equal_ends(places, sorted(places))  # most numbers are where they belong
+    behind = len(places) - tail
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []
-    for number, place in enumerate(places):
+    for number, place in enumerate(places[head:behind]):
         # Most numbers are larger than all before them.
         at = bisect_left(ends, place) if ends and place < ends[-1] else len(ends)
         before.append(last[at - 1] if at else -1)
@@ -81,6 +83,6 @@ def longest_rising(places: Sequence[int]) -> list[int]:
     found: list[int] = []
     number = last[-1] if last else -1
     while number >= 0:
-        found.append(number)
+        found.append(head + number)
         number = before[number]
-    return found[::-1]
+    return [*range(head), *found[::-1], *range(behind, len(places))]
