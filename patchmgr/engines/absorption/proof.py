@@ -35,6 +35,7 @@ from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs, TextMerge
 
+_WORD = re.compile(rb"\w")
 _NUMBER = late_pattern(rb"(?<!\w)\d+(?!\w)")
 _COUNT = late_pattern(rb"(?<![\w.])\d+(?![\w.])")
 _DEFINED = late_pattern(rb"\s*(?:async\s+)?(?:def|class)\s+(\w+)")
@@ -54,7 +55,7 @@ NOTHING_TO_CHOOSE = ""  # why a hunk must be kept, if applying it gives upstream
 
 def key_of(line: bytes) -> bytes:
     """Return a line without its white space, or empty bytes if it contains no word."""
-    return bare(line) if re.search(rb"\w", line) else b""
+    return bare(line) if _WORD.search(line) else b""
 
 
 class Text:

@@ -295,6 +295,11 @@ class SymbolIndex:
         """Return the symbol around a line (from 1), or None if there is none or it is uncertain."""
         return self._symbols[line - 1] if 1 <= line <= len(self._symbols) else None
 
+    def of_lines(self, count: int) -> tuple[str | None, ...]:
+        """Return the symbols that contain the first lines, as `at` does."""
+        known = self._symbols[:count]
+        return (*known, *[None] * (count - len(known)))
+
     def lines_of(self, symbol: str) -> list[int]:
         """Return the lines (from 1) of a symbol, including those of the symbols inside it."""
         inside = (f"{symbol}.", f"{symbol}::")

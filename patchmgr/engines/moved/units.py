@@ -75,7 +75,7 @@ class Outline:
     @cached_property
     def symbols(self) -> tuple[str | None, ...]:
         """The name of the symbol around each line, or None outside of symbols."""
-        return tuple(self._index.at(number + 1) for number in range(len(self.lines)))
+        return self._index.of_lines(len(self.lines))
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -128,7 +128,10 @@ class Outline:
 
     def _symbol_units(self) -> Iterator[Unit]:
         opened: list[tuple[str, int]] = []
-        for number, symbol in enumerate((*self.symbols, None)):
+        symbols = (*self.symbols, None)
+        for number, (symbol, before) in enumerate(zip(symbols, (None, *symbols), strict=False)):
+            if symbol == before:
+                continue
             scopes = [] if symbol is None else _scopes(symbol)
             same = 0
             while same < min(len(scopes), len(opened)) and scopes[same] == opened[same][0]:
