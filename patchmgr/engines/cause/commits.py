@@ -551,4 +551,4 @@ def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, Resembla
 @lru_cache(maxsize=8)  # all hunks of a file are compared with the same versions
 def _words(text: bytes) -> frozenset[bytes]:
     """Return the words that make up the names in a text: `file` and `name` for `FileName`."""
-    return frozenset(part.lower() for part in _PARTS.findall(text))
+    return frozenset(map(bytes.lower, {*_PARTS.findall(text)}))
