@@ -355,7 +355,10 @@ class _Carry:
         """Start the comparisons of the audit that need no merged file, in a forked process."""
         given, scratch = self.given, self.given.scratch
         patches = [(one.patch.name, one.steps) for one in search.folded]
-        if len({step.change.path for _, steps in patches for step in steps}) < FEW:
+        written = [(step.change.path, step.theirs) for _, steps in patches for step in steps]
+        question = ("compared ahead", given.base.id, given.onto.id, value_bytes(written))
+        # The answer says that an earlier run needed them; what it found with them is cached.
+        if len(dict(written)) < FEW or self.kept.get(question) is not None:
             return dict
 
         def compare() -> Compared:
@@ -363,7 +366,13 @@ class _Carry:
             upstream = AuditedUpstream(given.base, given.onto, scratch, changed)
             return compare_ahead(patches, upstream)
 
-        return self.forks.enter_context(Forked(compare)).result
+        forked = self.forks.enter_context(Forked(compare))
+
+        def result() -> Compared:
+            self.kept.put(question, True)
+            return forked.result()
+
+        return result
 
     def _audited(
         self, auditor: Auditor, judged: Sequence[Judged], changes: Mapping[str, Entry | None]
