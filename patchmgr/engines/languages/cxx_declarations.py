@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from patchmgr.engines.languages.cxx_structure import (
     ANGLES,
     BUILT_IN,
+    PIECES,
     START,
     Between,
     Bracketed,
@@ -26,6 +27,7 @@ from patchmgr.engines.languages.cxx_structure import (
     ScopeKind,
     function_of,
     grouped,
+    in_pieces,
     is_name,
     statement_of,
     texts_in,
@@ -54,10 +56,6 @@ _FIELD = late_pattern(  # in a macro, such as `void* queue[2];` in `UV_HANDLE_FI
     r"^[ \t]*(\w+)\b[\w \t*]*[ \t*]([^\W\d]\w*)(?:\[[^]\n]*\])?;[ \t]*\\?$", re.MULTILINE
 )
 _WORD = late_pattern(r"[^\W\d]\w*")
-# Up to the end of a line that begins with a brace, as the last line of a function does. A directive
-# or a comment may go on after a backslash.
-_PIECE = late_pattern(r"^\}[^\n\\]*\n", re.MULTILINE)
-_PIECES = 8192  # pieces of files that are kept, because versions of a file differ in few of them
 
 MOST_TOKENS = 400_000  # a file with more tokens is not read
 _LONGEST = 200  # tokens between the angle brackets of a use, at most
@@ -156,39 +154,27 @@ def read_declarations(content: bytes) -> tuple[Declaration, ...]:
 
     Raises UnclearSource if a declaration is too long or if the brackets do not match.
     """
-    text, state = _text_of(content), START
-    found, start, line, least = list[Declaration](), 0, 0, 0
-    for piece in _PIECE.finditer(text):
-        end = piece.end()
-        if end - start < least:
-            continue
-        read = _read_piece(text[start:end], state)
-        if read is None:  # a piece that ends within a declaration is read with the next ones
-            least = 2 * (end - start)
-            continue
-        declared, state = read
-        found += [replace(one, line=one.line + line) for one in declared] if line else declared
-        line += text.count("\n", start, end)
-        start, least = end, 0
-    last = _Declarations(state)
-    last.run(tokens(text[start:], last.is_passed_over))
-    found += [replace(one, line=one.line + line) for one in last.found]
+    text = _text_of(content)
+    read, rest = in_pieces(text, _read_piece)
+    last = _Declarations(rest.state)
+    last.run(tokens(rest.text, last.is_passed_over))
+    found = [
+        replace(one, line=one.line + line) if line else one
+        for declared, line in (*read, (last.found, rest.line))
+        for one in declared
+    ]
     return (*found, *_macros(text))
 
 
-@lru_cache(_PIECES)
-def _read_piece(text: str, start: Between) -> tuple[tuple[Declaration, ...], Between] | None:
-    """Return the declarations in a part of a file, and the state after it.
-
-    Returns None if the part does not end between two declarations.
-    """
+@lru_cache(PIECES)
+def _read_piece(text: str, start: Between) -> tuple[Sequence[Declaration], Between] | None:
     scan = _Declarations(start)
     try:
         scan.read_part(tokens(text, scan.is_passed_over))
     except UnclearSource:
         return None
     end = scan.between()
-    return None if end is None else (tuple(scan.found), end)
+    return None if end is None else (scan.found, end)
 
 
 def _text_of(content: bytes) -> str:

@@ -6,11 +6,16 @@ the symbol around each line; `cxx_declarations.py` reads the declarations in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from enum import Enum
-from typing import ClassVar
+from functools import lru_cache
+from itertools import chain
+from typing import ClassVar, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.languages.cxx_tokens import (
     ACCESS,
@@ -21,7 +26,13 @@ from patchmgr.engines.languages.cxx_tokens import (
     UnclearSource,
     tokens,
 )
+from patchmgr.formats.late_patterns import late_pattern
 
+T = TypeVar("T")
+# The end of a piece, such as the last line of a function. A directive or a comment may go on after
+# a backslash.
+_PIECE = late_pattern(r"^\}[^\n\\]*\n", re.MULTILINE)
+PIECES = 8192  # pieces of files that are kept, because versions of a file differ in few of them
 LONGEST_DECLARATION = 5000  # tokens; after these, only brackets, `:` and `,` are kept
 _CLOSERS = {closer: opener for opener, closer in PAIRS.items()}
 _BRACKETS = frozenset({*PAIRS, *_CLOSERS})
@@ -199,11 +210,14 @@ class Scan:
     def between(self) -> Between | None:
         """Return the state of the scan if it is between two declarations, or else None."""
         state = self._state()
-        branches = tuple((before, tuple(ends)) for before, ends, _ in self.branches)
-        states = (state, *(one for before, ends in branches for one in (before, *ends)))
+        states = (state, *(one for before, ends, _ in self.branches for one in (before, *ends)))
         if not all(one.is_between for one in states):
             return None
-        return Between(state, branches, frozenset(self._namespaces))
+        branches = tuple(
+            (_without_lines(before), tuple(map(_without_lines, ends)))
+            for before, ends, _ in self.branches
+        )
+        return Between(_without_lines(state), branches, frozenset(self._namespaces))
 
     def read_part(self, found: Iterable[Token]) -> None:
         """Read some tokens. Raises UnclearSource if brackets do not match."""
@@ -365,6 +379,43 @@ class Scan:
         self._brackets[:], self._pending[:] = state.brackets, state.pending
 
 
+def _without_lines(state: ScanState) -> ScanState:
+    return replace(state, scopes=tuple(replace(scope, line=0) for scope in state.scopes))
+
+
+class Rest(Struct, frozen=True):
+    """The end of a file after its pieces, with its first line (from 0) and the state before it."""
+
+    text: str
+    line: int
+    state: Between
+
+
+def in_pieces(
+    text: str, read: Callable[[str, Between], tuple[T, Between] | None]
+) -> tuple[list[tuple[T, int]], Rest]:
+    """Read a C++ text in pieces, which end with a line that begins with a brace.
+
+    `read` is called with a piece and the state before it. It returns what it found and the state
+    after the piece, or None if the piece does not end between two declarations. Such a piece is
+    read together with the next ones. What was found has the line (from 0) where its piece begins.
+    """
+    found, state, start, line, least = list[tuple[T, int]](), START, 0, 0, 0
+    for piece in _PIECE.finditer(text):
+        end = piece.end()
+        if end - start < least:
+            continue
+        done = read(text[start:end], state)
+        if done is None:
+            least = 2 * (end - start)
+            continue
+        found.append((done[0], line))
+        state = done[1]
+        line += text.count("\n", start, end)
+        start, least = end, 0
+    return found, Rest(text[start:], line, state)
+
+
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
@@ -373,29 +424,47 @@ def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     Namespaces are left out.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    return _Symbols().read(text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
+    read, rest = in_pieces(text, _symbols_in)
+    last = _Symbols(rest.state)
+    try:
+        last.run(tokens(rest.text, last.is_passed_over))
+    except UnclearSource:
+        return _Symbols().clear(text)
+    last.leave(rest.text.count("\n"))
+    return (*chain.from_iterable(symbols for symbols, _ in read), *last.symbols)
+
+
+@lru_cache(PIECES)
+def _symbols_in(text: str, start: Between) -> tuple[Sequence[str | None], Between] | None:
+    scan = _Symbols(start)
+    try:
+        scan.read_part(tokens(text, scan.is_passed_over))
+    except UnclearSource:
+        return None
+    scan.leave(text.count("\n") - 1)
+    end = scan.between()
+    return None if end is None else (scan.symbols, end)
 
 
 class _Symbols(Scan):
     passed_over = frozenset({ScopeKind.ENUMERATION, ScopeKind.INITIALIZER, ScopeKind.BODY})
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._symbols: list[str | None] = []
+    def __init__(self, start: Between = START) -> None:
+        super().__init__(start)
+        self.symbols: list[str | None] = []
         self._doubtful: list[int] = []  # lines of each `#if` whose branches end differently
 
-    def read(self, text: str) -> tuple[str | None, ...]:
-        lines = text.count("\n") + 1
-        try:
+    def clear(self, text: str) -> tuple[str | None, ...]:
+        """Return the symbols of a text whose brackets or `#if`s do not match, as far as known."""
+        with suppress(UnclearSource):
             self.run(tokens(text, self.is_passed_over))
-            self.leave(lines - 1)
-        except UnclearSource:
-            known = min((*self._doubtful, *(line for _, _, line in self.branches)), default=0)
-            del self._symbols[known:]
-        return (*self._symbols, *[None] * (lines - len(self._symbols)))
+        known = min((*self._doubtful, *(line for _, _, line in self.branches)), default=0)
+        del self.symbols[known:]
+        return (*self.symbols, *[None] * (text.count("\n") + 1 - len(self.symbols)))
 
     def leave(self, line: int) -> None:
-        self._symbols += [self.scope.name] * (line + 1 - len(self._symbols))
+        self.symbols += [self.scope.name] * (line + 1 - len(self.symbols))
 
     def open(self, scope: Scope, statement: Head) -> None:
         """Assign the lines of a definition's head to its symbol, unless symbols share a line."""
@@ -404,9 +473,9 @@ class _Symbols(Scan):
         for line in (
             range(_first_line(statement), scope.line + 1) if scope.name != outer.name else ()
         ):
-            is_taken = self._symbols[line] not in (outer.name, scope.name)
+            is_taken = self.symbols[line] not in (outer.name, scope.name)
             is_shared = is_taken or (outer.name is not None and line <= opened)
-            self._symbols[line] = outer.name if is_shared else scope.name
+            self.symbols[line] = outer.name if is_shared else scope.name
 
     def doubt(self, line: int, first: ScanState) -> None:
         self._doubtful.append(line)
