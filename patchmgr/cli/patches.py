@@ -79,9 +79,9 @@ def import_(
     """Append patches from files, folders, git commits or StGit.
 
     A file may be a diff or a mailbox. A folder may come from quilt, a Debian package, StGit or
-    patch-package, or be any folder of patches whose names sort in the right order. A fork that
-    merged upstream becomes a linear series on the upstream state that it last merged; the series
-    ends with the fork's tree.
+    patch-package, or be any folder of patches whose names sort in the right order. A fork
+    into which upstream was merged becomes a linear series on the upstream state that was merged
+    last; the whole series gives the fork's tree.
 
     With --python or --site, your edits to the installed package become a patch.
 

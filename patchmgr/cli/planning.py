@@ -145,7 +145,7 @@ def sync(
     view = view_of()
     if push is None and not dry_run:
         hint = "patchmgr sync --push origin; to push nothing: patchmgr sync --dry-run"
-        raise UsageError("name the remote to push to with --push REMOTE", hint)
+        raise UsageError("use --push REMOTE to name the remote to push to", hint)
     session, series = open_series(name)
     request = commands.sync.SyncRequest(
         onto, int(time.time()), push, push_branch, pull_request, base

@@ -233,7 +233,7 @@ def near_path(path: Path) -> Path:
 
 
 def show(result: str | Iterable[str]) -> None:
-    """Print a result to stdout; it is a text, or lines without newlines."""
+    """Print a result, given as text or as lines without newlines, to stdout."""
     text = text_of(result)
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
@@ -283,7 +283,7 @@ def show_pages(text: str) -> None:
 
 
 def show_diff(header: bytes, diff: bytes) -> None:
-    """Print a patch's header and diff: colored and escaped on a terminal, else as raw bytes."""
+    """Print a patch's header and diff, colored and escaped on a terminal, or else as raw bytes."""
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()

@@ -309,8 +309,8 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
 def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequence[str]) -> None:
     """Raise PatchmgrError "put-back" if the checkout lacks another patch's change to a file.
 
-    A git command may have restored the file by mistake. Files that the user named are not checked.
-    All other edited files are checked, even if their edits are not taken.
+    Somebody may have restored the file with git by mistake. Files that the user named are not
+    checked. All other edited files are checked, even if their edits are not taken.
     """
     ground, state = opened.ground, {**opened.state, **edits}
     paths = edits.keys() - set(named)

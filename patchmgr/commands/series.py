@@ -56,8 +56,9 @@ def _new_record(
     """
     lower = None if on is None else session.workspace.series_record(on)
     if lower is None and (upstream is None or base is None):
-        hint = f"patchmgr series new {name} --upstream U --base REF, or --on SERIES"
-        raise UsageError("a new series needs an upstream and one of its states", hint)
+        verb = f"patchmgr series new {name}"
+        hints = (f"{verb} --upstream U --base REF", f"or, on another series: {verb} --on SERIES")
+        raise UsageError("a new series needs an upstream and one of its states", *hints)
     upstream = upstream or (lower.upstream if lower else "")
     if lower is not None and base is None:
         record = SeriesRecord(name, upstream, lower.pin, on)

@@ -18,7 +18,7 @@ from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replace
 from patchmgr.plumbing.checkout_changes import found_file, refuse_in_the_way
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import object_named
-from patchmgr.plumbing.operation_log import record_digest
+from patchmgr.plumbing.operation_log import LOG, record_digest
 from patchmgr.services.checkouts import settled
 from patchmgr.services.session import Session
 from patchmgr.workspace import Change, LogEntry, RefPlan, Workspace
@@ -134,7 +134,7 @@ def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) ->
             words, kind, tuple(o.number for o in chosen) if kind.value != "done" else ()
         )
         session.workspace.make(change, told=told)
-        paths = tuple(sorted(p for p in change.files if not p.startswith(".patchmgr/log/")))
+        paths = tuple(sorted(p for p in change.files if not p.startswith(f"{LOG}/")))
         counts = tuple((str(step.checkout.root), len(step.exchange.files)) for step in steps)
         return Turn(kind, tuple(chosen), paths, counts)
 
@@ -205,7 +205,7 @@ class _Targets:
             return
         old, new = (target.after, target.before) if is_back else (target.before, target.after)
         if self._records[target.root] != old:
-            message = f"other patches have been pushed or popped in {target.root} since then"
+            message = f"other patches have been pushed or popped in {target.root} since that change"
             hint = "to see what this workspace did there: patchmgr log"
             raise PatchmgrError("edited", message, hint)
         self._records[target.root] = new
@@ -216,7 +216,7 @@ class _Targets:
                 self._now[key] = self._found[key] = self._look(checkout, file.path)
             now = self._now[key]
             if not (now is before if before is None else before.is_like(now)):
-                message = f"{shown(file.path)} in {target.root} has been edited since then"
+                message = f"{shown(file.path)} in {target.root} has been edited since that change"
                 hint = "put the edit into a patch with patchmgr refresh, or restore the file"
                 raise PatchmgrError("edited", message, hint)
             self._now[key] = after

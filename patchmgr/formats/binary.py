@@ -58,7 +58,7 @@ def _applied(delta: bytes, old: bytes) -> bytes:
     while at < len(delta) and len(made) <= new_size:
         at = _step(delta, at, old, made)
     if len(made) != new_size:
-        raise _misfit("makes a file of a different size than it states")
+        raise _misfit("makes a file whose size differs from the one it states")
     return bytes(made)
 
 
@@ -145,5 +145,5 @@ def _inflate(reader: PatchReader, packed: bytes, size: int, head: int) -> bytes:
     except zlib.error:
         raise reader.fault("the binary patch does not decompress", at=head) from None
     if not stream.eof or stream.unused_data or len(content) != size:
-        raise reader.fault("the binary patch does not have its stated size", at=head)
+        raise reader.fault("the binary patch does not decompress to its stated size", at=head)
     return content

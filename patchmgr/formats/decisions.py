@@ -78,7 +78,8 @@ def _read(table: Any, where: str) -> Decision:
     if any(passage.lines and not passage.digest for passage in decision.passages):
         raise PatchmgrError(_KIND, f"{where}: a passage with `lines` needs a `digest`")
     if not decision.passages and (decision.commit is None or decision.ruling is Ruling.ABSORBED):
-        raise PatchmgrError(_KIND, f"{where} needs a passage or a commit")
+        other = "" if decision.ruling is Ruling.ABSORBED else " or a `commit`"
+        raise PatchmgrError(_KIND, f"{where} needs a passage (`text`){other}")
     passages = (replace(p, path=_path(p.path, where)) for p in decision.passages)
     patch = _path(decision.patch, where)
     return replace(decision, patch=patch, passages=tuple(sorted(passages)))

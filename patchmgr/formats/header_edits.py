@@ -102,7 +102,7 @@ def _mail_header(patch: Patch, nobody: Author) -> bytes:
 
 
 def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
-    """Split a mail into its header lines, its message, and the lines from the message's end on."""
+    """Split a mail into its header lines, its message, and the lines after the message."""
     lines = header.removesuffix(b"\n").split(b"\n")
     lines = lines[text_at(lines) :]
     start = blank_at(lines)

@@ -147,7 +147,9 @@ def _check_header(reader: PatchReader) -> None:
             )
         if at == 0 and _SUBMODULE.match(line):  # below that, a message may have such a line
             hint = "use git diff --submodule=short"
-            raise reader.fault("the commits of the submodule are missing", hint, at=at)
+            raise reader.fault(
+                "the diff does not give the submodule's full commit ids", hint, at=at
+            )
 
 
 def _is_binary_notice(line: bytes) -> bool:

@@ -50,7 +50,7 @@ def encode_path(path: str) -> bytes:
 
 
 def parents_of(path: str) -> Iterator[str]:
-    """Yield the folders that contain a path, the topmost first."""
+    """Yield the folders that contain a path, outermost first."""
     at = path.find("/")
     while at >= 0:
         yield path[:at]

@@ -145,7 +145,7 @@ def _with_dates(lines: Sequence[bytes], notes: list[str]) -> list[bytes]:
         else:
             date = leading_date(text)
             now = "removed" if date is None else f"replaced by {written_date(date)}"
-            notes.append(f"the date cannot be read, and was {now}: {shown(text)}")
+            notes.append(f"the date {shown(text)} cannot be read; it was {now}")
             kept += [] if date is None else [f"Date: {written_date(date)}\n".encode()]
             kept.append(encode_path(f"Original-Date: {text}\n"))
         at = end
@@ -211,7 +211,7 @@ def _with_lost_lines(reader: PatchReader, notes: list[str]) -> FilePatch:
             reader.lines.append(b" \n")
         else:
             if len(reader.lines) > size:
-                notes.append("blank lines were missing at the end of the last hunk")
+                notes.append("blank lines that were missing at the end of the last hunk were added")
             return file
 
 

@@ -213,5 +213,5 @@ def _unknown(patch: Patch, field: str, text: str) -> PatchmgrError:
     hint = f'patchmgr edit {name} --field "{field}=Pending"'
     if field == MAINLINE:
         hint = f'patchmgr edit {name} --field "{field}=Not yet, REASON"'
-    message = f"Patch {name} has {field}: {shown(text)}, which is not a status"
+    message = f"Patch {name} has {field}: {shown(text)}, which is not a valid status"
     return PatchmgrError("not-exportable", message, hint)

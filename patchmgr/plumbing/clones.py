@@ -72,7 +72,7 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
 
     def head(self) -> str:
-        """Return the commit of HEAD; raise PatchmgrError "usage" if there is no commit."""
+        """Return the commit that HEAD points to; raise PatchmgrError "usage" if there is none."""
         commit = object_named(self.private, "HEAD^{commit}")
         if commit is None:
             raise UsageError(f"{self.root} has no commit checked out")

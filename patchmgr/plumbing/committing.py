@@ -122,7 +122,7 @@ def _ask(
             "push",
             f"cannot {what} {shown(remote)}: {fault.message}",
             *((lacks,) if _LACKS in fault.message else ()),
-            "no ref was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",
+            "no ref was moved, here or on the remote; check: git remote -v, git ls-remote REMOTE",
         ) from fault
 
 

@@ -264,7 +264,7 @@ class Conversion:
                 path, name = next(iter(scratch.filtered.items()))
                 message = f"{shown(path)} needs the filter {name}, but patchmgr runs no filters"
                 line = f"echo '{path} -filter' >>.git/info/attributes"
-                hint = f"if the file needs no filter, turn it off: {line}"
+                hint = f"if the file does not need this filter, turn the filter off: {line}"
                 raise PatchmgrError("unsupported", message, hint, "or name only the other files")
             yield scratch
 

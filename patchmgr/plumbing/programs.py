@@ -51,7 +51,7 @@ class ThrowAway(Closing):
         try:
             git_process.output(arguments, git_dir=self._git_dir, cwd=self.root)
         except PatchmgrError as fault:
-            hint = "fetch missing contents, if upstream still has them: patchmgr upstream fetch"
+            hint = "fetch the missing objects, if upstream still has them: patchmgr upstream fetch"
             raise PatchmgrError(fault.kind, fault.message, hint) from fault
 
     def run(

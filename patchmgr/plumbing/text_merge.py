@@ -39,7 +39,7 @@ class _Part(Struct, frozen=True):
     after: bytes = b""
 
     def within(self, merge: Merge) -> Merge:
-        """Return the merge of the whole texts, given that of the part."""
+        """Return the merge of the whole texts; `merge` is the merge of this part."""
         if isinstance(merge, Clean):
             return Clean(self.before + merge.content + self.after)
         is_binary = merge.marked is None

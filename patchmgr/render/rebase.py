@@ -212,7 +212,7 @@ def ledger_line(ledger: Ledger) -> str:
     """Return one line that says what became of the lines that the patches add and remove."""
     sides = ("added", ledger.added), ("removed", ledger.removed)
     told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
-    end = "" if ledger.is_balanced else "; does not add up"
+    end = "" if ledger.is_balanced else "; the sums do not add up"
     return f"lines {'; '.join(told)}{end}"
 
 

@@ -156,7 +156,7 @@ def treemap(footprint: Footprint) -> Chart | None:
     order = sorted(groups.items(), key=lambda item: (-_lines(item[1]), item[0]))
     boxes = squarified([_lines(group) for _, group in order], Box(0, 0, WIDTH, HEIGHT))
     return Chart(
-        "Treemap of the touched files",
+        "Treemap of the changed files",
         "Where the changes are",
         f"Touched files{' within their subsystems' if review else ''}; areas are changed lines.",
         [(_LOOKS[look], look) for look in _LOOKS if look in set(map(_look, files))],

@@ -279,7 +279,7 @@ def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[P
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return the file that stores the content before or after an edit, keyed by its path."""
+    """Map the path of the file that stores `content`, one side of an edit, to that content."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 

@@ -244,7 +244,7 @@ def test_a_checkout_that_is_gone_is_left_out(desk: Hands) -> None:
 def test_a_checkout_where_others_pushed_since_is_not_touched(desk: Hands) -> None:
     desk.stage.run("unapply", "w", "--to", desk.root)
     message = one_line(desk.stage.run("undo", code=1))
-    assert message == f"other patches have been pushed or popped in {desk.root} since then"
+    assert message == f"other patches have been pushed or popped in {desk.root} since that change"
 
 
 def test_old_operations_are_forgotten_and_what_only_they_kept(

@@ -135,7 +135,7 @@ BAD = {
     "a name without a hunk": (PLAIN + b"--- a/z\n", 7, r"a \+\+\+ line is expected"),
     "tools' lines alone": (PLAIN + b"Index: z\n=====\n", 6, "the section changes nothing"),
     "binary notice": (PLAIN + b"Binary files a/z and b/z differ\n", 6, "binary file is missing"),
-    "a submodule's log": (b"Submodule a 1234567..89abcde:\n  > x\n" + PLAIN, 1, "are missing"),
+    "a submodule's log": (b"Submodule a 1234567..89abcde:\n  > x\n" + PLAIN, 1, "full commit ids"),
     "merge": (b"diff --cc x\nindex 1,2..3\n", 1, "merge commit"),
     "merge behind": (SECTION + b"diff --combined x\n", 8, "merge commit"),
     "diff behind the signature": (

@@ -79,7 +79,7 @@ TEXTS = {
     "a lost blank line": (
         X.replace("1 +1", "1,2 +1,2"),
         (X.replace("1 +1", "1,2 +1,2") + " \n",),
-        "blank lines were missing",
+        "blank lines that were missing",
     ),
     "a file twice": (
         "Why.\n" + X + Y + X, ("Why.\n" + X + Y, "Why.\n" + X), "became 2 patches"
@@ -118,7 +118,7 @@ def test_a_date_that_cannot_be_read_is_kept_beside_one_that_can(old: str, new: s
     head = "From: A <a@b>\n{}Subject: x\n\n"
     found = rewrite(head.format(old) + X)
     assert found.parts == ((head.format(new) + X).encode(),)
-    assert found.notes[0].startswith("the date cannot be read, and was ")
+    assert " cannot be read; it was " in found.notes[0]
 
 
 REFUSED = {

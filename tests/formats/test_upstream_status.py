@@ -134,8 +134,8 @@ def test_a_stance_in_the_words_of_others(
 
 
 REFUSED = [
-    ("yocto", {STATUS: "Wontfix"}, "has Upstream-Status: Wontfix, which is not a status"),
-    ("suse", {MAINLINE: "n/a"}, "has Patch-mainline: n/a, which is not a status"),
+    ("yocto", {STATUS: "Wontfix"}, "has Upstream-Status: Wontfix, which is not a valid status"),
+    ("suse", {MAINLINE: "n/a"}, "has Patch-mainline: n/a, which is not a valid status"),
     ("suse", {"Applied-Upstream": "1.2"}, "but its Applied-Upstream names no commit"),
     ("suse", {"Origin": f"backport, {'c3' * 20}"}, "names c3c3c3c3c3c3, which was not fetched"),
 ]

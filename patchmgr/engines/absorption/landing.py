@@ -1,7 +1,7 @@
 """Find which patches and hunks upstream has, which commit introduced them, and what became of them.
 
-A patch landed with the first commit after which upstream has most of its lines in their places.
-Later commits may have changed, removed or reverted it.
+A patch counts as landed with the first commit after which upstream has most of the patch's lines,
+each at its place. Later commits may have changed, removed or reverted those lines.
 """
 
 from __future__ import annotations
@@ -381,9 +381,10 @@ def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _new_words(series: Series, hunk: HunkId) -> set[str] | None:
-    """Return the words that only the added code of a hunk has (None: a change without such words).
+    """Return the words that only the added code of a hunk has, or None if it adds no lines of code.
 
-    Words of comments and long strings do not count: the review of S-fi-2777 left some out.
+    Words in comments and long strings do not count, because a review may reword those before the
+    patch lands (case S-fi-2777).
     """
     file = series.file(hunk)
     if file is None:

@@ -63,7 +63,7 @@ class Way(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """The number that stands for the target, one more than that of the last upstream commit."""
+        """The number of the target: one more than the number of the last upstream commit."""
         return len(self.steps)
 
 

@@ -118,7 +118,7 @@ class _Side(Struct, frozen=True):
                 yield used[name], name.decode("utf-8", "replace"), home
 
     def _is_beside(self, name: bytes, paths: Sequence[str]) -> bool:
-        """Return whether another file in the folders of `paths` has, or may have, a name."""
+        """Return whether another file in the folders of `paths` has, or may have, a name in it."""
         files = self.states.merged
         beside = [
             each

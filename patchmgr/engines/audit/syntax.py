@@ -24,7 +24,7 @@ _KEPT = 64
 
 
 class ParseFault(Struct, frozen=True):
-    """Why a file does not parse, and the line number (from 1, or 0 if the line is not known)."""
+    """Why a file does not parse, and the line number (from 1; 0 if the line is not known)."""
 
     what: str
     line: int

@@ -154,7 +154,9 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
         elif text == region.ours and not is_exact:
             # If it were replayed, a change that the person put elsewhere in the file would be lost.
             yield Missed(
-                name, region, "it was resolved to ours, but other lines were changed as well"
+                name,
+                region,
+                "it was resolved as ours, but lines outside of it were changed as well",
             )
         elif (reason := refusal(text)) is not None:
             yield Missed(name, region, f"it {reason}")

@@ -141,7 +141,7 @@ def _residue(old: Side, new: Side) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
-    """Return the lines of some statements, and those of all `kept` statements inside them."""
+    """Return the line numbers of all `kept` statements that begin inside one of the `pieces`."""
     starts = {n for piece in pieces for n in range(piece.first, piece.end + 1)}
     return {n for p in kept if p.first in starts for n in range(p.first, p.last + 1)}
 

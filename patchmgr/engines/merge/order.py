@@ -17,7 +17,7 @@ Nodes = Sequence[Node]
 class Chunk(Struct, frozen=True):
     """The syntax nodes of base, ours and theirs between two nodes that all three versions have.
 
-    `of_ours` and `of_theirs` map the index of a node in `base` to that of the same node in a side.
+    `of_ours` and `of_theirs` map the index of a node in `base` to its index in `ours` or `theirs`.
     `around` holds the two nodes that all versions have (None at an end of the text).
     """
 

@@ -1,4 +1,4 @@
-"""Find, with few trial rebases, the newest upstream state to which a series rebases cleanly."""
+"""Find, with few trial rebases, the newest upstream state onto which a series rebases cleanly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 def longest_stretch(
     start: int, end: int, is_clean: Callable[[int], bool], suspects: Callable[[], Collection[int]]
 ) -> int:
-    """Return the number of the newest upstream state to which a series rebases cleanly.
+    """Return the number of the newest upstream state onto which a series rebases cleanly.
 
     The states are numbered; the series is on state `start`. Returns `start` only if a trial rebase
     to `start + 1` gave a conflict. `suspects` returns the states that earlier conflicts name as

@@ -48,7 +48,7 @@ def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[
 
 
 def _pairs(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> dict[str, OwnCommit]:
-    """Map the id of each new commit to the old one with the same change or, if none, subject."""
+    """Map ids of new commits to the old commit with the same change, or else the same subject."""
     pairs: dict[str, OwnCommit] = {}
     free = list(old)
     for key in (_change, lambda commit: commit.subject):

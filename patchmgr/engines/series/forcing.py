@@ -24,7 +24,7 @@ def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunk
     """Apply the hunks of a patch that fit, and return the rejected ones.
 
     The same patch on the same tree always gives the same result. Raises PatchmgrError "bad-patch"
-    if a change without text hunks does not apply, because it cannot be written as a reject.
+    if a change without text hunks does not apply: such a change cannot be written as a reject.
     """
     rejected: list[RejectedHunks] = []
     for change in patch.files:

@@ -157,7 +157,7 @@ class InstalledPaths:
         return path not in origins and any(_shared(one, place) >= depth for one in origins)
 
     def _beside(self, path: str) -> str | None:
-        """Return the installed file that has the name and the neighbors of `path`, or None."""
+        """Return the installed file with the same name and neighbors as `path`, or None."""
         folder, name = _split(path)
         home = self._home(folder)
         place = None if home is None else _join(home, name)

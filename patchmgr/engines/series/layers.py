@@ -1,7 +1,7 @@
-"""Apply the changes of patches in another order, or to other files.
+"""Apply the patches' changes in another order, or to other files.
 
 A state holds the files that differ from the pin, keyed by path. None stands for a deleted file. A
-layer is the change of one patch between two states.
+layer is the change that one patch makes: the states before and after it.
 """
 
 from __future__ import annotations
