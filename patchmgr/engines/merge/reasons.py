@@ -137,6 +137,22 @@ def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:
     )
 
 
+def _is_left_alone(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side moves all lines of a region, and the other side only adds some.
+
+    The new lines would stay without those they were written beside: a patch sorted a list in the
+    README of ollama into sections, and upstream added an entry at its end (6febde7200).
+    """
+    base, *sides = map(_counted, conflict.region.changed)
+    there = conflict.lines[0]
+    moved = [line for line in base if _tells(line)]
+    return bool(moved) and any(
+        other > base
+        and all(one[line] < base[line] and in_one[line] >= there[line] for line in moved)
+        for (one, in_one), (other, _) in _ways([*zip(sides, conflict.lines[1:], strict=True)])
+    )
+
+
 def _is_reworded(line: str, new: Iterable[str]) -> bool:
     return any(likeness(said_of(line), said_of(one)) >= _REWORDED for one in new)
 
@@ -648,6 +664,7 @@ _ALL = f"python {_NOT_PYTHON}"
 REASONS: dict[str, tuple[str, _Reason]] = {
     "indented": ("python", _is_indented),
     "moved": (_ALL, _is_left_as_it_was),
+    "left alone": ("text toml yaml", _is_left_alone),
     "loses": (_ALL, _loses),
     "one side": (_ALL, _is_one_side),
     "gone": (_ALL, lambda _, made: made.features["stale"] == "gone"),
