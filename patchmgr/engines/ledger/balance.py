@@ -432,10 +432,12 @@ def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
     """Yield a fault if unique lines of the result are not in the order that their side has.
 
     Lines that only one side has must keep the order of that side. Lines that both sides have must
-    keep any order on which the two sides agree.
+    keep any order on which the two sides agree. If upstream renamed a file, the patches have it at
+    its old path (KeyDB 48d92c534c, where a patch moves lines in one).
     """
-    for path, text in sides.made.items():
-        places, files = once(text.rest), (sides.ours[path], sides.theirs[path])
+    for path, (_, _, theirs) in zip(account.paths, _sides_by_path(account), strict=True):
+        files = sides.ours[path], sides.theirs[path] if account.end.get(path) else _Text(theirs)
+        places = once(sides.made[path].rest)
         orders = [once(file.rest) for file in files]
         every = [{*each_squeezed(file.rest)} for file in files]
         for side, other in ((0, 1), (1, 0)):

@@ -316,6 +316,24 @@ def test_a_hunk_whose_numbers_are_off_is_at_the_end_if_nothing_follows_it() -> N
     assert told(ledger([off], base, ours, ours + "\nnew\n\nlast\n}\n")) == []
 
 
+def test_lines_that_a_patch_moves_are_in_order_where_upstream_renames_the_file() -> None:
+    base = "one\ntwo\nthree\nfour\nfive\nsix\n"
+    moved = "one\nfive\ntwo\nthree\nfour\nsix\n"
+    claim = FileClaim("f.c", ("f.c", "f.cpp"), (OTHERWISE, OTHERWISE))
+    one = Claimed("p", _two_hunks(base, moved), (claim,))
+    states = (
+        Files({"f.c": base}),
+        Files({"f.cpp": base.replace("six", "seven")}),
+        Files({"f.cpp": moved.replace("six", "seven")}),
+    )
+    assert told(balance([one], *states, cited=lambda *_: ())) == []
+
+
+def _two_hunks(old: str, new: str) -> bytes:
+    lines = unified_diff(old.splitlines(True), new.splitlines(True), "a/f.c", "b/f.c", n=0)
+    return f"diff --git a/f.c b/f.c\n{''.join(lines)}".encode()
+
+
 def test_a_file_that_a_patch_renames_is_held_to_what_upstream_made_of_it() -> None:
     head = b"diff --git a/f.py b/g.py\nsimilarity index 90%\nrename from f.py\nrename to g.py\n"
     for old, new, result in ((BASE, BASE, OURS), (BASE, PATCHED, BOTH)):
