@@ -129,7 +129,7 @@ def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Calla
 
 def _send(find: Callable[[], object], sink: int) -> NoReturn:
     """Write the result of `find` to the pipe, and end this process, with exit code 1 on failure."""
-    gc.disable()
+    gc.freeze()  # what is shared with the other process is left alone
     code = 1
     with suppress(BaseException), open(sink, "wb") as file:
         file.write(pickle.dumps(find()))
