@@ -322,9 +322,11 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 def _since(series: Series, patch: int) -> int | None:
     """Return the number of the first commit with all that the target has of a patch, or None."""
     ends, touching = (BASE, series.way.end), sorted(series.touching(patch))
-    come = [
-        h for h in series.hunks[patch] if [_is_there(series, h, n) for n in ends] == [False, True]
+    # A file that upstream did not change shows nothing: base and target have the same of each hunk.
+    changed = [
+        h for h in series.hunks[patch] if len({series.version(series.path(h), n) for n in ends}) > 1
     ]
+    come = [h for h in changed if [_is_there(series, h, n) for n in ends] == [False, True]]
 
     def are_there(number: int) -> bool:
         return all(_is_there(series, hunk, number) for hunk in come)
