@@ -28,6 +28,7 @@ from patchmgr.engines.audit.rebased import (
 from patchmgr.engines.audit.states import Check, Compared, States, Told, run_checks
 from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.conflicts.header_references import with_named
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed, Fate, FileClaim
@@ -352,13 +353,14 @@ class _Carry:
         return RebasedSeries(judged, changes, judged[-1].left if judged else given.left)
 
     def _ahead(self, search: AbsorptionSearch) -> Callable[[], Compared]:
-        """Start the comparisons of the audit that need no merged file, in a forked process."""
+        """Start the comparisons of Python files that need no merged file, in a forked process."""
         given, scratch = self.given, self.given.scratch
         patches = [(one.patch.name, one.steps) for one in search.folded]
         written = [(step.change.path, step.theirs) for _, steps in patches for step in steps]
         question = ("compared ahead", given.base.id, given.onto.id, value_bytes(written))
         # The answer says that an earlier run needed them; what it found with them is cached.
-        if len(dict(written)) < FEW or self.kept.get(question) is not None:
+        modules = {path for path, _ in written if path.endswith(PYTHON)}
+        if len(modules) < FEW or self.kept.get(question) is not None:
             return dict
 
         def compare() -> Compared:

@@ -9,8 +9,8 @@ class takes a different number of arguments, or if an included file no longer ex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
 from msgspec import Struct
@@ -305,7 +305,7 @@ def cxx_faults(states: States) -> Iterator[Told]:
         changed = [path for path in changed if path not in waiting]
     if not carried or not changed:
         return
-    roots = _roots(carried, changed)
+    roots = {path.partition("/")[0] for path in (*carried, *changed) if "/" in path}
     written, onto, merged = (
         Includes(files, roots) for files in (states.written, states.onto, states.merged)
     )
@@ -315,27 +315,6 @@ def cxx_faults(states: States) -> Iterator[Told]:
     if any(states.onto.blob(path) is not None for path in carried):
         theirs = {path: None for path in changed if states.merged.blob(path) is not None}
         yield from _Side(states, onto, merged, theirs, {}, carried, is_series=False).told()
-
-
-def compare_declarations(states: States) -> None:
-    """Make, in advance, those comparisons of `cxx_faults` that need no merged file."""
-    own = [path for path in states.carriers if path.endswith(CXX)]
-    changed = [path for path in sorted(states.changed_upstream) if path.endswith(CXX)]
-    if not own or not changed:
-        return
-    hunks = (hunk for patch in states.patches for change in patch.files for hunk in change.hunks)
-    added = b"\n".join(line[1:] for hunk in hunks for line in hunk.lines if line[:1] == b"+")
-    wanted = frozenset(added.translate(BLANKED).split())
-    roots = _roots(own, changed)
-    written, onto = Includes(states.written, roots), Includes(states.onto, roots)
-    providers = [path for path in changed if path not in states.carriers]
-    side = _Side(states, written, onto, dict.fromkeys(own), {}, providers)
-    for path in side.reached_providers():
-        side.redeclared(path, lambda: wanted)
-
-
-def _roots(*some: Iterable[str]) -> set[str]:
-    return {path.partition("/")[0] for paths in some for path in paths if "/" in path}
 
 
 class _Side(Struct, frozen=True):
@@ -383,53 +362,27 @@ class _Side(Struct, frozen=True):
 
     def _changed(self) -> dict[str, list[str]]:
         """Map each name whose declaration changed to the files that declared it."""
-        providers = self.reached_providers()
-        wanted = cache(self._wanted)
-        found = self._no_longer_reached(providers, wanted()) if self.is_series else {}
-        for path in providers:
-            for name in self.redeclared(path, wanted):
-                if name.encode("utf-8", "replace") in wanted():
-                    found.setdefault(name, []).append(path)
-        return found
-
-    def reached_providers(self) -> list[str]:
-        """Return the changed files that declare what this side may use, and fetch their contents.
-
-        For a file of the series, only the files that it includes count.
-        """
+        wanted: set[bytes] = set()
         providers = [path for path in self.providers if self._is_other(path)]
         if self.is_series:
             reached = {one for path in self.users for one in self._reached_before(path)}
             providers = [path for path in providers if path in reached]
+            for path, some in self.users.items() if providers else ():
+                wanted |= self._words(path, some or ())
         self.was.read_ahead(providers)
         self.now.read_ahead(providers)
-        return providers
-
-    def _wanted(self) -> set[bytes]:
-        """Return the words in the new lines, or in whole files if the new lines are not known."""
-        self.now.read_ahead([path for path, lines in self.users.items() if lines is None])
-        return set().union(
-            *(
-                self.now.words(path) if lines is None else self._words(path, lines)
-                for path, lines in self.users.items()
-            )
-        )
-
-    def redeclared(self, path: str, wanted: Callable[[], Set[bytes]]) -> frozenset[str]:
-        """Return the names in changed statements whose declarations in a file differ or are gone.
-
-        No names are returned if the statements have none of the wanted words.
-        """
-        key = "declared", self.was.files.blob(path), self.now.files.blob(path)
-        names = frozenset[bytes]() if key in self.states.compared else self._suspects(path)
-        if key not in self.states.compared and (not names or names.isdisjoint(wanted())):
-            return frozenset()
-        return self.states.comparison(key, lambda: self._otherwise_declared(path, names))
-
-    def _otherwise_declared(self, path: str, names: Collection[bytes]) -> frozenset[str]:
-        old = _by_name(self.was.declarations(path), names)
-        new = _by_name(self.now.declarations(path), names) if old else {}
-        return frozenset(name for name, known in old.items() if known != new.get(name))
+        found = self._no_longer_reached(providers, wanted) if self.is_series else {}
+        suspects = {path: names for path in providers if (names := self._suspects(path))}
+        if suspects and not self.is_series:
+            self.now.read_ahead(self.users)
+            wanted.update(*(self.now.words(path) for path in self.users))
+        for path, names in suspects.items():
+            known = _by_name(self.was.declarations(path), names & wanted) if names & wanted else {}
+            now = _by_name(self.now.declarations(path), names & wanted) if known else {}
+            for name in known:
+                if known[name] != now.get(name):
+                    found.setdefault(name, []).append(path)
+        return found
 
     def _reached_before(self, path: str) -> frozenset[str]:
         return self.was.closure(self.before.get(path, path))[0]

@@ -8,7 +8,6 @@ from functools import lru_cache
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.cxx import compare_declarations
 from patchmgr.engines.audit.interfaces import compare_modules, imported_blobs
 from patchmgr.engines.audit.places import upstream_path
 from patchmgr.engines.audit.states import (
@@ -75,7 +74,6 @@ def compare_ahead(
         compared=upstream.compared,
     )
     compare_modules(states)
-    compare_declarations(states)
     return states.compared
 
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from patchmgr.engines.languages.cxx_structure import (
     ANGLES,
     BUILT_IN,
-    PIECES,
-    START,
-    Between,
     Bracketed,
     Function,
     Head,
@@ -27,7 +22,6 @@ from patchmgr.engines.languages.cxx_structure import (
     ScopeKind,
     function_of,
     grouped,
-    in_pieces,
     is_name,
     statement_of,
     texts_in,
@@ -154,27 +148,8 @@ def read_declarations(content: bytes) -> tuple[Declaration, ...]:
 
     Raises UnclearSource if a declaration is too long or if the brackets do not match.
     """
-    text = _text_of(content)
-    read, rest = in_pieces(text, _read_piece)
-    last = _Declarations(rest.state)
-    last.run(tokens(rest.text, last.is_passed_over))
-    found = [
-        replace(one, line=one.line + line) if line else one
-        for declared, line in (*read, (last.found, rest.line))
-        for one in declared
-    ]
-    return (*found, *_macros(text))
-
-
-@lru_cache(PIECES)
-def _read_piece(text: str, start: Between) -> tuple[Sequence[Declaration], Between] | None:
-    scan = _Declarations(start)
-    try:
-        scan.read_part(tokens(text, scan.is_passed_over))
-    except UnclearSource:
-        return None
-    end = scan.between()
-    return None if end is None else (scan.found, end)
+    text, scan = _text_of(content), _Declarations()
+    return scan.read(text, tokens(text, scan.is_passed_over))
 
 
 def _text_of(content: bytes) -> str:
@@ -204,15 +179,15 @@ class _Declarations(Scan):
 
     passed_over = frozenset({ScopeKind.INITIALIZER, ScopeKind.BODY})
 
-    def __init__(self, start: Between = START) -> None:
-        super().__init__(start)
-        self.found: list[Declaration] = []
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: list[Declaration] = []
         self._is_scoped = False  # whether the values of the last enumeration must be qualified
 
     def read(self, text: str, found: Iterable[Token]) -> tuple[Declaration, ...]:
         """Return all declarations of a file, given its text and its tokens."""
         self.run(found)
-        return (*self.found, *_macros(text))
+        return (*self._found, *_macros(text))
 
     def open(self, scope: Scope, statement: Head) -> None:
         """Add what the statement before a brace declares."""
@@ -221,7 +196,7 @@ class _Declarations(Scan):
         match scope.kind:
             case ScopeKind.NAMESPACE if "namespace" in texts:
                 names = tuple(filter(is_name, texts))
-                self.found += [Declaration(name, "namespace", line) for name in names]
+                self._found += [Declaration(name, "namespace", line) for name in names]
             case ScopeKind.ENUMERATION:
                 after = texts[texts.index("enum") + 1 :]
                 self._is_scoped = after[:1] in (["class"], ["struct"])
@@ -305,7 +280,7 @@ class _Declarations(Scan):
         is_member = self.scope.kind is ScopeKind.TYPE or bool(around)
         read = None if parameters is None else _parameters(parameters)
         given, is_open = (None, False) if read is None else read
-        self.found += [
+        self._found += [
             Declaration(name, kind, line, owners, is_member, given, is_open, **others)
             for name in names
         ]

@@ -6,16 +6,11 @@ the symbol around each line; `cxx_declarations.py` reads the declarations in the
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from enum import Enum
-from functools import lru_cache
-from itertools import chain
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from patchmgr.engines.languages.cxx_tokens import (
     ACCESS,
@@ -26,13 +21,7 @@ from patchmgr.engines.languages.cxx_tokens import (
     UnclearSource,
     tokens,
 )
-from patchmgr.formats.late_patterns import late_pattern
 
-T = TypeVar("T")
-# The end of a piece, such as the last line of a function. A directive or a comment may go on after
-# a backslash.
-_PIECE = late_pattern(r"^\}[^\n\\]*\n", re.MULTILINE)
-PIECES = 8192  # pieces of files that are kept, because versions of a file differ in few of them
 LONGEST_DECLARATION = 5000  # tokens; after these, only brackets, `:` and `,` are kept
 _CLOSERS = {closer: opener for opener, closer in PAIRS.items()}
 _BRACKETS = frozenset({*PAIRS, *_CLOSERS})
@@ -126,12 +115,6 @@ class ScanState(Struct, frozen=True):
     brackets: tuple[str, ...] = ()
     pending: tuple[Token, ...] = ()
 
-    @property
-    def is_between(self) -> bool:
-        """Whether it is the state between two declarations of a namespace or of the file."""
-        is_outside = all(scope.kind is ScopeKind.NAMESPACE for scope in self.scopes)
-        return is_outside and not (self.inner or self.brackets or self.pending)
-
     def shape(self) -> tuple[object, ...]:
         """Return what must be the same at the ends of all branches of an `#if`.
 
@@ -141,15 +124,6 @@ class ScanState(Struct, frozen=True):
         return (*named, self.inner, self.brackets)
 
 
-class Between(Struct, frozen=True):
-    """All that a scan knows between two declarations: the state, open `#if`s, known namespaces."""
-
-    state: ScanState = ScanState()
-    branches: tuple[tuple[ScanState, tuple[ScanState, ...]], ...] = ()
-    namespaces: frozenset[str] = frozenset()
-
-
-START = Between()
 _FILE = Scope(ScopeKind.NAMESPACE)
 _INITIALIZED = Token("}", 0)  # the end of an initializer; a word after it begins a declaration
 
@@ -164,15 +138,15 @@ class Scan:
 
     passed_over: ClassVar[frozenset[ScopeKind]]
 
-    def __init__(self, start: Between = START) -> None:
+    def __init__(self) -> None:
         # For each open `#if`: the state before it, those at the ends of its branches, its line.
-        self.branches = [(before, [*ends], 0) for before, ends in start.branches]
-        self._scopes = start.state.scopes
+        self.branches: list[tuple[ScanState, list[ScanState], int]] = []
+        self._scopes: tuple[Scope, ...] = ()
         self._is_passed_over = False
         self._inner = 0
         self._brackets: list[str] = []
         self._pending: list[Token] = []
-        self._namespaces = {*start.namespaces}
+        self._namespaces: set[str] = set()
 
     def leave(self, line: int) -> None:
         """Called before the innermost scope changes; `line` is the last line in the old one."""
@@ -202,25 +176,7 @@ class Scan:
         return self._is_passed_over
 
     def run(self, found: Iterable[Token]) -> None:
-        """Read all tokens of a file. Raises UnclearSource if brackets or `#if`s do not match."""
-        self.read_part(found)
-        if self._scopes or self._brackets or self.branches:
-            raise UnclearSource
-
-    def between(self) -> Between | None:
-        """Return the state of the scan if it is between two declarations, or else None."""
-        state = self._state()
-        states = (state, *(one for before, ends, _ in self.branches for one in (before, *ends)))
-        if not all(one.is_between for one in states):
-            return None
-        branches = tuple(
-            (_without_lines(before), tuple(map(_without_lines, ends)))
-            for before, ends, _ in self.branches
-        )
-        return Between(_without_lines(state), branches, frozenset(self._namespaces))
-
-    def read_part(self, found: Iterable[Token]) -> None:
-        """Read some tokens. Raises UnclearSource if brackets do not match."""
+        """Read tokens. Raises UnclearSource if brackets or `#if`s do not match."""
         pending, brackets = self._pending, self._brackets
         for token in found:
             text = token.text
@@ -239,7 +195,8 @@ class Scan:
                 if pending and pending[-1] is _INITIALIZED and is_word(text):
                     pending.clear()
                 pending.append(token)
-        if len(pending) >= LONGEST_DECLARATION:  # this is not code
+        is_cut = len(pending) >= LONGEST_DECLARATION  # this is not code
+        if self._scopes or brackets or self.branches or is_cut:
             raise UnclearSource
 
     def _take_brace(self, token: Token) -> None:
@@ -379,43 +336,6 @@ class Scan:
         self._brackets[:], self._pending[:] = state.brackets, state.pending
 
 
-def _without_lines(state: ScanState) -> ScanState:
-    return replace(state, scopes=tuple(replace(scope, line=0) for scope in state.scopes))
-
-
-class Rest(Struct, frozen=True):
-    """The end of a file after its pieces, with its first line (from 0) and the state before it."""
-
-    text: str
-    line: int
-    state: Between
-
-
-def in_pieces(
-    text: str, read: Callable[[str, Between], tuple[T, Between] | None]
-) -> tuple[list[tuple[T, int]], Rest]:
-    """Read a C++ text in pieces, which end with a line that begins with a brace.
-
-    `read` is called with a piece and the state before it. It returns what it found and the state
-    after the piece, or None if the piece does not end between two declarations. Such a piece is
-    read together with the next ones. What was found has the line (from 0) where its piece begins.
-    """
-    found, state, start, line, least = list[tuple[T, int]](), START, 0, 0, 0
-    for piece in _PIECE.finditer(text):
-        end = piece.end()
-        if end - start < least:
-            continue
-        done = read(text[start:end], state)
-        if done is None:
-            least = 2 * (end - start)
-            continue
-        found.append((done[0], line))
-        state = done[1]
-        line += text.count("\n", start, end)
-        start, least = end, 0
-    return found, Rest(text[start:], line, state)
-
-
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
@@ -424,47 +344,29 @@ def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     Namespaces are left out.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    text = text.replace("\r\n", "\n")
-    read, rest = in_pieces(text, _symbols_in)
-    last = _Symbols(rest.state)
-    try:
-        last.run(tokens(rest.text, last.is_passed_over))
-    except UnclearSource:
-        return _Symbols().clear(text)
-    last.leave(rest.text.count("\n"))
-    return (*chain.from_iterable(symbols for symbols, _ in read), *last.symbols)
-
-
-@lru_cache(PIECES)
-def _symbols_in(text: str, start: Between) -> tuple[Sequence[str | None], Between] | None:
-    scan = _Symbols(start)
-    try:
-        scan.read_part(tokens(text, scan.is_passed_over))
-    except UnclearSource:
-        return None
-    scan.leave(text.count("\n") - 1)
-    end = scan.between()
-    return None if end is None else (scan.symbols, end)
+    return _Symbols().read(text.replace("\r\n", "\n"))
 
 
 class _Symbols(Scan):
     passed_over = frozenset({ScopeKind.ENUMERATION, ScopeKind.INITIALIZER, ScopeKind.BODY})
 
-    def __init__(self, start: Between = START) -> None:
-        super().__init__(start)
-        self.symbols: list[str | None] = []
+    def __init__(self) -> None:
+        super().__init__()
+        self._symbols: list[str | None] = []
         self._doubtful: list[int] = []  # lines of each `#if` whose branches end differently
 
-    def clear(self, text: str) -> tuple[str | None, ...]:
-        """Return the symbols of a text whose brackets or `#if`s do not match, as far as known."""
-        with suppress(UnclearSource):
+    def read(self, text: str) -> tuple[str | None, ...]:
+        lines = text.count("\n") + 1
+        try:
             self.run(tokens(text, self.is_passed_over))
-        known = min((*self._doubtful, *(line for _, _, line in self.branches)), default=0)
-        del self.symbols[known:]
-        return (*self.symbols, *[None] * (text.count("\n") + 1 - len(self.symbols)))
+            self.leave(lines - 1)
+        except UnclearSource:
+            known = min((*self._doubtful, *(line for _, _, line in self.branches)), default=0)
+            del self._symbols[known:]
+        return (*self._symbols, *[None] * (lines - len(self._symbols)))
 
     def leave(self, line: int) -> None:
-        self.symbols += [self.scope.name] * (line + 1 - len(self.symbols))
+        self._symbols += [self.scope.name] * (line + 1 - len(self._symbols))
 
     def open(self, scope: Scope, statement: Head) -> None:
         """Assign the lines of a definition's head to its symbol, unless symbols share a line."""
@@ -473,9 +375,9 @@ class _Symbols(Scan):
         for line in (
             range(_first_line(statement), scope.line + 1) if scope.name != outer.name else ()
         ):
-            is_taken = self.symbols[line] not in (outer.name, scope.name)
+            is_taken = self._symbols[line] not in (outer.name, scope.name)
             is_shared = is_taken or (outer.name is not None and line <= opened)
-            self.symbols[line] = outer.name if is_shared else scope.name
+            self._symbols[line] = outer.name if is_shared else scope.name
 
     def doubt(self, line: int, first: ScanState) -> None:
         self._doubtful.append(line)

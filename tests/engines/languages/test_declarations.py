@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from patchmgr.engines.languages.cxx_declarations import Declaration, read_cxx, read_declarations
-from patchmgr.engines.languages.cxx_tokens import UnclearSource
+from patchmgr.engines.languages.cxx_declarations import read_cxx, read_declarations
 from tests.tables import table
 
 
@@ -54,43 +51,3 @@ def test_what_a_statement_declares(text: str, kinds: dict[str, str]) -> None:
 def test_parameters_that_depend_on_the_preprocessor_are_not_known() -> None:
     (found,) = read_declarations(b"int f(int a\n#if A\n, int b\n#else\n, long b\n#endif\n);\n")
     assert (found.name, found.parameters) == ("f", None)
-
-
-@table(
-    ("text",),
-    {
-        "functions": "int f(int a) {\n  return a;\n}\nint g(long b) {\n  return b;\n}\nint h();\n",
-        "brace-in-a-comment": "/*\n}\n*/\nint f();\n/* a\n}\n b */ int g();\n",
-        "brace-in-a-string": 'char *s = R"(\n}\n)"; int f();\n}\n',
-        "continued-line": "#define A {\\\n} \\\nint f();\nint g();\n",
-        "namespaces":
-            "namespace a {\nint f() {\n}\nnamespace b {\nint g();\n}\nint h();\n}\nint i();\n",
-        "class": "struct S {\n  int f() {\n}\n  int a;\n} s;\nint g();\n",
-        "guard":
-            "#ifndef H\n#define H\nint f() {\n}\n#if A\nint g() {\n}\n#else\nint h() {\n}\n"
-            "#endif\nint i();\n#endif\n",
-        "branch-in-a-head":
-            "int f(int a\n#if A\n) {\n}\n#else\n, int b) {\n}\n#endif\nint g();\n",
-        "branch-in-a-body": "int f() {\n#if A\n if (a) {\n}\n#endif\n}\nint g();\n",
-        "initializer": "int a[] = {\n1\n}\n;\nint g();\n",
-        "no-newline-at-the-end": "int f() {\n}\nint g() {\n}",
-        "open": "namespace a {\nint f() {\n}\n",
-        "open-branch": "#if A\nint f() {\n}\n",
-        "open-comment": "int f() {\n}\n/*\nint g() {\n}\n",
-    },
-)  # fmt: skip
-def test_pieces_are_read_as_the_whole_is(text: str) -> None:
-    """`read_cxx` reads the whole at once; a second time all pieces are known."""
-    read = [_read(read_declarations, text), _read(read_declarations, text)]
-    assert read == [_read(lambda content: read_cxx(content).declarations, text)] * 2
-    twice = "\n" + text  # the same pieces, one line further down
-    assert _read(read_declarations, twice) == _read(lambda c: read_cxx(c).declarations, twice)
-
-
-def _read(
-    read: Callable[[bytes], tuple[Declaration, ...]], text: str
-) -> tuple[Declaration, ...] | None:
-    try:
-        return read(text.encode())
-    except UnclearSource:
-        return None
