@@ -26,6 +26,7 @@ PATTERNS = (
 _GIT_FIRST = (
     "git merge-file -q -p --diff-algorithm=histogram %A %O %B >%A~ 2>/dev/null && mv -f %A~ %A"
 )
+_GIT_LAST = "s=$?; [ $s -gt 1 ] || exit $s; git merge-file -q %A %O %B"
 _SCRIPT = (
     "import sys; sys.path = [p for p in sys.path if p] + [{here!r}]; "
     "from patchmgr.plumbing.quick_merge import is_merged; "
@@ -89,7 +90,8 @@ def _command(upstream: str, workspace: Workspace | None) -> str:
     """Return the command that git runs for a file: git's merge and, on a conflict, patchmgr.
 
     It runs the same Python and the same patchmgr as this process. git runs it in the work tree, so
-    modules are not imported from the current folder.
+    modules are not imported from the current folder. If it gives no answer (0 or 1), because that
+    Python is gone, git merges: without that, the file would have only our side, and no markers.
     """
     here = os.fspath(Path(__file__).resolve().parents[2])
     script = _SCRIPT.format(here=here)
@@ -98,4 +100,4 @@ def _command(upstream: str, workspace: Workspace | None) -> str:
         words += ["-C", os.fspath(workspace.root)]
     words += ["merge-driver", "run", "--upstream", upstream]
     ours = " ".join(shlex.quote(word).replace("%", "%%") for word in words) + " -- %O %A %B %P"
-    return f"{_GIT_FIRST} || {{ rm -f %A~; {ours}; }}"
+    return f"{_GIT_FIRST} || {{ rm -f %A~; {ours}; {_GIT_LAST}; }}"

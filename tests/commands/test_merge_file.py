@@ -243,6 +243,16 @@ def test_git_merges_with_the_driver_and_its_memory(
     assert (clone.root / "b.bin").read_text() == "t\n"
 
 
+def test_without_its_python_the_driver_leaves_markers(clone: Repository, run: Run) -> None:
+    driver(run, "install")
+    command = clone.git("config", "merge.patchmgr.driver").strip()
+    for instead in ("/gone/python", "sh -c 'exit 70' --", "sh -c 'exit 130' --"):
+        clone.git("config", "merge.patchmgr.driver", command.replace(sys.executable, instead))
+        clone.git("merge", "--quiet", "theirs", good=(1,))
+        assert "\n=======\nours\n>>>>>>> " in (clone.root / "pkg/a.py").read_text()
+        clone.git("merge", "--abort")
+
+
 def test_a_broken_memory_does_not_stop_git(scene: Scene, clone: Repository) -> None:
     clash(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     (one,) = conflicts(scene, "list", "--json").json["conflicts"]
