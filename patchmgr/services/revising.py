@@ -87,6 +87,21 @@ def make(opened: OpenSeries, revision: Revision) -> None:
         clone = opened.checkout.clone
         remember_target(opened.session.workspace, clone.root, clone.private)
     opened.session.workspace.make(change)
+    _name_stacked(opened, revision)
+
+
+def _name_stacked(opened: OpenSeries, revision: Revision) -> None:
+    """Name the series that are based on this one if a revision changes what the patches do."""
+    old = [opened.patches[name].diff for name in revision.raws if name in opened.patches]
+    new = [raw for raw in revision.raws.values() if raw is not None and b"\ndiff --git " in raw]
+    if len(old) == len(new) and all(any(raw.endswith(diff) for raw in new) for diff in old):
+        return
+    for name, record in opened.session.workspace.lock().series.items():
+        if record.on == opened.name:
+            opened.session.say(
+                f"{name} is based on {opened.name}. To see whether its patches still apply:"
+                f" patchmgr check {name}"
+            )
 
 
 def _files(opened: OpenSeries, revision: Revision) -> dict[str, bytes | None]:

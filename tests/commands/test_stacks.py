@@ -70,6 +70,16 @@ def test_the_branch_of_the_upper_series_has_the_lower_one_too(stack: Stack) -> N
     assert stack.upstream.git("rev-parse", f"{built['head']}~2") == low["head"]
 
 
+def test_a_series_on_a_changed_one_is_named(stack: Stack) -> None:
+    clone = stack.scene.root.parent / "checkout"
+    stack.upstream.git("clone", "--quiet", ".", str(clone))
+    stack.upstream.git("-C", str(clone), "checkout", "--quiet", stack.base)
+    told = "high is based on low. To see whether its patches still apply: patchmgr check high\n"
+    patch = next((stack.scene.root / "series/low").glob("*.patch")).name
+    stack.run("rename", patch, "first", "--series", "low", "--to", clone)
+    assert told in stack.run("drop", "first", "--series", "low", "--to", clone).err
+
+
 def test_a_stack_is_rebased_together_and_reported_apart(stack: Stack) -> None:
     stack.moves_on(a=text(l30="theirs\n"), b=text(l0="theirs\n"))
     dry = [stack.rebase(*named, "--dry-run") for named in (["low"], ["high"], ["high", "low"])]
