@@ -160,7 +160,8 @@ def branch(
         head = commits[-1] if commits else base.commit
         where = upstream.store if clone is None else clone.root
         now = place.value(names[0])
-        old = _old_head(session, place, name, now, head) if tag is not None else None
+        keeps = tag is not None or not place.is_ours(now)
+        old = _old_head(session, place, name, now, head) if keeps else None
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
         remote = check_remote(wanted.remote, clone)
         built = Built(
@@ -172,8 +173,8 @@ def branch(
             told = tag_message(session, loaded, at_pin.carried.outcomes)
             made = tag_object(tag, head, told, loaded.author)
             moves += _tag_move(place, names[1], head, made)
-            if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
-                moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
+        if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
+            moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
         pushes = _pushes(place, built, remote, moves)
         if session.is_dry_run:
             if clone is not None:
@@ -286,6 +287,10 @@ class _Place(Struct, frozen=True):
         is_published = any(one.head == commit for one in read_published(self.workspace))
         return is_published or (found is not None and is_own_commit(found.content))
 
+    def is_ours(self, head: str | None) -> bool:
+        """Return whether a branch with this head, or None, has no commits of a person."""
+        return head is None or self.clone is None or self.has_made(head)
+
     def move(self, moves: Sequence[RefMove]) -> None:
         if self.clone is None:
             claim(self.workspace.root)
@@ -300,7 +305,7 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
     """
     names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
     for given, full in zip((branch, tag), names, strict=False):
-        if str(given).startswith("-") or not is_ref_name(full):
+        if str(given).startswith("-") or given == "HEAD" or not is_ref_name(full):
             raise UsageError(f"{shown(str(given))} is not a valid branch or tag name")
     return tuple(names)
 
@@ -313,8 +318,7 @@ def _branch_move(place: _Place, name: str, old: str | None, head: str) -> list[R
     """
     if old == head:
         return []
-    is_ours = old is None or place.clone is None or place.has_made(old)
-    if not is_ours and not place.is_forced:
+    if not place.is_ours(old) and not place.is_forced:
         raise _in_the_way(place, name, "holds commits that patchmgr did not write")
     return [RefMove(name, head, old or ZERO_ID)]
 

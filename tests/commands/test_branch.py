@@ -135,8 +135,13 @@ def test_a_persons_branch_is_not_replaced_unless_forced(stage: Stage) -> None:
     plant(clone, {"mine": "x\n"}, "on top")
     clone.git("checkout", "--quiet", "work")
     refuses(stage, clone)
-    head = branch(stage, "--repo", clone.root, "--name", "mine", "--force", "--json").json["head"]
-    assert clone.git("rev-parse", "mine") == head
+    old = clone.git("rev-parse", "mine")
+    built = branch(stage, "--repo", clone.root, "--name", "mine", "--force", "--json").json
+    assert clone.git("rev-parse", "mine") == built["head"]
+    assert clone.git("rev-parse", f"mine-fallback-{old[:12]}") == old
+    again = branch(stage, "--repo", clone.root, "--name", "mine", "--force", "--json").json
+    assert (built["fallback"], again["fallback"]) == (f"mine-fallback-{old[:12]}", None)
+    assert "HEAD is not a valid branch" in refuses(stage, clone, "--name", "HEAD")
 
 
 def test_a_branch_that_is_checked_out_is_not_moved(stage: Stage) -> None:
