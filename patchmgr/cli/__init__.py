@@ -222,7 +222,7 @@ def _usage_or_fault(fault: Exception) -> int:
         return _fail(_usage(fault, str(message())))
     if isinstance(fault, OSError) and fault.errno in _OF_THE_SYSTEM:
         kind = "no-space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "system"
-        where = f"{fault.filename}: " if fault.filename else ""
+        where = f"{os.fsdecode(fault.filename)}: " if fault.filename else ""
         return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
     if isinstance(fault, MemoryError):
         return _fail(PatchmgrError("system", "there is not enough memory"))

@@ -263,8 +263,8 @@ Branch = Annotated[
 def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
     """Fetch another workspace's resolutions, as proposals.
 
-    Only the folder conflicts/ in the newest commit is fetched. A pulled resolution becomes the
-    first candidate for its conflict, and is shown with its source. `conflicts propose ID
+    Only the folder conflicts/ in the newest commit is fetched. A pulled resolution becomes a
+    candidate for its conflict, and is shown with its source. `conflicts propose ID
     --candidate N` checks it, and `conflicts accept ID proposed` accepts it. Nothing is accepted
     automatically, unless `trusted` in series.toml names the source. Pulling from the same source
     again replaces what was pulled from it before.

@@ -58,7 +58,7 @@ def whole_stacks(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...
     stacks = tuple(standing_on(series, root) for root in roots)
     more = [name for stack in stacks for name in stack if name not in chosen]
     if more:
-        session.say(f"Also rebased, as part of the same stack: {', '.join(more)}")
+        session.say(f"Also included, as part of the same stack: {', '.join(more)}")
     return stacks
 
 

@@ -99,7 +99,7 @@ def test_a_stack_is_rebased_together_and_reported_apart(stack: Stack) -> None:
 
 def test_who_is_rebased_as_well_is_said(stack: Stack) -> None:
     answer = stack.run("rebase", "high", "--onto", "upstream/main", "--dry-run")
-    assert "Also rebased, as part of the same stack: low" in answer.err
+    assert "Also included, as part of the same stack: low" in answer.err
 
 
 def test_what_upstream_took_of_the_lower_series_is_below_the_upper_one(stack: Stack) -> None:
