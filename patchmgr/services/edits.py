@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
@@ -11,7 +12,9 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.installed_paths import InstalledPaths, is_apart
+from patchmgr.engines.text.differences import changed_blocks, matched_lines
 from patchmgr.errors import UsageError
+from patchmgr.formats.overlays import start_check
 from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
@@ -19,7 +22,12 @@ from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.diffs import tree_diff
 from patchmgr.plumbing.environments import other_owners
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.installation import Installation, PackageState, original_reader
+from patchmgr.plumbing.installation import (
+    Installation,
+    PackageState,
+    original_reader,
+    replaced_paths,
+)
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.work_tree import WorkFile
@@ -32,6 +40,7 @@ from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, require_pin
 
 _COMPILED = ".pyc"
+_WORD = re.compile(rb"\w")
 
 
 class EditedFile(Struct, frozen=True):
@@ -67,6 +76,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
         if target.state(place, applied.get(place), is_current=True) is PackageState.EDITED
         or (place not in applied and target.is_pristine(place, b"") is None)
     ]
+    places += _deleted(target, present)
     if not places:
         return Edits((), ())
     upstream = session.upstream_of(record)
@@ -122,6 +132,21 @@ def _added(target: Installation) -> Iterator[str]:
     yield from (place for place in found if place not in others)
 
 
+def _deleted(target: Installation, present: Record | None) -> list[str]:
+    """Return the files that the series added and that somebody deleted.
+
+    If a file that the wheel has was replaced as well, an installer may have deleted them.
+    """
+    if present is None or present.onto != target.distribution.version:
+        return []
+    replaced = replaced_paths(target, present)
+    files = [file for file in present.files if file.path in replaced]
+    if any(file.before is not None for file in files):
+        return []
+    checks = start_check(target.distribution.name)
+    return [f.path for f in files if f.path not in checks and target.file(f.path) is None]
+
+
 def _repository_paths(
     session: Session,
     record: SeriesRecord,
@@ -165,7 +190,7 @@ def read_edits(
             f"patchmgr rebase {record.name} --onto v{distribution.version.partition('+')[0]}",
         )
     with settled(session, Installation(distribution), only_reads=True) as target:
-        present = own_record(target, record.name, "add the edits to that series: --series")
+        own_record(target, record.name, "add the edits to that series: --series")
         edits = find_edits(session, record, target)
         lost = f"neither RECORD nor the pin identifies the original of {', '.join(edits.unknown)}"
         if not edits.known:
@@ -173,13 +198,20 @@ def read_edits(
             raise UsageError(f"no file of {what} was edited{but}")
         if edits.unknown:
             say(f"Left out, because {lost}")
-        diff = _diff(session, record, present, edits)
+        diff = _diff(session, record, target, edits, f"{record.name} {where.words()}")
     say(f"The edits stay in place. Now run: patchmgr apply {record.name} {where.words()}")
     return SourcePatch(diff, f"the edits of {what}", f"{distribution.name}-edits.patch")
 
 
-def _diff(session: Session, record: SeriesRecord, present: Record | None, edits: Edits) -> bytes:
-    """Return the diff from the pin, or from the applied series, to the edited files."""
+def _diff(
+    session: Session, record: SeriesRecord, target: Installation, edits: Edits, words: str
+) -> bytes:
+    """Return the diff from the pin, or from the applied series, to the edited files.
+
+    `words` are the arguments of `apply` in hints.
+    """
+    present = target.record()
+    quantify = any if replaced_paths(target, present) else all
     upstream = session.upstream_of(record)
     patches, series_file = whole_series(session, record)
     base = require_pin(upstream, record.pin).commit
@@ -202,9 +234,40 @@ def _diff(session: Session, record: SeriesRecord, present: Record | None, edits:
                     f"{record.name} was changed after it was applied to {edit.place}",
                     "go back to the applied state: patchmgr undo",
                 )
+            if edit.place in after and edit.original is not None and edit.now is not None:
+                undone = _undone(edit.original.content, content or b"", edit.now.content)
+                if undone and quantify(undone):
+                    name = target.distribution.name
+                    raise UsageError(
+                        f"{edit.place} was edited, and does not have the changes of {record.name}:"
+                        f" {name} was installed again after the series was applied",
+                        f"keep a copy of {edit.place}, install {name} again, and run:"
+                        f" patchmgr apply {words}",
+                        "then edit the patched file, and import the edit",
+                    )
             changes[edit.path] = None
             if edit.now is not None:
                 mode = entry.mode if entry is not None else edit.now.mode
                 changes[edit.path] = Entry(mode, scratch.add(edit.now.content))
         drafts = [Draft(own_author(), b"edits\n", some) for some in (before.changes(), changes)]
         return tree_diff(scratch.git_dir, *write_commits(scratch, base, drafts))
+
+
+def _undone(original: bytes, patched: bytes, now: bytes) -> list[bool]:
+    """Return for each change from `original` to `patched` whether `now` is without it.
+
+    It is if it has all lines that the change removes, and none that it adds; of these, only lines
+    with a word in them count if there are any. A deletion of the whole file is not in `now` if that
+    consists of lines of the original for the most part.
+    """
+    old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
+    kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))
+    if not new:
+        return [2 * len(kept) > len(found)]
+    results = []
+    for block in changed_blocks(old, new):
+        lines = range(block.new_start, block.new_end)
+        telling = [line for line in lines if _WORD.search(new[line])] or lines
+        is_back = all(line in kept for line in range(block.old_start, block.old_end))
+        results.append(is_back and not any(line in added for line in telling))
+    return results

@@ -92,3 +92,78 @@ def test_a_series_that_changed_since_it_was_applied_is_refused(house: House) -> 
     (house.site / "demo/a.py").write_text("edited\n")
     house.series({"demo/a.py": text(l31="other\n")})
     assert "was changed after it was applied" in imported(house, code=2)
+
+
+def test_an_edit_of_a_package_that_was_installed_again_does_not_reverse_the_series(
+    house: House,
+) -> None:
+    house.run("apply")
+    install(house.site, "1.0", DEMO)
+    place = house.site / "demo/a.py"
+    place.write_text(text() + "mine\n")
+    said = imported(house, code=2)
+    assert "demo was installed again after the series was applied" in said
+    assert f"patchmgr apply s --site {house.site}" in said
+    install(house.site, "1.0", DEMO)  # as the hint says
+    house.run("apply")
+    place.write_text(place.read_text() + "mine\n")
+    imported(house)
+    added = [line for line in patch(house).splitlines() if line.startswith(("+", "-"))]
+    assert added[2:] == ["+mine"]
+    house.run("apply")
+    assert house.read("demo/a.py") == text(l30="ours\n") + "mine\n"
+
+
+def test_an_edit_of_the_only_line_that_was_patched_is_refused_after_a_reinstall(
+    house: House,
+) -> None:
+    house.series({"demo/gone.py": "ours\n"})
+    house.run("apply")
+    (house.site / "demo/gone.py").write_text("gone\nmine\n")
+    assert "does not have the changes of s" in imported(house, code=2)
+    (house.site / "demo/gone.py").write_text("other\n")
+    imported(house)  # an edit of the patched line
+
+
+def test_an_edit_of_a_file_that_the_series_deletes_is_refused_after_a_reinstall(
+    house: House,
+) -> None:
+    house.series({"demo/b.py": None})
+    house.run("apply")
+    (house.site / "demo/b.py").write_text(text(l20="mine\n"))
+    assert "does not have the changes of s" in imported(house, code=2)
+    (house.site / "demo/b.py").write_text("mine\n")
+    imported(house)
+    assert "+mine" in patch(house)
+
+
+def test_a_part_of_the_series_is_taken_back_by_an_edit(house: House) -> None:
+    house.series({"demo/a.py": text(l30="ours\n", l2="ours\n")})
+    house.run("apply")
+    (house.site / "demo/a.py").write_text(text(l30="ours\n"))
+    imported(house)
+    house.run("apply")
+    assert house.read("demo/a.py") == text(l30="ours\n")
+
+
+def test_a_file_that_the_series_added_is_deleted_by_an_edit(house: House) -> None:
+    house.run("apply")
+    (house.site / "demo/new/deep.py").unlink()
+    imported(house)
+    assert "deleted file mode" in patch(house)
+    house.run("apply")
+    assert house.state() == "patched"
+    assert not (house.site / "demo/new/deep.py").exists()
+
+
+def test_a_file_that_an_installer_deleted_is_no_edit(house: House) -> None:
+    house.run("apply")
+    install(house.site, "1.0", DEMO)
+    (house.site / "demo/new/deep.py").unlink()  # as `pip install --target --upgrade` does
+    imported(house, code=2)
+    house.run("apply")
+    assert house.read("demo/new/deep.py") == "new\n"
+
+
+def patch(house: House) -> str:
+    return (house.shop.root / "series/s/demo-edits.patch").read_text()
