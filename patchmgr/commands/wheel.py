@@ -6,8 +6,10 @@ import copy
 import hashlib
 import os
 import re
+import stat
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import IO
 
@@ -28,9 +30,10 @@ from patchmgr.formats.wheel_records import (
 )
 from patchmgr.model.bill_of_materials import Materials
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
+from patchmgr.plumbing.applied import Content, content_of
 from patchmgr.plumbing.closing import Closing
-from patchmgr.plumbing.durable import written_beside
-from patchmgr.plumbing.work_tree import WorkFile
+from patchmgr.plumbing.durable import unwritable, written_beside
+from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 from patchmgr.services.bill_of_materials import materials_of, patches_used
 from patchmgr.services.installed import WHEEL_MARK, path_map
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
@@ -70,6 +73,7 @@ class WheelRequest(Struct, frozen=True):
 def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWheel:
     """Write a patched wheel to a folder; the same wheel and series always give the same bytes."""
     source, bill = request.source, request.bill
+    _refuse_file(request.folder)
     record = session.workspace.series_record(name)
     with Wheel(source) as wheel:
         wanted = session.workspace.upstream(record.upstream).package
@@ -83,8 +87,8 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
             path_map(session, name),
         )  # fmt: skip
         done = carry_onto_package(session, record, package)
-        changes = {path: None if c is None else c.content for path, c in done.files.items()}
-        version = local_version(wheel.version, changes) if changes else wheel.version
+        changes = dict(done.files)
+        version = wheel.local_version(changes) if changes else wheel.version
         result = PatchedWheel(
             name, source, request.folder / wheel.patched_name(version), version,
             tuple(sorted(changes)), done,
@@ -107,23 +111,22 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
             )
             upstream = replace(made_of.upstream, package=normalized_name(wheel.name))
             text = bill([replace(made_of, commit=None, upstream=upstream)])
-            changes[f"{wheel.info}/{BILL}"] = text.encode()
+            changes[f"{wheel.info}/{BILL}"] = content_of(REGULAR, text.encode())
         if not session.is_dry_run:
             assert result.place is not None
-            result.place.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                request.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as fault:
+                raise unwritable(str(request.folder), fault) from fault
             wheel.write(result.place, version, changes)
         return result
 
 
-def local_version(version: str, changes: Mapping[str, bytes | None]) -> str:
-    """Return the version with a local part, which contains a digest of the changes."""
-    whole = hashlib.sha256()
-    for path, content in sorted(changes.items()):
-        part = b"-" if content is None else hashlib.sha256(content).digest()
-        whole.update(path.encode("utf-8", "surrogateescape") + b"\0" + part)
-    found = _DIGEST.search(whole.hexdigest())
-    digest = found[0] if found is not None else f"x{whole.hexdigest()[:9]}"
-    return f"{version}{'.' if '+' in version else '+'}{WHEEL_MARK}{digest}"
+def _refuse_file(folder: Path) -> None:
+    """Raise PatchmgrError "usage" if a file is where the folder, or one above it, should be."""
+    for place in (folder, *folder.parents):
+        if os.path.isfile(place):
+            raise UsageError(f"{place} is a file, not a folder", "name a folder: --out DIR")
 
 
 _FILE_NAME = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?P<rest>(?:-[^-]+){3,4})\.whl")
@@ -131,6 +134,7 @@ _SIGNATURES = ("RECORD.jws", "RECORD.p7s")
 _VERSION = re.compile(rb"^Version:[^\r\n]*", re.MULTILINE | re.IGNORECASE)
 _LARGEST = 1 << 30
 _HEADER = 30
+_UNIX = 3  # the system whose modes a member has
 
 
 class Wheel(Closing):
@@ -187,14 +191,30 @@ class Wheel(Closing):
         digest = self.record.get(path, "")
         if is_known_digest(digest) and record_digest(content) != digest:
             raise _bad(self.path, f"has a member {path!a} whose content does not match its RECORD")
-        mode = info.external_attr >> 16
-        return WorkFile(EXECUTABLE if mode & 0o100 else REGULAR, content, mode & 0o777 or 0o644)
+        return _work_file(info, content)
+
+    def local_version(self, changes: Mapping[str, Content | None]) -> str:
+        """Return the version with a local part, which contains a digest of the changes.
+
+        A mode is part of the digest if it differs from the wheel's.
+        """
+        whole = hashlib.sha256()
+        for path, change in sorted(changes.items(), key=itemgetter(0)):
+            part = b"-" if change is None else hashlib.sha256(change.content).digest()
+            whole.update(path.encode("utf-8", "surrogateescape") + b"\0" + part)
+            old = self._members.get(path)
+            mode = REGULAR if old is None else _work_file(old, b"").mode
+            if change is not None and change.mode != mode:
+                whole.update(b"\0" + change.mode.encode())
+        found = _DIGEST.search(whole.hexdigest())
+        digest = found[0] if found is not None else f"x{whole.hexdigest()[:9]}"
+        return f"{self.version}{'.' if '+' in self.version else '+'}{WHEEL_MARK}{digest}"
 
     def patched_name(self, version: str) -> str:
         """Return the file name of this wheel with another version in it."""
         return f"{self.name}-{version}{self._rest}.whl"
 
-    def write(self, place: Path, version: str, changes: Mapping[str, bytes | None]) -> None:
+    def write(self, place: Path, version: str, changes: Mapping[str, Content | None]) -> None:
         """Write the wheel with another version and changed files; None removes a file.
 
         The bytes depend only on this wheel, the version and the changes.
@@ -213,7 +233,7 @@ class _Writer:
         self._rows: list[RecordRow] = []
         self._old = {row.path: row for row in wheel.rows}
 
-    def write(self, changes: Mapping[str, bytes | None]) -> None:
+    def write(self, changes: Mapping[str, Content | None]) -> None:
         """Write all members in their old order, then the new files, and RECORD last."""
         info, left = self._wheel.info, dict(changes)
         record: zipfile.ZipInfo | None = None
@@ -226,17 +246,22 @@ class _Writer:
                 line = b"Version: " + self._version.encode()
                 self._put(member, _VERSION.sub(line, head, count=1))
             elif name in left:
-                content = left.pop(name)
-                if content is not None:
-                    self._put(member, content)
+                change = left.pop(name)
+                if change is not None:
+                    old = _work_file(member, b"")
+                    bits = permissions_for(change.mode, old)
+                    if bits is not None and bits != old.permissions:
+                        member = _with_permissions(member, bits)
+                    self._put(member, change.content)
             elif name not in {f"{info}/{signature}" for signature in _SIGNATURES}:
                 self._copy(member)
         assert record is not None
-        for path, content in sorted(left.items()):
-            if content is not None:
-                fresh = copy.copy(record)
+        for path, change in sorted(left.items(), key=itemgetter(0)):
+            if change is not None:
+                bits = 0o755 if change.mode == EXECUTABLE else 0o644
+                fresh = _with_permissions(record, bits)
                 fresh.filename = path
-                self._put(fresh, content)
+                self._put(fresh, change.content)
         self._rows.append(RecordRow(self._renamed(record.filename), "", ""))
         self._store(record, write_record(self._rows))
 
@@ -281,6 +306,18 @@ class _Writer:
         self._out.filelist.append(fresh)
         self._out.NameToInfo[fresh.filename] = fresh
         self._out.start_dir = out.tell()
+
+
+def _work_file(member: zipfile.ZipInfo, content: bytes) -> WorkFile:
+    bits = member.external_attr >> 16 & 0o777
+    return WorkFile(EXECUTABLE if bits & 0o100 else REGULAR, content, bits or 0o644)
+
+
+def _with_permissions(member: zipfile.ZipInfo, bits: int) -> zipfile.ZipInfo:
+    fresh = copy.copy(member)
+    fresh.create_system = _UNIX
+    fresh.external_attr = (stat.S_IFREG | bits) << 16 | member.external_attr & 0xFFFF
+    return fresh
 
 
 def _copy_bytes(source: IO[bytes], out: IO[bytes], count: int) -> None:

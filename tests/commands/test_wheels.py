@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 import sys
 import zipfile
 from pathlib import Path
@@ -11,9 +12,13 @@ from pathlib import Path
 import pytest
 
 from patchmgr import render
+from patchmgr.commands.wheel import Wheel
+from patchmgr.model.snapshot import EXECUTABLE, REGULAR
+from patchmgr.plumbing.applied import content_of
 from tests.commands.conftest import Answer
-from tests.commands.scenes import text
+from tests.commands.scenes import one_line, text
 from tests.commands.test_installs import house as house
+from tests.commands.test_installs_table import forked
 from tests.commands.wheels import DEMO, House, digest, uninstall, wheel
 
 
@@ -86,6 +91,68 @@ def test_an_installed_wheel_is_verified_without_a_record_in_the_target(
     changed.write_text(kept)
     house.series({"demo/a.py": text(l40="other\n")})
     assert house.state() == "pristine"
+
+
+def permissions(place: str | Path) -> dict[str, int]:
+    """Return the permission bits of the members that are regular files."""
+    with zipfile.ZipFile(place) as archive:
+        modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
+    return {name: stat.S_IMODE(mode) for name, mode in modes.items() if stat.S_ISREG(mode)}
+
+
+def test_modes_are_those_of_the_series(house: House, source: Path) -> None:
+    fork = forked(house)
+    (fork.root / "demo/a.py").chmod(0o755)
+    fork.commit({}, "mode")
+    house.import_(fork)
+    more = make(house, source, "--json").json
+    assert (more["paths"], permissions(more["wheel"])["demo/a.py"]) == (["demo/a.py"], 0o755)
+    fork.commit({"demo/new/tool.sh": "new\n", "demo/new/text.py": "new\n"}, "files")
+    (fork.root / "demo/new/tool.sh").chmod(0o755)
+    fork.commit({}, "mode of a new file")
+    house.import_(fork)
+    made = permissions(make(house, source, "--json").json["wheel"])
+    assert made["demo/b.py"] == 0o644
+    assert (made["demo/new/tool.sh"], made["demo/new/text.py"]) == (0o755, 0o644)
+    (fork.root / "demo/new/tool.sh").chmod(0o644)
+    fork.commit({}, "mode again")
+    house.import_(fork)
+    assert permissions(make(house, source, "--json").json["wheel"])["demo/new/tool.sh"] == 0o644
+
+
+@pytest.mark.parametrize(("bits", "wanted"), [(0o755, 0o644), (0o775, 0o664), (0o700, 0o600)])
+def test_a_mode_is_taken_away(house: House, source: Path, bits: int, wanted: int) -> None:
+    with zipfile.ZipFile(source) as old:
+        members = [(info, old.read(info)) for info in old.infolist()]
+    with zipfile.ZipFile(source, "w") as new:
+        for info, content in members:
+            if info.filename == "demo/a.py":
+                info.external_attr = (stat.S_IFREG | bits) << 16
+            new.writestr(info, content)
+    house.series({"demo/a.py": text(l30="ours\n")})
+    plain = make(house, source, "--json").json
+    assert permissions(plain["wheel"])["demo/a.py"] == bits  # the series does not change it
+    change = {"demo/a.py": content_of(REGULAR, b"ours\n")}
+    with Wheel(source) as opened:
+        opened.write(house.shop.folder / "made.whl", "2", change)
+        assert opened.local_version({"demo/a.py": content_of(EXECUTABLE, b"ours\n")}) != (
+            opened.local_version(change)
+        )
+    assert permissions(house.shop.folder / "made.whl")["demo/a.py"] == wanted
+
+
+def test_a_file_in_place_of_the_folder_is_refused(house: House, source: Path) -> None:
+    (house.shop.folder / "dist").write_text("mine\n")
+    for out in ("dist", "dist/more"):
+        for more in ((), ("--dry-run",)):
+            answer = make(house, source, *more, code=2, out=out)
+            assert one_line(answer).endswith("dist is a file, not a folder")
+    assert (house.shop.folder / "dist").read_text() == "mine\n"
+
+
+def test_a_folder_that_cannot_be_made_is_named(house: House, source: Path) -> None:
+    (house.shop.folder / "dist").symlink_to("nowhere")
+    assert "cannot be written" in make(house, source, code=1).err
 
 
 def test_a_local_version_goes_on(house: House) -> None:
