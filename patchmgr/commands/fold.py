@@ -18,7 +18,7 @@ from patchmgr.formats.patch_files import parse_listed, parse_patch
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_files import without
 from patchmgr.formats.shown import shown
-from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.patch import CONDITIONS, FilePatch, Patch
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revised, chain_of, pushed_chain, restacked, revise
@@ -35,6 +35,7 @@ def fold(
         if not others or target in others:
             raise UsageError(f"name other patches to fold into {shown(target)}")
         opened.refuse_hidden(target, *others)
+        _refuse_other_conditions(opened, target, others)
         chain = chain_of(opened)
         for each in (target, *others):
             chain.position(each)
@@ -45,6 +46,26 @@ def fold(
             text = with_text(header, opened.patches[name], nobody=writer)
             header = parse_listed(text + header.diff, opened.file.line(header.name))
         return _fold(opened, gathered, others, header, states)
+
+
+def _refuse_other_conditions(opened: OpenSeries, target: str, others: Sequence[str]) -> None:
+    """Raise PatchmgrError "usage" if a patch may be left out where the target is not.
+
+    Patches with guards, groups or conditions of their own would lose them.
+    """
+    wanted = _conditions(opened, target)
+    for name in others:
+        if _conditions(opened, name) != wanted:
+            raise UsageError(
+                f"{shown(name)} and {shown(target)} have different guards, groups or conditions",
+                f"make them the same first: patchmgr series guard, patchmgr edit {name}",
+            )
+
+
+def _conditions(opened: OpenSeries, name: str) -> object:
+    line, fields = opened.file.line(name), opened.patches[name].fields
+    conditions = {key.lower(): text for key, text in fields.items() if key.lower() in CONDITIONS}
+    return set(map(str, line.guards)), set(line.off), conditions
 
 
 def _fold(

@@ -15,12 +15,12 @@ from patchmgr.engines.series.picking import file_name
 from patchmgr.engines.series.placement import take_in
 from patchmgr.engines.text.hunk_choice import Chooser, Offer, choices, mode_words, offers_of
 from patchmgr.errors import UsageError
-from patchmgr.formats.header_edits import new_header
+from patchmgr.formats.header_edits import HeaderEdit, edited_header, new_header
 from patchmgr.formats.patch_files import parse_patch
-from patchmgr.formats.series_files import with_appended
+from patchmgr.formats.series_files import with_appended, with_guards
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.patch import Patch
+from patchmgr.model.patch import CONDITIONS, Patch
 from patchmgr.model.snapshot import Entry
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, is_in, opened_series
@@ -54,7 +54,8 @@ def split(
     with opened_series(session, options) as opened:
         name, added = opened.pick(given), file_name(new)
         opened.refuse_hidden(name)
-        file = with_appended(opened.file, added, after=name)
+        line = opened.file.line(name)
+        file = with_guards(with_appended(opened.file, added, after=name), added, line.guards)
         session.workspace.require_free(opened.name, added)
         chain = chain_of(opened)
         at = chain.position(name)
@@ -64,7 +65,15 @@ def split(
         author = whole.author_or(nobody(opened.upstream, opened.record.pin))
         header = new_header(part.subject or f"{whole.subject} (split)", part.message, author)
         patches = list(opened.series(chain.names))
-        patches.insert(at + 1, parse_patch(header, name=added))
+        split_off = parse_patch(header, name=added)
+        fields = tuple((n, v) for n, v in whole.fields.items() if n.lower() in CONDITIONS)
+        if fields:
+            header = edited_header(split_off, HeaderEdit(fields=fields), nobody=author)
+            split_off = parse_patch(header, name=added)
+        if line.off:
+            groups = shown(", ".join(line.off))
+            session.say(f"{shown(added)} is in no group yet. {shown(name)} is in {groups}.")
+        patches.insert(at + 1, split_off)
         names = list(opened.names)
         if name in names:
             names.insert(at + 1, added)

@@ -298,6 +298,36 @@ def test_hunks_of_a_moved_file_are_split_as_a_file_only(stage: Stage) -> None:
     assert b"rename from pkg/a.py" in desk.raw("two.patch")
 
 
+def test_a_split_patch_stays_where_its_whole_would_be(desk: Hands) -> None:
+    desk.run("edit", "three", "--field", "Needed-When=path pkg")
+    desk.run("series", "guard", "--series", "w", "three", "#-sym")
+    desk.run("split", "three", "five", "--file", "new")
+    assert "five.patch  #-sym\n" in desk.run("applied").out
+    assert desk.run("show", "five", "--json").json["fields"]["Needed-When"] == "path pkg"
+    told = one_line(desk.run("fold", "five", "--into", "two", code=2))
+    assert told == "five.patch and two.patch have different guards, groups or conditions"
+    desk.run("fold", "five", "--into", "three")
+
+
+def test_git_am_takes_what_was_exported_below_an_insertion(stage: Stage) -> None:
+    """git looks nowhere else for a hunk that its header puts at the start of a file."""
+    desk = hands(stage, name="w")
+    desk.patch("one", {"pkg/b.py": text(l40="one\n")})
+    desk.patch("two", {"pkg/b.py": text(l3="two\n", l40="one\n")})
+    desk.run("goto", "one")
+    desk.write({"pkg/b.py": "import os\n" + text(l40="one\n")})
+    desk.run("refresh")
+    built = desk.run("branch", "w", "--repo", stage.upstream.root, "--json").json
+    tree = stage.upstream.tree(built["head"])
+    for form in ("git", "mbox"):
+        place = stage.folder / f"exported-{form}"
+        desk.run("export", "w", "--as", form, "--out", place)
+        mails = sorted(place.glob("*.patch")) if form == "git" else [place]
+        clone = stage.clone(form)
+        clone.git("am", "--quiet", "--keep-cr", *map(str, mails))
+        assert clone.tree("HEAD") == tree
+
+
 def test_what_upstream_has_by_now_is_split_off(stage: Stage) -> None:
     """The verdict of a rebase says which hunks go."""
     desk = hands(stage, name="w")

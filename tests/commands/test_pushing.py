@@ -132,8 +132,8 @@ def test_a_pushed_patch_that_gets_a_guard_is_pushed_until_it_is_popped(three: Ha
     assert three.run("applied").out.endswith("> three.patch  #+sym\n")
     verified = three.stage.run("verify", "w", "--to", three.root, code=4)
     assert "w has changed" in verified.out
-    three.run("fold", "three", "--into", "two")
-    three.run("undo")
+    told = one_line(three.run("fold", "three", "--into", "two", code=2))
+    assert told == "three.patch and two.patch have different guards, groups or conditions"
     three.run("drop", "three")
     assert three.text("pkg/b.py") == text(l10="two\n")
     three.run("undo")
