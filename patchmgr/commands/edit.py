@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -73,6 +73,8 @@ def edit(
         patch = opened.patches[opened.pick_or_top(given)]
         if edit_ == HeaderEdit():
             header = edited_text(patch.header, name="header.txt")
+            if not header.strip():
+                raise UsageError("the header is empty, so nothing was changed")
         else:
             header = edited_header(patch, edit_, nobody=nobody(opened.upstream, opened.record.pin))
         new = _checked(opened, patch, header)
@@ -81,7 +83,15 @@ def edit(
         if is_changed:
             revision = Revision(opened.names, opened.state, {patch.name: new.raw})
             make(opened, revision)
+            _name_lost_fields(session, patch, new, dict(edit_.fields))
         return Edited(opened.name, patch.name, patch.name, new.subject, is_changed)
+
+
+def _name_lost_fields(session: Session, old: Patch, new: Patch, asked: Mapping[str, str]) -> None:
+    kept = {name.lower() for name in (*new.fields, *asked)}
+    lost = [name for name in old.fields if name.lower() not in kept]
+    if lost:
+        session.say(f"The old text also had these fields, which are gone: {shown(', '.join(lost))}")
 
 
 def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:

@@ -112,6 +112,12 @@ def test_a_condition_that_cannot_be_read_is_refused(desk: Hands) -> None:
         assert desk.raw("fork-one.patch") == before
 
 
+def test_fields_that_go_with_the_old_text_are_named(desk: Hands) -> None:
+    desk.run("edit", "fork-one", "--field", "Needed-When=path pkg", "--field", "Origin=one")
+    told = desk.run("edit", "fork-one", "-m", "Better.", "--field", "Origin=two").err
+    assert "these fields, which are gone: Needed-When\n" in told
+
+
 def test_a_plain_header_becomes_a_mail_when_it_is_edited(desk: Hands) -> None:
     place = desk.folder / "fork-two.patch"
     raw = place.read_bytes()
@@ -130,6 +136,8 @@ def test_the_editor_gets_the_header(desk: Hands, monkeypatch: pytest.MonkeyPatch
     assert desk.run("edit", "fork-one").out == "Edited fork-one.patch: fork: one\n"
     assert header(desk, "fork-one").endswith("\n\nHow it is so.\n\n")
     assert desk.run("edit", "fork-one").out == "fork-one.patch is unchanged\n"
+    monkeypatch.setenv("GIT_EDITOR", "truncate -s 0")
+    assert one_line(desk.run("edit", code=2)) == "the header is empty, so nothing was changed"
     monkeypatch.setenv("GIT_EDITOR", "false")
     assert one_line(desk.run("edit", code=1)).startswith("the editor false ended with exit code 1")
 

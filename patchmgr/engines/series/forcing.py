@@ -65,10 +65,9 @@ def reject_text(rejected: RejectedHunks) -> bytes:
     new = f"b/{change.new_path}" if change.new_path is not None else "/dev/null"
     lines = [f"--- {old}\n+++ {new}\n".encode("utf-8", "surrogateescape")]
     for hunk in rejected.hunks:
-        lines.append(
-            b"@@ -%d,%d +%d,%d @@%s\n"
-            % (hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count, hunk.heading)
-        )
+        heading = b" " + hunk.heading if hunk.heading else b""
+        numbers = hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count
+        lines.append(b"@@ -%d,%d +%d,%d @@%s\n" % (*numbers, heading))
         for line in hunk.lines:
             lines.append(
                 line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
