@@ -245,16 +245,26 @@ def _state_in_wheel(
     if WHEEL_MARK not in package.version or state.state == "edited":
         return state
     record, packages = session.workspace.series_record(state.series), services.packages
-    named = {Path(path).name for p in whole_series(session, record)[0] for path in p.paths()}
-    paths = [path for path in package.record if Path(path).name in named]
-    states = {path: target.state(path, None, is_current=True) for path in paths}
-    if PackageState.EDITED in states.values():
-        edits = {path: found for path, found in states.items() if found is PackageState.EDITED}
-        return replace(state, state="edited", files=tuple({**dict(state.files), **edits}.items()))
-    read = original_reader(target, None, is_for_writing=False)
+    original = original_reader(target, None, is_for_writing=False)
+    refused: list[str] = []
+
+    def read(path: str) -> WorkFile | None:
+        try:
+            return original(path)
+        except PatchmgrError:
+            refused.append(path)
+            raise
+
     found = installed_package(session, record.name, target, read)
-    done = packages.carry_onto_package(session, record, found)
-    if done.files or done.outcome.has_conflicts:
-        return state
+    try:
+        done = packages.carry_onto_package(session, record, found)
+        is_left = done.files or done.outcome.has_conflicts
+        if is_left and not packages.has_series(session, record, found):
+            return state
+    except PatchmgrError as fault:
+        if fault.kind != "edited-package":
+            raise
+        files = tuple({**dict(state.files), refused[-1]: PackageState.EDITED}.items())
+        return replace(state, state="edited", files=files)
     files = tuple((path, PackageState.PATCHED) for path, _ in state.files)
     return InstalledState(record.name, package, "patched", True, True, package.version, files)

@@ -251,6 +251,16 @@ def carry_onto_package(session: Session, record: SeriesRecord, package: Package)
         return _Run(run, record, package).carry()
 
 
+def has_series(session: Session, record: SeriesRecord, package: Package) -> bool:
+    """Return whether a package has just what the whole series makes of its release.
+
+    This is so although patches are in conflict with the package if later ones change their lines.
+    """
+    options = CarryOptions(session.selected)
+    with rebase_run(session, session.upstream_of(record).store, options) as run:
+        return _Run(run, record, package).is_done()
+
+
 class _Run:
     def __init__(self, run: RebaseRun, record: SeriesRecord, package: Package) -> None:
         self.run, self.record, self.package = run, record, package
@@ -309,6 +319,17 @@ class _Run:
         return PackageResult(
             self._outcome(carried), files, (*lost, *beyond), self.run.memory.used(), self.ends.notes
         )
+
+    def is_done(self) -> bool:
+        """Return whether the package has what the series makes of the files of its release.
+
+        Returns False if these files are not known.
+        """
+        if self.ends.base is None or self.ends.needs_all:
+            return False
+        carried = self._carry(self._reachable()[0])
+        is_whole = not any(patch.is_left for patch in carried.outcomes)
+        return is_whole and not self._placed(carried)[0]
 
     def _differing(self, paths: Sequence[str]) -> dict[str, Entry | None]:
         """Return the installed files that differ from the target, keyed by path."""

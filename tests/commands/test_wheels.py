@@ -17,6 +17,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.plumbing.applied import content_of
 from tests.commands.conftest import Answer
 from tests.commands.scenes import one_line, text
+from tests.commands.test_installs import RELEASES
 from tests.commands.test_installs import house as house
 from tests.commands.test_installs_table import forked
 from tests.commands.wheels import DEMO, House, digest, uninstall, wheel
@@ -153,6 +154,61 @@ def test_a_file_in_place_of_the_folder_is_refused(house: House, source: Path) ->
 def test_a_folder_that_cannot_be_made_is_named(house: House, source: Path) -> None:
     (house.shop.folder / "dist").symlink_to("nowhere")
     assert "cannot be written" in make(house, source, code=1).err
+
+
+def installed(house: House, source: Path) -> None:
+    """Install the patched wheel in place of demo 1.0."""
+    made = make(house, source, "--json").json["wheel"]
+    uninstall(house.site)
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(house.site)
+
+
+def test_patches_of_the_same_line_are_verified_in_a_wheel(house: House, source: Path) -> None:
+    first, second = {"demo/a.py": text(l30="44\n")}, {"demo/a.py": text(l30="444\n")}
+    more = {"demo/new/deep.py": "new\n", "demo/gone.py": None}
+    house.series(first, second, more)
+    installed(house, source)
+    assert house.state() == "patched"
+    house.series(first, {"demo/a.py": text(l30="445\n")}, more)
+    assert house.state() == "pristine"
+    house.series(first, second)  # a patch is taken out, and the wheel still has it
+    assert house.state() == "patched"
+
+
+@pytest.mark.parametrize("release", ["1.1", "1.2"])
+def test_patches_of_the_same_line_are_verified_in_a_wheel_of_another_release(
+    house: House, release: str
+) -> None:
+    source = house.shop.folder / f"demo-{release}-py3-none-any.whl"
+    source.write_bytes(wheel(release, {**DEMO, "demo/a.py": RELEASES[release]}))
+    house.series({"demo/b.py": text(l30="44\n")}, {"demo/b.py": text(l30="444\n")})
+    installed(house, source)
+    assert house.state() == "patched"
+
+
+def test_a_file_outside_of_the_package_is_not_taken_for_a_script(
+    house: House, source: Path
+) -> None:
+    house.series({"demo/a.py": text(l30="ours\n"), "scripts/go": "new\n"})
+    installed(house, source)
+    (record,) = house.site.glob("*.dist-info/RECORD")
+    record.write_text(record.read_text() + f"../../../bin/go,{digest(b'run')},3\n")
+    (house.site.parents[2] / "bin/go").write_text("run")
+    assert house.state() == "patched"
+    (house.site / "demo/a.py").write_text("edited\n")
+    assert house.state() == "edited"
+
+
+def test_an_edited_file_in_another_folder_of_a_patched_wheel_is_named(
+    house: House, source: Path
+) -> None:
+    installed(house, source)
+    (house.site / "demo/data/include/demo/x.h").write_text("edited\n")
+    found = house.run("verify", "--json", code=4).json
+    assert found["state"] == "edited"
+    row = {"path": "demo/data/include/demo/x.h", "state": "edited"}
+    assert row in found["files"]
 
 
 def test_a_local_version_goes_on(house: House) -> None:
