@@ -37,22 +37,26 @@ def mcp(
     session.close()
     try:
         from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
     except ImportError as fault:
         raise PatchmgrError(
             "missing-extra", "`patchmgr mcp` needs the MCP SDK for Python", "pip install 'mcp>=2'"
         ) from fault
     server = MCPServer("patchmgr", instructions=_INSTRUCTIONS, version=__version__)
-    tools = _Tools(root, allow_write)
+    tools = _Tools(root, allow_write, ToolError)
     for tool in (*tools.reading(), *(tools.writing() if allow_write else ())):
         server.add_tool(tool, structured_output=False)
     server.run("stdio")
 
 
 class _Tools:
-    """The tools for a workspace; each runs a command and returns the command's JSON document."""
+    """The tools for a workspace; each runs a command and returns the command's JSON document.
 
-    def __init__(self, root: Path, allows_write: bool) -> None:
-        self._root, self._allows_write = root, allows_write
+    If the command fails, `fault` is raised with its error; the server hides what other errors say.
+    """
+
+    def __init__(self, root: Path, allows_write: bool, fault: type[Exception]) -> None:
+        self._root, self._allows_write, self._fault = root, allows_write, fault
 
     def reading(self) -> tuple[Callable[..., str], ...]:
         """Return the tools that are always served; without --allow-write, they change nothing."""
@@ -73,7 +77,7 @@ class _Tools:
         line = [*words, "--json", "--", *names]
         is_good, printed = answer_of(self._root, line, data.encode("utf-8", "replace"))
         if not is_good:
-            raise ValueError(printed)
+            raise self._fault(printed)
         return printed
 
     def status(self) -> str:

@@ -97,7 +97,7 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
         name,
         asked.form,
         asked.place,
-        tuple(sorted(files)),
+        tuple(sorted(path or asked.place.name for path in files)),
         delivered.written,
         delivered.deleted,
         delivered.left,

@@ -446,6 +446,8 @@ def paths_of(opened: OpenSeries, given: Sequence[str]) -> tuple[str, ...]:
     start = cwd if cwd.is_relative_to(root) else root
     found = []
     for name in given:
+        if not name:  # as git says of an empty pathspec: a variable of a script may be unset
+            raise UsageError("an empty text is not a path; for the current folder, give .")
         whole = Path(normpath(start / name))
         if not whole.is_relative_to(root):
             raise UsageError(f"{shown(name)} is not a path below {root}")

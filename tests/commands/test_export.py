@@ -58,6 +58,7 @@ def test_a_mailbox_keeps_mails_and_writes_the_rest_anew(stage: Stage) -> None:
     assert b"Subject: plain\n" in box[sum(map(len, mails)) :]
     assert b"diff --git a/pkg/b.py b/pkg/b.py\n" in box[sum(map(len, mails)) :]
     selected = export(stage, "mbox", "--out", out(stage), "--select", "sym", "--json").json
+    assert (selected["files"], selected["written"]) == (["out"], ["out"])
     assert selected["skipped"] == []
     assert [p["kept"] for p in selected["patches"]] == [True, True, False, False]
 

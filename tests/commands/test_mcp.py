@@ -95,6 +95,9 @@ def test_a_read_only_server_shows_and_checks_and_changes_nothing(scene: Scene) -
             assert made["failures"]
             for line in ("accept", "rebase", "continue_rebase"):
                 assert (await session.call_tool(line, {"id": name})).is_error
+            failed = await session.call_tool("dry_run", {"onto": "upstream/nosuch"})
+            assert failed.is_error
+            assert "no branch, tag or commit upstream/nosuch" in failed.content[0].text
             evil = {"id": "--accept=/etc/passwd", "by": "agent", "content": "x"}
             assert (await session.call_tool("propose", evil)).is_error
 
