@@ -328,7 +328,8 @@ def apply_to_package(
     _refuse_managed(environment, distribution, name, where)
     opened = settled(session, Installation(distribution))
     with _or_overlay(name, where), opened as target:
-        present = own_record(target, name, f"remove it with: patchmgr unapply {where.words()}")
+        hint = f"remove it with: patchmgr unapply {where.words()}"
+        present = own_record(session, target, name, where, hint)
         warns = _has_check(target, present) if warns_at_start is None else warns_at_start
         if present is not None and _is_package_up_to_date(target, present, digest, warns=warns):
             paths = (file.path for file in present.files)
@@ -342,8 +343,9 @@ def apply_to_package(
         if result.has_conflicts:
             return replace(result, paths=())
         fresh = Record(
-            name, digest, tuple(sorted(session.selected)), distribution.version, None, ()
-        )
+            name, digest, tuple(sorted(session.selected)), distribution.version, None, (),
+            workspace=str(session.workspace.root),
+        )  # fmt: skip
         exchange = _package_exchange(target, present, done, fresh, warns=warns, originals=originals)
         if not session.is_dry_run:
             remember_target(session.workspace, target.private)
@@ -478,7 +480,8 @@ def unapply_from_package(
     environment, distribution = find_installed(session, record, where, takes_left=True)
     _refuse_managed(environment, distribution, name, where)
     with settled(session, Installation(distribution)) as target:
-        present = own_record(target, name, f"remove it with: patchmgr unapply {where.words()}")
+        hint = f"remove it with: patchmgr unapply {where.words()}"
+        present = own_record(session, target, name, where, hint)
         if present is None:
             raise UsageError(f"the series {name} is not applied to {distribution.name}")
         _refuse_edited(target, present)

@@ -190,7 +190,8 @@ def read_edits(
             f"patchmgr rebase {record.name} --onto v{distribution.version.partition('+')[0]}",
         )
     with settled(session, Installation(distribution), only_reads=True) as target:
-        own_record(target, record.name, "add the edits to that series: --series")
+        hint = "add the edits to that series: --series"
+        own_record(session, target, record.name, where, hint)
         edits = find_edits(session, record, target)
         lost = f"neither RECORD nor the pin identifies the original of {', '.join(edits.unknown)}"
         if not edits.known:

@@ -36,6 +36,7 @@ from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.checkouts import Verification, known_targets, series_digest, settled
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
+from patchmgr.workspace import Workspace
 
 _STANDINGS = {
     PackageState.PATCHED: FileStanding.PATCHED,
@@ -120,17 +121,49 @@ def find_installed(
         return environment, left
 
 
-def own_record(target: Installation, name: str, hint: str) -> Record | None:
+def own_record(
+    session: Session, target: Installation, name: str, where: Location, hint: str
+) -> Record | None:
     """Return the record of a series in a package, or None if no series is applied there.
 
-    Raises PatchmgrError "usage" if another series is applied. The error's hint is `hint`, followed
-    by the name of that series.
+    Raises PatchmgrError "usage" if another series is applied, which may have the same name in
+    another workspace. The error's hint is `hint`, followed by the name of that series.
     """
     present = target.record()
     if present is not None and present.series != name:
         what = f"the series {present.series} is applied to {target.distribution.name}"
         raise UsageError(what, f"{hint} {present.series}")
+    if present is not None and present.workspace is not None:
+        other = Workspace(Path(present.workspace))
+        if _is_unlike(session, other, present):
+            raise UsageError(
+                f"the series {name} of the workspace {other.root} is applied to"
+                f" {target.distribution.name}",
+                f"remove it with: patchmgr -C {typed(other.root)} unapply {name} {where.words()}",
+            )
     return present
+
+
+def _is_unlike(session: Session, other: Workspace, present: Record) -> bool:
+    """Return whether an applied series is another one than that of its name in this workspace.
+
+    It is the same one if its workspace no longer has it, as after a move, if it was applied in the
+    state that it has here, or if both workspaces have a patch file in common, as copies do.
+    """
+    ours, name = session.workspace, present.series
+    try:
+        if ours.root.resolve() == other.root.resolve() or name not in other.lock().series:
+            return False
+        if package_digest(session, ours.series_record(name), present.selected) == present.digest:
+            return False
+        return _patch_files(ours, name).isdisjoint(_patch_files(other, name))
+    except (OSError, PatchmgrError):
+        return False
+
+
+def _patch_files(workspace: Workspace, name: str) -> set[bytes]:
+    names = workspace.series_file(name).names()
+    return {workspace.read(f"series/{name}/{patch}") for patch in names}
 
 
 def path_map(session: Session, name: str) -> PathMap:

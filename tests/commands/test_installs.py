@@ -409,6 +409,43 @@ def test_another_series_is_not_put_on_top(house: House) -> None:
     assert "the series s is applied to demo" in answer.err
 
 
+def test_a_series_of_the_same_name_in_another_workspace_is_another_one(house: House) -> None:
+    house.run("apply")
+    kept = picture(house.site, without=())
+    root = house.shop.folder / "another"
+    assert invoke("init", root).code == 0
+    other = House(Shop(house.shop.folder, root), house.site)
+    other.shop.run("upstream", "add", "demo", "--package", "demo")
+    other.shop.run("series", "new", "s", "--upstream", "demo", "--base", "v1.0")
+    other.series({"demo/a.py": text(l40="other\n")})
+    for command in ("apply", "unapply"):
+        answer = other.run(command, code=2)
+        assert f"the series s of the workspace {house.shop.root} is applied to demo" in answer.err
+        assert picture(house.site, without=()) == kept
+    assert f"patchmgr -C {house.shop.root} unapply s --site {house.site}" in answer.err
+    other.shop.run("import", "--series", "s", "--site", house.site, code=2)
+    house.run("unapply")
+    other.run("apply")
+    assert house.read("demo/a.py") == text(l40="other\n")
+
+
+def test_a_copy_of_a_workspace_has_the_same_series(house: House) -> None:
+    house.run("apply")
+    root = house.shop.folder / "another"
+    shutil.copytree(house.shop.root, root)
+    other = House(Shop(house.shop.folder, root), house.site)
+    assert other.state() == "patched"
+    assert "already" in other.run("apply").out
+    other.series(*FIXES[:2], {"include/demo/x.h": text(l5="more\n")})
+    other.run("apply")
+    assert house.read("demo/data/include/demo/x.h") == text(l5="more\n")
+    shutil.rmtree(root)
+    house.series({"demo/a.py": text(l40="other\n")})
+    house.run("apply")  # the workspace that applied it is gone, as after a move
+    assert house.read("demo/a.py") == text(l40="other\n")
+    house.run("unapply")
+
+
 def test_an_interpreter_warns_at_its_start_if_asked(house: House) -> None:
     before = picture(house.site, without=())
     line = ("s", "--python", house.python)
