@@ -57,7 +57,7 @@ def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged
         items = items_of(patches, loaded.series_file, ())
         renames = find_renames(scratch, base, onto, paths)
         judged, changes = rebase_series(items, UpstreamRange(base, onto, renames), tools)
-        with Writing(scratch, target.commit, lambda: (0, 0), wants_diffs=True) as writing:
+        with Writing(scratch, target.commit, wants_diffs=True) as writing:
             writing.start(RebasedSeries(judged, changes))
             writing.written()
     return judged

@@ -53,51 +53,35 @@ class Ahead(Closing, Generic[T]):
         self._thread.join()
 
 
-class Forked(Closing, Generic[T]):
-    """A value that is computed in a forked process.
+def beside(find: Callable[[], T]) -> Callable[[], T]:
+    """Start computing a value in a forked process, and return a function that waits for the value.
 
     The value must be picklable. If another thread is running, if there is only one core, or if the
-    forked process fails, `result` computes the value in this process. The forked process is ended
-    by `close`, and when this process ends.
+    forked process fails, the value is computed in this process when it is requested. The forked
+    process is ended when this process ends.
     """
+    if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
+        return find
+    source, sink = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(source)
+        _send(find, sink)
+    os.close(sink)
 
-    def __init__(self, find: Callable[[], T]) -> None:
-        self._find = find
-        self._process = 0
-        if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
-            return
-        self._source, sink = os.pipe()
-        self._process = os.fork()
-        if self._process == 0:
-            os.close(self._source)
-            _send(find, sink)
-        os.close(sink)
-        atexit.register(self._end)
+    def end() -> None:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
 
-    def result(self) -> T:
-        """Wait for the value, which can be asked for once."""
-        if not self._process:
-            return self._find()
-        with open(self._source, "rb", closefd=False) as file:
+    def found() -> T:
+        with open(source, "rb") as file:
             answer = file.read()
-        value: T = self._find() if self._reap() else pickle.loads(answer)
+        atexit.unregister(end)
+        value: T = find() if os.waitpid(process, 0)[1] else pickle.loads(answer)
         return value
 
-    def close(self) -> None:
-        """End the process if it is still there."""
-        if self._process:
-            self._end()
-            self._reap()
-
-    def _end(self) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self._process, signal.SIGTERM)
-
-    def _reap(self) -> int:
-        atexit.unregister(self._end)
-        os.close(self._source)
-        process, self._process = self._process, 0
-        return os.waitpid(process, 0)[1]
+    atexit.register(end)
+    return found
 
 
 def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Callable[[], list[T]]:
@@ -115,12 +99,12 @@ def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Calla
         taken = (int.from_bytes(raw, "big") for raw in iter(lambda: os.read(source, _NUMBER), b""))
         return {number: tasks[number]() for number in taken}
 
-    others = [Forked(take) for _ in range(helpers)]
+    others = [beside(take) for _ in range(helpers)]
 
     def values() -> list[T]:
         done = take()
         for other in others:
-            done |= other.result()
+            done |= other()
         os.close(source)
         return [done[n] if n in done else task() for n, task in enumerate(tasks)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TypeVar
@@ -18,17 +17,10 @@ from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.audit.checks import CHECKS, LONGEST
 from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in
-from patchmgr.engines.audit.rebased import (
-    AuditedUpstream,
-    compare_ahead,
-    since_in,
-    states_of,
-    with_findings,
-)
-from patchmgr.engines.audit.states import Check, Compared, States, Told, run_checks
+from patchmgr.engines.audit.rebased import AuditedUpstream, since_in, states_of, with_findings
+from patchmgr.engines.audit.states import Check, States, Told, run_checks
 from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.conflicts.header_references import with_named
-from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed, Fate, FileClaim
@@ -49,7 +41,7 @@ from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answer_cache import Answers, answered, recalled, value_bytes
-from patchmgr.plumbing.background import FEW, Forked, in_processes
+from patchmgr.plumbing.background import FEW, in_processes
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -267,10 +259,8 @@ def carry(given: CarryInput) -> RebasedSeries:
         confidence, StructureApart(answers=kept, confidence=confidence)
     )
     progress.start("Carrying patches", len(given.items))
-    running = _Carry(given, kept, structure)
     try:
-        with running.forks:
-            return running.carried()
+        return _Carry(given, kept, structure).carried()
     except BaseException:
         structure.close()  # the process may still be working on a merge that nobody waits for
         raise
@@ -281,7 +271,7 @@ def carry(given: CarryInput) -> RebasedSeries:
 class _Carry:
     def __init__(self, given: CarryInput, kept: Answers, structure: StructureApart) -> None:
         scratch, base, bring = given.scratch, given.base, given.bring
-        self.given, self.kept, self.structure, self.forks = given, kept, structure, ExitStack()
+        self.given, self.kept, self.structure = given, kept, structure
         items = tuple(replace(item, decisions=given.decisions) for item in given.items)
         if given.views is not None:
             items = place_items(items, given.views, scratch)
@@ -334,8 +324,8 @@ class _Carry:
         if history is not None:
             every = (*paths, *renames.values())
             way = KnownHistory(history, every, lambda steps: _readable(scratch, steps, bring))
+            auditor = Auditor(base, onto, history, way, self.kept, CHECKS)
             search = search_of(scratch, self.items, base, onto, renames, way)
-            auditor = Auditor(base, onto, history, way, self.kept, CHECKS, self._ahead(search))
             begin = self.structure.begin
             self.items = with_absorbed(
                 scratch, self.items, search, self.kept, self.elsewhere, begin
@@ -351,30 +341,6 @@ class _Carry:
             return self._audited(auditor, judged, changes)
         given.on_carried(RebasedSeries(judged, changes))
         return RebasedSeries(judged, changes, judged[-1].left if judged else given.left)
-
-    def _ahead(self, search: AbsorptionSearch) -> Callable[[], Compared]:
-        """Start the comparisons of Python files that need no merged file, in a forked process."""
-        given, scratch = self.given, self.given.scratch
-        patches = [(one.patch.name, one.steps) for one in search.folded]
-        written = [(step.change.path, step.theirs) for _, steps in patches for step in steps]
-        question = ("compared ahead", given.base.id, given.onto.id, value_bytes(written))
-        # The answer says that an earlier run needed them; what it found with them is cached.
-        modules = {path for path, _ in written if path.endswith(PYTHON)}
-        if len(modules) < FEW or self.kept.get(question) is not None:
-            return dict
-
-        def compare() -> Compared:
-            changed = changed_paths(scratch.git_dir, given.base.id, given.onto.id)
-            upstream = AuditedUpstream(given.base, given.onto, scratch, changed)
-            return compare_ahead(patches, upstream)
-
-        forked = self.forks.enter_context(Forked(compare))
-
-        def result() -> Compared:
-            self.kept.put(question, True)
-            return forked.result()
-
-        return result
 
     def _audited(
         self, auditor: Auditor, judged: Sequence[Judged], changes: Mapping[str, Entry | None]
@@ -544,9 +510,8 @@ Moves = dict[str, tuple[Move, ...]]
 class Auditor(Struct, frozen=True):
     """Runs the audit of a rebase, and caches the results.
 
-    `checks` are the checks to run, and `ahead` returns comparisons for them that were made ahead.
-    If the content of a file is missing, nothing is cached, because a later run may have that
-    content. `keys` caches the hashes that `_about` returns.
+    `checks` are the checks to run. If the content of a file is missing, nothing is cached, because
+    a later run may have that content. `keys` caches the hashes that `_about` returns.
     """
 
     base: StoredTree
@@ -555,7 +520,6 @@ class Auditor(Struct, frozen=True):
     steps: KnownHistory
     kept: Kept
     checks: Sequence[Check]
-    ahead: Callable[[], Compared] = dict
     keys: dict[int, str] = field(default_factory=dict)
 
     def moves(self, states: States) -> Mapping[str, Sequence[Move]]:
@@ -569,7 +533,6 @@ class Auditor(Struct, frozen=True):
         known = recalled(self.kept, question, tuple[Told, ...])
         if known is not None:
             return lambda: known
-        states.compared.update(self.ahead())
         begin_first = {check: number for number, check in enumerate(LONGEST)}
         numbers = range(len(self.checks))
         order = sorted(numbers, key=lambda n: begin_first.get(self.checks[n], len(LONGEST)))

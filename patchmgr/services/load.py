@@ -40,7 +40,7 @@ class Written(Struct, frozen=True):
     `commits` lists the commit of each patch, or None for a patch without a commit. `top` is the
     commit that the series above starts from, and `tree` is the id of its tree. `head` is the last
     commit, or None if a conflict remains. `diffs` maps each commit whose diff differs from the
-    patch file to the new diff. `distance` is that from the base to the target.
+    patch file to the new diff.
     """
 
     top: str
@@ -48,30 +48,18 @@ class Written(Struct, frozen=True):
     head: str | None
     commits: tuple[str | None, ...]
     diffs: Mapping[str, bytes]
-    distance: tuple[int, int]
 
 
 class Writing(Closing):
-    """Writes the commits of one series into the temporary repository, in the background.
+    """Writes the commits of one series into the temporary repository, in the background."""
 
-    `distance` asks git as well, and is called there, too.
-    """
-
-    def __init__(
-        self,
-        scratch: Scratch,
-        parent: str,
-        distance: Callable[[], tuple[int, int]],
-        *,
-        wants_diffs: bool,
-    ) -> None:
+    def __init__(self, scratch: Scratch, parent: str, *, wants_diffs: bool) -> None:
         self._scratch = scratch
         self._parent = parent
-        self._distance = distance
         self._wants_diffs = wants_diffs
         self._outcomes: tuple[PatchOutcome, ...] = ()
         self._has_conflicts = False
-        self._ahead: Ahead[tuple[_Commits, tuple[int, int]]] | None = None
+        self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: RebasedSeries) -> None:
         """Start writing the commits or, if a conflict remains, one commit of all clean changes."""
@@ -83,20 +71,19 @@ class Writing(Closing):
         place = self._scratch.git_dir
         anew = [not o.reuses_diff for o in self._outcomes if o.is_carried]
         is_wanted = self._wants_diffs and not self._has_conflicts
-        wanted = anew if is_wanted else ()
-        self._ahead = Ahead(lambda: (_write(write, place, wanted), self._distance()))
+        self._ahead = Ahead(lambda: _write(write, place, anew if is_wanted else ()))
 
     def written(self) -> Written:
         """Wait until the commits are written, and return them."""
         assert self._ahead is not None
-        (commits, diffs), distance = self._ahead.result()
+        commits, diffs = self._ahead.result()
         top = commits[-1] if commits else self._parent
         tree = self._scratch.reader.tree_of(top)
         if self._has_conflicts:
-            return Written(top, tree, None, (None,) * len(self._outcomes), diffs, distance)
+            return Written(top, tree, None, (None,) * len(self._outcomes), diffs)
         rest = iter(commits)
         ids = tuple(next(rest) if o.is_carried else None for o in self._outcomes)
-        return Written(top, tree, top, ids, diffs, distance)
+        return Written(top, tree, top, ids, diffs)
 
     def close(self) -> None:
         """Wait for the git processes that `start` started."""
@@ -104,10 +91,9 @@ class Writing(Closing):
             self._ahead.close()
 
 
-_Commits = tuple[tuple[str, ...], Mapping[str, bytes]]
-
-
-def _write(write: Callable[[], tuple[str, ...]], place: Path, anew: Sequence[bool]) -> _Commits:
+def _write(
+    write: Callable[[], tuple[str, ...]], place: Path, anew: Sequence[bool]
+) -> tuple[tuple[str, ...], Mapping[str, bytes]]:
     commits = write()
     wanted = [commit for commit, is_new in zip(commits, anew, strict=False) if is_new]
     half = len(wanted) // 2
@@ -268,14 +254,13 @@ class RebaseRun(SeriesRun, frozen=True):
         if loaded.below is not None:
             parent = parents[loaded.below.record.name]
         onto = pin_of(scratch.reader, target)
-        given = self._carry_input(loaded, target, parent, onto)
-        history = loaded.upstream.history(loaded.base, target)
-        writing = Writing(scratch, parent.commit, history.distance, wants_diffs=wants_diffs)
-        given = replace(given, history=history, on_carried=writing.start)
-        with writing:
+        writing = Writing(scratch, parent.commit, wants_diffs=wants_diffs)
+        given = self._carry_input(loaded, target, parent, onto, writing)
+        assert given.history is not None
+        with writing, Ahead(given.history.distance) as counted:
             carried = carry(given)
             written = writing.written()
-        count, back = written.distance
+            count, back = counted.result()
         # The audit runs after the commits are written; a certain finding makes them invalid.
         is_left = carried.has_conflicts
         outcome = SeriesOutcome(
@@ -288,7 +273,7 @@ class RebaseRun(SeriesRun, frozen=True):
         return outcome
 
     def _carry_input(
-        self, loaded: LoadedSeries, target: Resolved, parent: Parent, onto: Pin
+        self, loaded: LoadedSeries, target: Resolved, parent: Parent, onto: Pin, writing: Writing
     ) -> CarryInput:
         session, scratch, record = self.session, self.scratch, loaded.record
         ends = scratch.tree(loaded.base.commit), scratch.tree(target.commit)
@@ -307,8 +292,10 @@ class RebaseRun(SeriesRun, frozen=True):
             options=replace(
                 options, accepted={**reasons_to_accept(session.workspace), **options.accepted}
             ),
+            history=loaded.upstream.history(loaded.base, target),
             bring=bring,
             decisions=decisions_on(session.workspace, record.name),
+            on_carried=writing.start,
             left=parent.left,
             repository=session.workspace.upstream(record.upstream).git,
         )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from patchmgr.engines.audit.rebased import compare_ahead
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.services import carry
 from tests.commands.conftest import Run, Scene
 from tests.commands.test_rebase import Files, fork
 from tests.conftest import Repository
@@ -93,25 +90,3 @@ def test_modules_that_a_partial_store_lacks_are_fetched_together(
     partial.call("upstream", "fetch")
     partial.call(*command.split(), code=4 if command == "check s" else 0)
     assert 1 < len(requests) < 8
-
-
-def test_what_an_earlier_run_audited_is_not_compared_ahead_again(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    uses: Files = {f"u{n}.py": "from tools import load\n\nload(1)\n" for n in range(8)}
-    old: Files = {"tools.py": TOOLS, **dict.fromkeys(uses, "x = 1\n")}
-    fork(scene, uses, on=old, then={"tools.py": NEEDY, "u1.py": "x = 1\n\n\n\ny = 2\n"})
-    called = list[object]()
-
-    def counted(patches: Any, upstream: Any) -> Any:
-        called.append(patches)
-        return compare_ahead(patches, upstream)
-
-    monkeypatch.setattr(carry, "compare_ahead", counted)
-    told = [scene.call("rebase", "s", "--onto", "upstream/main", "--dry-run", code=3).out]
-    assert len(called) == 1
-    told.append(scene.call("rebase", "s", "--onto", "upstream/main", "--dry-run", code=3).out)
-    assert len(called) == 1
-    assert told[0] == told[1]

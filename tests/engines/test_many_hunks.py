@@ -72,7 +72,7 @@ def _uses(old: str, new: str, raw: bytes) -> object:
 
 def _meaning(old: str, new: str, raw: bytes) -> object:
     base, theirs = (re.sub(r"(.+) (\d+)", r"name_\2 = '\1'", text) for text in (old, new))
-    return altered(base, theirs).suspects_in(base, {*range(1, base.count("\n"), 10)})
+    return altered([(base, theirs)]).suspects_in(base, {*range(1, base.count("\n"), 10)})
 
 
 def _brackets(old: str, new: str, raw: bytes) -> object:

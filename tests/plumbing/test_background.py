@@ -12,24 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.background import Forked, in_processes
+from patchmgr.plumbing.background import beside, in_processes
 from patchmgr.plumbing.objects import ObjectReader
 
 _FORKING = """
 import os, sys, time
-from patchmgr.plumbing.background import Forked, in_processes
+from patchmgr.plumbing.background import beside, in_processes
 os.cpu_count = lambda: 2
 def find():
     print("begun", flush=True)
     time.sleep(60)
-forked = Forked(find)
+beside(find)
 sys.exit(sys.stdin.readline() and 3)
 """
 
 
 def test_a_value_is_found_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    found = Forked(os.getpid).result()
+    found = beside(os.getpid)()
     assert (found != os.getpid()) == (threading.active_count() == 1)
 
 
@@ -42,17 +42,17 @@ def test_what_fails_in_a_fork_is_found_here(monkeypatch: pytest.MonkeyPatch) -> 
             raise MemoryError
         return "here"
 
-    assert Forked(only_here).result() == "here"
+    assert beside(only_here)() == "here"
 
 
 def test_one_core_or_a_thread_under_way_takes_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    assert Forked(os.getpid).result() == os.getpid()
+    assert beside(os.getpid)() == os.getpid()
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     wait = threading.Event()
     thread = threading.Thread(target=wait.wait)
     thread.start()
-    assert Forked(os.getpid).result() == os.getpid()
+    assert beside(os.getpid)() == os.getpid()
     wait.set()
     thread.join()
 
@@ -69,7 +69,7 @@ def test_a_fork_reads_objects_by_a_git_of_its_own(
             before = dict(reader._processes)
             return reader.find("0" * 40) is None and reader._processes != before
 
-        assert Forked(own).result() or threading.active_count() > 1
+        assert beside(own)() or threading.active_count() > 1
         assert reader.find("0" * 40) is None
 
 

@@ -7,19 +7,12 @@ lines of upstream that may use what the series changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import lru_cache
 
-from patchmgr.engines.audit.outline import (
-    Altered,
-    Suspects,
-    altered,
-    blocks,
-    with_aliases,
-    words,
-)
+from patchmgr.engines.audit.outline import Altered, Suspects, altered, blocks, lost_names, words
 from patchmgr.engines.audit.places import source_path, upstream_path
-from patchmgr.engines.audit.states import Files, States, Told, decoded
+from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.model.ports import Tree
@@ -74,44 +67,19 @@ def _ours(states: States) -> Iterator[Lines]:
 
 def _altered(states: States, carriers: Iterable[str]) -> Altered | None:
     """Return the names whose meaning upstream changed, or None if it changed too many files."""
-    paths = _paths_upstream(states)
+    changed = {upstream_path(states, p) for p in states.changed_upstream if p.endswith(PYTHON)}
+    paths = sorted(changed)
     if len(paths) > _MOST_READ:
         return None
-    some = _compared_upstream(states, paths)
-    olds, news = ([side.text(path) for path in paths] for side in (states.base, states.onto))
-    found = with_aliases(some, [*news, *(states.merged.text(path) for path in carriers)])
-    for path, old, new in zip(paths, olds, news, strict=True):
+    states.base.read_ahead(paths)
+    states.onto.read_ahead(paths)
+    pairs = [(states.base.text(path), states.onto.text(path)) for path in paths]
+    own = (states.merged.text(path) for path in carriers)
+    found = altered(pairs, own)
+    for path, (old, new) in zip(paths, pairs, strict=True):
         if not (old and new):  # the module itself was added or removed
             found.names.update(path.rpartition(".")[0].split("/")[-2:])
     return found
-
-
-def _paths_upstream(states: States) -> list[str]:
-    """Return the paths, in upstream, of the Python files that upstream changed."""
-    changed = {upstream_path(states, p) for p in states.changed_upstream if p.endswith(PYTHON)}
-    return sorted(changed)
-
-
-def _compared_upstream(states: States, paths: Sequence[str]) -> list[Altered]:
-    states.base.read_ahead(paths)
-    states.onto.read_ahead(paths)
-    return [_altered_in(states, path, states.onto) for path in paths]
-
-
-def _altered_in(states: States, path: str, new: Files) -> Altered:
-    """Return the names in a file whose meaning may differ between base and another state."""
-    old = states.base
-    key = ("altered", old.blob(path), new.blob(path))
-    return states.comparison(key, lambda: altered(old.text(path), new.text(path)))
-
-
-def compare_modules(states: States) -> None:
-    """Make, in advance, those comparisons of `check_interfaces` that need no merged file."""
-    for path in _changed_modules(states):
-        _altered_in(states, path, states.written)
-    paths = _paths_upstream(states)
-    if len(paths) <= _MOST_READ and any(path.endswith(PYTHON) for path in states.carriers):
-        _compared_upstream(states, paths)
 
 
 def _words(text: str, lines: Set[int]) -> set[str]:
@@ -148,10 +116,10 @@ def _theirs(states: States) -> Iterator[Lines]:
 def _lost(states: States, path: str) -> set[str]:
     """Return the names in a module that the series may have removed or changed incompatibly."""
     old, new = states.base.text(path), states.written.text(path)
-    lost = _altered_in(states, path, states.written).lost
+    lost = lost_names(old, new)
     if path.endswith("/__init__.py"):  # a package re-exports the names that it imports
         was, now = ({name for _, _, name in named_imports(text)} for text in (old, new))
-        lost = lost | (was - now)
+        lost |= was - now
     return lost if new or not old else lost.union(path.rpartition(".")[0].split("/")[-2:])
 
 

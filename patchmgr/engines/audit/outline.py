@@ -124,23 +124,24 @@ def is_among(lines: Sequence[int], first: int, last: int) -> bool:
     return at < len(lines) and lines[at] <= last
 
 
-def altered(old: str, new: str) -> Altered:
-    """Return the names whose meaning may differ between the old and the new version of a module."""
-    found = Altered(set(), set(), set())
-    _compare(old, new, "", found)
-    return found
+def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
+    """Return the names whose meaning may differ between the old and the new version of modules.
 
-
-def with_aliases(some: Iterable[Altered], texts: Sequence[str]) -> Altered:
-    """Join altered names, and add the names that are made from them.
-
-    `texts` holds the source of files that may give these names aliases, derive classes from them,
-    or assign them.
+    `pairs` holds the old and the new source of each module. `users` holds the source of files that
+    may give these names aliases, derive classes from them, or assign them.
     """
-    some = list(some)
-    names, types = set().union(*(a.names for a in some)), set().union(*(a.types for a in some))
-    aliases = _aliases(texts, names | types)
-    return Altered(_renamed(names, aliases), _renamed(types, aliases))
+    pairs, found = list(pairs), Altered(set(), set())
+    for old, new in pairs:
+        _compare(old, new, "", found)
+    aliases = _aliases([new for _, new in pairs] + list(users), found.names | found.types)
+    return Altered(_renamed(found.names, aliases), _renamed(found.types, aliases))
+
+
+def lost_names(old: str, new: str) -> set[str]:
+    """Return the names that a module's new version lacks or may define with different arguments."""
+    found = Altered(set(), set())
+    _compare(old, new, "", found)
+    return found.lost
 
 
 def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]]:

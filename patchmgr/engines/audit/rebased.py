@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.interfaces import compare_modules, imported_blobs
+from patchmgr.engines.audit.interfaces import imported_blobs
 from patchmgr.engines.audit.places import upstream_path
-from patchmgr.engines.audit.states import (
-    LACKS,
-    AuditedPatch,
-    Compared,
-    Files,
-    Since,
-    States,
-    Told,
-)
+from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
 from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
-from patchmgr.engines.series.fold import FileStep, Overlay
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import PatchOutcome, Verdict
@@ -39,7 +31,7 @@ class AuditedUpstream(Struct, frozen=True):
     """The upstream states before and after a rebase, and how to fetch their files.
 
     `changed` holds the paths that differ between the two. `bring` fetches missing blobs, if a
-    mirror has them. `kept` and `compared` are caches that the checks share.
+    mirror has them. `kept` is a cache that the checks share.
     """
 
     base: Tree
@@ -49,32 +41,6 @@ class AuditedUpstream(Struct, frozen=True):
     since: Since = lambda path, holds: None
     bring: Callable[[set[str]], None] = lambda blobs: None
     kept: dict[str, object] = field(default_factory=dict)
-    compared: Compared = field(default_factory=dict)
-
-
-def compare_ahead(
-    patches: Sequence[tuple[str, Sequence[FileStep]]], upstream: AuditedUpstream
-) -> Compared:
-    """Make the comparisons of an audit that need no merged file, before the patches are carried.
-
-    `patches` holds the name of each patch, and its changes in the series as it is written.
-    """
-    base, onto = upstream.base, upstream.onto
-    written = _written([steps for _, steps in patches], base)
-    read = _bringing(upstream, set)
-    states = States(
-        base=Files(Overlay(base), read),
-        written=Files(written, read),
-        onto=Files(Overlay(onto), read),
-        merged=Files(Overlay(onto), read),
-        patches=tuple(AuditedPatch(n, True, tuple(s.change for s in some)) for n, some in patches),
-        carriers={step.change.path: name for name, some in patches for step in some},
-        changed_upstream=frozenset(upstream.changed),
-        kept=upstream.kept,
-        compared=upstream.compared,
-    )
-    compare_modules(states)
-    return states.compared
 
 
 def states_of(
@@ -97,14 +63,13 @@ def states_of(
     carriers = _carriers(judged, unknown)
     states = States(
         base=Files(Overlay(base), read, bring),
-        written=Files(_written([[f.step for f in one.files] for one in judged], base), read, bring),
+        written=Files(_written(judged, base), read, bring),
         onto=Files(Overlay(onto), read, bring),
         merged=Files(merged, read, bring),
         patches=tuple(_audited(one) for one in judged),
         carriers={path: carriers[path] for path in sorted(changes) if path in carriers},
         changed_upstream=frozenset(upstream.changed),
         kept=upstream.kept,
-        compared=upstream.compared,
     )
     renamed = {p for p in states.carriers if upstream_path(states, p) in states.changed_upstream}
     return replace(
@@ -158,15 +123,16 @@ def _audited(judged: Judged) -> AuditedPatch:
     )
 
 
-def _written(patches: Iterable[Sequence[FileStep]], base: Tree) -> Overlay:
+def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
     files = Overlay(base)
-    for steps in patches:
-        for step in steps:
-            if step.change.old_path is not None and not step.change.is_copy:
-                files.set(step.change.old_path, None)
-        for step in steps:
-            if step.change.new_path is not None:
-                files.set(step.change.new_path, step.theirs)
+    for patch in judged:
+        for result in patch.files:
+            change = result.step.change
+            if change.old_path is not None and not change.is_copy:
+                files.set(change.old_path, None)
+        for result in patch.files:
+            if result.step.change.new_path is not None:
+                files.set(result.step.change.new_path, result.step.theirs)
     return files
 
 

@@ -19,7 +19,6 @@ UNKNOWN = b"("
 """Stands for content that no store or mirror has, often a large file. No parser accepts it."""
 
 T = TypeVar("T")
-Compared = dict[tuple["str | None", ...], object]
 LACKS = "lacks"
 """The key that is set in `States.kept` when the store lacks the content of a file."""
 
@@ -102,7 +101,7 @@ class States(Struct, frozen=True):
     `onto` has it. `carriers` maps each path that the series changes in `merged` to the last patch
     that changes it; files in conflict are left out. `changed_upstream` holds the paths that differ
     between `base` and `onto`, and the paths to which patches rename such files. `kept` is a cache
-    that the checks share. `compared` is a cache of comparisons of contents, keyed by their ids.
+    that the checks share.
     """
 
     base: Files
@@ -114,22 +113,12 @@ class States(Struct, frozen=True):
     changed_upstream: frozenset[str]
     commit_since: Since = lambda path, holds: None
     kept: dict[str, object] = field(default_factory=dict)
-    compared: Compared = field(default_factory=dict)
 
     def once(self, key: str, make: Callable[[], T]) -> T:
         """Return the result of `make`, which is called only once for each key."""
         if key not in self.kept:
             self.kept[key] = make()
         return cast("T", self.kept[key])
-
-    def comparison(self, key: tuple[str | None, ...], make: Callable[[], T]) -> T:
-        """Return the result of `make`, which depends only on the contents that the key names."""
-        if key in self.compared:
-            return cast("T", self.compared[key])
-        found = make()
-        if not self.lacks:
-            self.compared[key] = found
-        return found
 
     @property
     def lacks(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.audit.outline import altered, blocks, with_aliases
+from patchmgr.engines.audit.outline import altered, blocks, lost_names
 from tests.tables import table
 
 CLASS = (
@@ -38,7 +38,7 @@ USER = "class D:\n    def a(self):\n        f()\n\n    def b(self):\n        g()
     ],
 )  # fmt: skip
 def test_blocks_that_differ_give_the_names(old: str, new: str, names: str, types: str) -> None:
-    found = altered(old, new)
+    found = altered([(old, new)])
     assert (found.names, found.types) == (set(names.split()), set(types.split()))
 
 
@@ -58,7 +58,7 @@ def test_blocks_that_differ_give_the_names(old: str, new: str, names: str, types
     },
 )  # fmt: skip
 def test_what_is_gone_or_has_another_head_is_lost(old: str, new: str, lost: str) -> None:
-    assert altered(old, new).lost == set(lost.split())
+    assert lost_names(old, new) == set(lost.split())
 
 
 @table(
@@ -73,7 +73,7 @@ def test_what_is_gone_or_has_another_head_is_lost(old: str, new: str, lost: str)
     },
 )  # fmt: skip
 def test_lines_are_of_the_parts_that_say_a_name(user: str, lines: set[int]) -> None:
-    names = with_aliases([altered("def f():\n    pass\n\n\nt = a()\n", "t = b()\n")], [user])
+    names = altered([("def f():\n    pass\n\n\nt = a()\n", "t = b()\n")], [user])
     assert set(names.suspects_in(user, set(range(1, 9))).lines) == lines
 
 
