@@ -255,11 +255,11 @@ def _diff(
 
 
 def _undone(original: bytes, patched: bytes, now: bytes) -> list[bool]:
-    """Return for each change from `original` to `patched` whether `now` is without it.
+    """Return, for each change from `original` to `patched`, whether `now` lacks the change.
 
-    It is if it has all lines that the change removes, and none that it adds; of these, only lines
-    with a word in them count if there are any. A deletion of the whole file is not in `now` if that
-    consists of lines of the original for the most part.
+    It does if it has all lines that the change removes, and none that the change adds. If any of
+    the added lines contain a word, the others do not count. The deletion of a whole file is lacking
+    if most lines of `now` are lines of the original.
     """
     old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
     kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))

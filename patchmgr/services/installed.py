@@ -126,8 +126,8 @@ def own_record(
 ) -> Record | None:
     """Return the record of a series in a package, or None if no series is applied there.
 
-    Raises PatchmgrError "usage" if another series is applied, which may have the same name in
-    another workspace. The error's hint is `hint`, followed by the name of that series.
+    Raises PatchmgrError "usage" if another series is applied, or the series of that name in another
+    workspace. The error's hint is `hint`, followed by the name of that series.
     """
     present = target.record()
     if present is not None and present.series != name:
@@ -145,10 +145,11 @@ def own_record(
 
 
 def _is_unlike(session: Session, other: Workspace, present: Record) -> bool:
-    """Return whether an applied series is another one than that of its name in this workspace.
+    """Return whether an applied series differs from the series of that name in this workspace.
 
-    It is the same one if its workspace no longer has it, as after a move, if it was applied in the
-    state that it has here, or if both workspaces have a patch file in common, as copies do.
+    It counts as the same if the other workspace no longer has it, as after a move; if it was
+    applied in the state that it has here; or if both workspaces have a patch file in common, as
+    copies do.
     """
     ours, name = session.workspace, present.series
     try:

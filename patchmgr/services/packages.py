@@ -252,9 +252,9 @@ def carry_onto_package(session: Session, record: SeriesRecord, package: Package)
 
 
 def has_series(session: Session, record: SeriesRecord, package: Package) -> bool:
-    """Return whether a package has just what the whole series makes of its release.
+    """Return whether a package is exactly what the whole series makes of its release.
 
-    This is so although patches are in conflict with the package if later ones change their lines.
+    If two patches change one line, the first one conflicts with such a package.
     """
     options = CarryOptions(session.selected)
     with rebase_run(session, session.upstream_of(record).store, options) as run:
