@@ -117,7 +117,7 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the parts of a patch that tools for this format ignore, one clause for each."""
+        """Return what tools for this format ignore in a patch, or refuse, one clause for each."""
         return ()
 
 
@@ -154,7 +154,16 @@ _NUMBER = re.compile(r"^\d{4,}-")
 _SUFFIX = re.compile(r"\.(?:patch|diff)$")
 
 
-class Mailbox(Form, frozen=True):
+class Mails(Form, frozen=True):
+    """Mails for `git am`."""
+
+    def losses(self, parcel: Parcel) -> tuple[str, ...]:
+        """Return a clause that says that git refuses an empty patch."""
+        told = "has no changes, and `git am` stops at it without --empty=keep"
+        return () if parcel.item.patch.files else (told,)
+
+
+class Mailbox(Mails, frozen=True):
     """One mailbox with all patches, for `git am FILE`."""
 
     is_file: bool = True
@@ -168,7 +177,7 @@ class Mailbox(Form, frozen=True):
         return {"": b"".join(parcel.content for parcel in parcels)}
 
 
-class NumberedMails(Form, frozen=True):
+class NumberedMails(Mails, frozen=True):
     """One numbered mail per patch, for `git am DIR/*`."""
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:

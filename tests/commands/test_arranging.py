@@ -317,14 +317,17 @@ def test_git_am_takes_what_was_exported_below_an_insertion(stage: Stage) -> None
     desk.run("goto", "one")
     desk.write({"pkg/b.py": "import os\n" + text(l40="one\n")})
     desk.run("refresh")
+    desk.run("push")
+    desk.run("new", "nothing")
     built = desk.run("branch", "w", "--repo", stage.upstream.root, "--json").json
     tree = stage.upstream.tree(built["head"])
     for form in ("git", "mbox"):
         place = stage.folder / f"exported-{form}"
-        desk.run("export", "w", "--as", form, "--out", place)
+        told = desk.run("export", "w", "--as", form, "--out", place).err
+        assert told.startswith("warning: nothing.patch has no changes, and `git am` stops at it")
         mails = sorted(place.glob("*.patch")) if form == "git" else [place]
         clone = stage.clone(form)
-        clone.git("am", "--quiet", "--keep-cr", *map(str, mails))
+        clone.git("am", "--quiet", "--keep-cr", "--empty=keep", *map(str, mails))
         assert clone.tree("HEAD") == tree
 
 
