@@ -136,7 +136,7 @@ def rebase(
     if other_edits and not continue_:
         raise UsageError("--other-edits needs --continue")
     if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
-        raise UsageError("give --resolver a command, and neither --checkout nor --exec")
+        raise UsageError("--resolver needs a command, and cannot be used with --checkout or --exec")
     if resolver is not None and (dry_run or abort):
         raise UsageError("--resolver cannot be used with --dry-run or --abort")
     if abort:

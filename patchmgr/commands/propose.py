@@ -24,6 +24,7 @@ from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.programs import ThrowAway, whole_tree
+from patchmgr.render.escape import counted
 from patchmgr.services.decisions import is_finding, open_findings, reason_in
 from patchmgr.services.memory import Memory, waiting_with
 from patchmgr.services.repeated_rebase import RepeatedRebase, repeated_rebase
@@ -87,9 +88,11 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
     regions = regions_of(conflict)
     found = [n for n, one in enumerate(regions) if one.id.startswith(name)] or [0]
     known = conflict.suggestions[found[0]] if found[0] < len(conflict.suggestions) else ()
-    if number > len(known) or (len(regions) > 1 and not regions[found[0]].id.startswith(name)):
+    if len(regions) > 1 and not regions[found[0]].id.startswith(name):
         ids = ", ".join(one.id for one in regions)
-        raise UsageError(f"{name} has no candidate {number}; give the id of a region: {ids}")
+        raise UsageError(f"{shown(name)} is not the id of a region; the regions are: {ids}")
+    if number > len(known):
+        raise UsageError(f"{shown(name)} has {counted(len(known), 'candidate')}, not {number}")
     assert conflict.marked is not None
     return in_place(split_marked(conflict.marked), found[0], known[number - 1].text)
 

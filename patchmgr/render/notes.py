@@ -54,7 +54,7 @@ def _head(note: SyncNote) -> str:
     verb = "What a sync would do to" if note.is_dry_run else "Sync of"
     came = f"{counted(note.upstream_commits, f'upstream {note.unit}')} came in"
     if note.commits_back:
-        back = f"{counted(note.commits_back, f'upstream {note.unit}')} went out"
+        back = f"{counted(note.commits_back, f'upstream {note.unit}')} are no longer included"
         came = f"{came}, {back}" if note.upstream_commits else back
     lines = [
         f"## {verb} {code(note.series)}",

@@ -19,7 +19,7 @@ _MARKER = re.compile(rb"\s*(?:<{7}|\|{7}|={7}|>{7})(?:\s.*)?$", re.DOTALL)
 def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes] | None:
     """Return (line from 1, marker) for the first conflict marker, or None if there is none.
 
-    A line that a side contains as well is not a marker, such as `=======` below a heading.
+    A line that also occurs on a side, such as `=======` below a heading, does not count.
     """
     known = {line.strip() for side in sides for line in split_lines(side)}
     for number, line in enumerate(split_lines(content), 1):
