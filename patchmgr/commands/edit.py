@@ -105,7 +105,7 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
     try:
         new = parse_listed(header + patch.raw[len(patch.header) :], line)
         problem = None if new.files == patch.files else "it would change what the patch does"
-        if new.has_conditions:
+        if new.conditions:
             check_upstreams((new,), opened.session.workspace.lock().upstreams)
     except PatchmgrError as fault:
         problem = fault.message

@@ -12,12 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.series import show_series
-from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.exports import FORMS, ExportItem, Form, Parcel, Pinned
 from patchmgr.formats.shown import shown
 from patchmgr.formats.upstream_status import backported
-from patchmgr.model.patch import Patch, own_author
+from patchmgr.model.patch import own_author
 from patchmgr.model.series import SkippedPatch
 from patchmgr.model.snapshot import REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_state, state_of
@@ -27,6 +26,7 @@ from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
+from patchmgr.services.carry import RebasedSeries
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.session import Session
 from patchmgr.services.upstreaming import first_releases
@@ -164,7 +164,7 @@ class _Export(Struct, frozen=True):
                 if outcomes[patch.name].is_carried
             )
             self.form.check(items, pinned)
-            moved = _moved_from_start(scratch, base, [item.patch for item in items])
+            moved = _moved_from_start(carried)
             kept = [
                 is_kept and item.patch.name not in moved
                 for item, is_kept in zip(items, self.form.kept(items, pinned), strict=True)
@@ -208,17 +208,16 @@ class _Export(Struct, frozen=True):
         return {item.patch.name: found[commit] for item, commit in zip(items, commits, strict=True)}
 
 
-def _moved_from_start(scratch: Scratch, base: str, patches: Sequence[Patch]) -> set[str]:
+def _moved_from_start(carried: RebasedSeries) -> set[str]:
     """Return the patches with a hunk for line 0 or 1 of a file that belongs below it by now.
 
     `git apply` looks nowhere else for such a hunk; `patch` does.
     """
-    side = Overlay(scratch.tree(base))
     return {
-        patch.name
-        for patch in patches
-        for step in step_patch(side, patch, scratch)
-        for hunk, at in zip(step.change.hunks, step.positions, strict=False)
+        patch.outcome.name
+        for patch in carried.judged
+        for file in patch.files
+        for hunk, at in zip(file.step.change.hunks, file.step.positions, strict=True)
         if hunk.old_start <= 1 and at > 0
     }
 

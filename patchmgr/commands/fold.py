@@ -18,7 +18,7 @@ from patchmgr.formats.patch_files import parse_listed, parse_patch
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_files import without
 from patchmgr.formats.shown import shown
-from patchmgr.model.patch import CONDITIONS, FilePatch, Patch
+from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revised, chain_of, pushed_chain, restacked, revise
@@ -63,9 +63,9 @@ def _refuse_other_conditions(opened: OpenSeries, target: str, others: Sequence[s
 
 
 def _conditions(opened: OpenSeries, name: str) -> object:
-    line, fields = opened.file.line(name), opened.patches[name].fields
-    conditions = {key.lower(): text for key, text in fields.items() if key.lower() in CONDITIONS}
-    return set(map(str, line.guards)), set(line.off), conditions
+    line, conditions = opened.file.line(name), opened.patches[name].conditions
+    texts = {field.lower(): text for field, text in conditions.items()}
+    return set(map(str, line.guards)), set(line.off), texts
 
 
 def _fold(

@@ -20,7 +20,7 @@ from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import with_appended, with_guards
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.patch import CONDITIONS, Patch
+from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import Entry
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, is_in, opened_series
@@ -66,9 +66,9 @@ def split(
         header = new_header(part.subject or f"{whole.subject} (split)", part.message, author)
         patches = list(opened.series(chain.names))
         split_off = parse_patch(header, name=added)
-        fields = tuple((n, v) for n, v in whole.fields.items() if n.lower() in CONDITIONS)
-        if fields:
-            header = edited_header(split_off, HeaderEdit(fields=fields), nobody=author)
+        if whole.conditions:
+            fields = HeaderEdit(fields=tuple(whole.conditions.items()))
+            header = edited_header(split_off, fields, nobody=author)
             split_off = parse_patch(header, name=added)
         if line.off:
             groups = shown(", ".join(line.off))

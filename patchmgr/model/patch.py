@@ -145,9 +145,9 @@ class Patch(Struct, frozen=True):
         return author if author.date else replace(author, date=nobody.date)
 
     @property
-    def has_conditions(self) -> bool:
-        """Return whether a field of the header contains a predicate."""
-        return any(name.lower() in CONDITIONS for name in self.fields)
+    def conditions(self) -> dict[str, str]:
+        """Return the fields of the header that contain a predicate."""
+        return {name: text for name, text in self.fields.items() if name.lower() in CONDITIONS}
 
     def paths(self) -> tuple[str, ...]:
         """Return every path that the patch names, old and new, without duplicates."""

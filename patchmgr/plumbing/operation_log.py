@@ -215,8 +215,7 @@ class OperationLog:
         for number in reversed(self.numbers()):
             if not now:
                 return
-            raw = read_plain(self._root, _path(number), limit=_LONGEST) or b""
-            for file in read_operation(raw, name=_path(number)).files:
+            for file in self.read(number).files:
                 found = now.pop(file.path, file.after)
                 if found != file.after:
                     yield Turned(file.path, file.after, found)

@@ -52,7 +52,7 @@ def has_conditions(patches: Sequence[Patch]) -> bool:
 
     Raises PatchmgrError "bad-predicate" if a condition cannot be parsed.
     """
-    conditions = [_conditions(patch) for patch in patches if patch.has_conditions]
+    conditions = [_conditions(patch) for patch in patches if patch.conditions]
     return not all(found.are_empty for found in conditions)
 
 
@@ -115,7 +115,7 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
     if views is None or views.onto is views.base:
         return
     for item in items:
-        if item.refusal is not None or not item.patch.has_conditions:
+        if item.refusal is not None or not item.patch.conditions:
             continue
         reason = _told_of(item.patch, "failure", views.onto, views.states)
         if reason is not None:
