@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.merge_labels import Code
 from patchmgr.engines.merge.candidate import Candidate, FileCandidates
-from patchmgr.engines.merge.choice import (
+from patchmgr.engines.merge.resolve import (
     Choice,
     Points,
     Step,

@@ -38,8 +38,7 @@ from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import PAGE, Section, tell, write
 from benchmarks.plots import plot, write_plot
 from patchmgr.engines.merge.candidate import FileCandidates
-from patchmgr.engines.merge.choice import FILE, LEAST, Step, Table
-from patchmgr.engines.merge.resolve import candidates_of
+from patchmgr.engines.merge.resolve import FILE, LEAST, Step, Table, candidates_of
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.render.escape import share
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.merge_labels import Code
-from patchmgr.engines.merge.choice import Table, likelihood_of
+from patchmgr.engines.merge.resolve import Table, likelihood_of
 from tests.long import LONG
 
 if TYPE_CHECKING:

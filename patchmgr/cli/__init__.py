@@ -26,10 +26,8 @@ from patchmgr.cli import (
     inspecting,
     merging,
     patches,
-    planning,
     pushing,
     rebasing,
-    resolving,
     serving,
     targets,
     workspaces,
@@ -45,8 +43,8 @@ __all__ = ["app", "main"]
 Verb = Callable[..., None]
 
 _VERBS: tuple[Verb, ...] = (
-    workspaces.init, patches.import_, patches.export_, planning.plan, planning.forecast,
-    rebasing.rebase, planning.sync, resolving.resolve, rebasing.decide, targets.apply,
+    workspaces.init, patches.import_, patches.export_, rebasing.plan, rebasing.forecast,
+    rebasing.rebase, rebasing.sync, conflicts.resolve, rebasing.decide, targets.apply,
     targets.unapply, targets.verify, targets.overlay, targets.wheel, targets.branch, targets.report,
     inspecting.check, inspecting.audit, inspecting.notes, inspecting.diff, inspecting.why,
     merging.mergetool, merging.merge_file, workspaces.status, inspecting.doctor, serving.mcp,
@@ -68,8 +66,8 @@ _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
     ),
     "conflicts": (
         "Resolve conflicts, and share the recorded resolutions.",
-        (conflicts.list_, conflicts.show_, conflicts.resolve, conflicts.accept, conflicts.forget,
-         conflicts.propose, conflicts.learn, conflicts.pull, conflicts.push),
+        (conflicts.list_, conflicts.show_, conflicts.conflicts_resolve, conflicts.accept,
+         conflicts.forget, conflicts.propose, conflicts.learn, conflicts.pull, conflicts.push),
     ),
     "merge-driver": (
         "Use patchmgr's merge in git merge, rebase and cherry-pick.",

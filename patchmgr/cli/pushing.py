@@ -256,7 +256,7 @@ def files(
     Example: patchmgr files fix-allow-list
     """
     session, options = open_checkout_series(to, series)
-    found = commands.files.files_of(session, patch, options)
+    found = commands.show.files_of(session, patch, options)
     answer("files", found, render.authoring.files_text(found))
 
 
@@ -283,8 +283,8 @@ def changes(
     Example: patchmgr changes --since fix-allow-list src
     """
     session, options = open_checkout_series(to, series)
-    reach = commands.changes.DiffRange(since, until, reverse)
-    diff = commands.changes.changes(session, paths or (), options, reach)
+    reach = commands.show.DiffRange(since, until, reverse)
+    diff = commands.show.changes(session, paths or (), options, reach)
     if json:
         answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
     else:

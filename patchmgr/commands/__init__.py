@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.commands import (  # noqa: F401, I001 - names for the type checker
-        applied, apply, audit, branch, changes, check, conflicts, decide,
-        diff, doctor, drop, edit, export, files, fold, forecast, help, import_patches, init,
+        applied, apply, audit, branch, check, conflicts, decide,
+        diff, doctor, drop, edit, export, fold, forecast, help, import_patches, init,
         merge_driver, merge_file, mergetool, move, new, notes, overlay, plan, propose, push,
         rebase, refresh, report, resolve, resolver, series, sharing, show, split, status,
         sync, undo, upstream, upstreaming, wheel, why,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from patchmgr.commands.init import Branch, import_branch, init, name_from
 from patchmgr.commands.rebase import plan_lock, rebase_stack
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
-from patchmgr.engines.rebase.clean_stretch import longest_stretch
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
@@ -360,3 +359,33 @@ def _breaking_commit(
         len(changed_paths(store, *ends)), added if counts else None, removed if counts else None,
         tuple(dict.fromkeys(known))[:MOST_KNOWING],
     )  # fmt: skip
+
+
+def longest_stretch(
+    start: int, end: int, is_clean: Callable[[int], bool], suspects: Callable[[], Collection[int]]
+) -> int:
+    """Return the number of the newest upstream state onto which a series rebases cleanly.
+
+    The states are numbered; the series is on state `start`. Returns `start` only if a trial rebase
+    to `start + 1` gave a conflict. `suspects` returns the states that earlier conflicts name as
+    their causes. A state after a conflict may be clean again, and a bisection could miss it. So the
+    search tries the state before each suspect and, if that state is clean, a state after the
+    suspect. It halves the range only if there are no other suspects.
+    """
+    best, worst = start, end + 1
+    while best + 1 < worst:
+        named = sorted(n for n in suspects() if best < n <= min(worst, end))
+        is_last = best > start and named[:1] == [best + 1]
+        if is_last:
+            number = named[1] - 1 if named[1:] else (best + 1 + worst) // 2
+        elif named:
+            number = max(named[0] - 1, best + 1)
+        else:
+            number = end if worst > end else (best + worst) // 2
+        if is_clean(number):
+            best = number
+        elif is_last:
+            break
+        else:
+            worst = number
+    return best

@@ -1,16 +1,31 @@
-"""`show`: show a patch file, or describe its edits."""
+"""`show`, `files` and `changes`: a patch, its edits and files, and the diff of a checkout."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from enum import Enum
+
+from msgspec import Struct
 
 from patchmgr.engines.series.fold import FileStep, step_patch
+from patchmgr.engines.series.layers import State
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
 from patchmgr.model.edits import Edit, FileEdits
 from patchmgr.model.patch import Patch
+from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.merge_process import StructureApart
-from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
-from patchmgr.services.revising import chain_of
+from patchmgr.services.open_series import (
+    CheckoutOptions,
+    OpenSeries,
+    edited_files,
+    is_in,
+    opened_series,
+    paths_of,
+)
+from patchmgr.services.revising import chain_of, diffs_of
 from patchmgr.services.session import Session
 
 
@@ -54,3 +69,127 @@ def _file_edits(opened: OpenSeries, step: FileStep, structure: StructureApart) -
             base, theirs = (text.decode("utf-8", "surrogateescape") for text in texts)
             edits += structure.edits([(base, theirs)], path)
     return FileEdits(path, tuple(edits))
+
+
+class Sign(str, Enum):
+    """What a patch does to a file."""
+
+    MADE = "+"
+    CHANGED = "~"
+    DELETED = "-"
+
+
+class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
+    """A file of a patch; `is_edited` says whether it has edits that are not in the patch yet."""
+
+    path: str
+    sign: Sign
+    is_edited: bool
+
+
+class PatchFiles(Struct, frozen=True, rename={"rows": "files"}):
+    """The files of one patch: first the files in its diff, then other edited files."""
+
+    series: str
+    patch: str
+    rows: tuple[Touched, ...]
+
+
+def files_of(session: Session, given: str | None, options: CheckoutOptions) -> PatchFiles:
+    """Return the files of a patch (by default the top).
+
+    For the top patch, files with edits that are not refreshed yet are included.
+    """
+    with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
+        name = opened.pick_or_top(given)
+        patch = opened.patches[name]
+        edits = edited_files(opened) if name == opened.top else {}
+        signs = _signs(opened, patch, edits)
+        order = [path for path in _paths(patch) if path in signs]
+        order += sorted(signs.keys() - set(order))
+        rows = tuple(Touched(path, signs[path], path in edits) for path in order)
+        return PatchFiles(opened.name, name, rows)
+
+
+def _paths(patch: Patch) -> tuple[str, ...]:
+    """Return the paths that a patch creates, changes or deletes, without repetitions."""
+    both = ((change.old_path, change.new_path) for change in patch.files)
+    return tuple(dict.fromkeys(path for pair in both for path in pair if path is not None))
+
+
+def _signs(opened: OpenSeries, patch: Patch, edits: Mapping[str, Entry | None]) -> dict[str, Sign]:
+    """Map each path to what a patch does to the file.
+
+    For a pushed patch, the states before and after it are compared; for any other patch, the diff
+    is read.
+    """
+    if patch.name not in opened.names:
+        return _stated(patch)
+    at = opened.names.index(patch.name)
+    new = {**opened.states[at + 1], **edits}
+    layer = opened.ground.between(patch.name, opened.states[at], new)
+    return {path: _sign(*pair) for path, pair in layer.files.items()}
+
+
+def _sign(before: Entry | None, after: Entry | None) -> Sign:
+    if before is None:
+        return Sign.MADE
+    return Sign.CHANGED if after is not None else Sign.DELETED
+
+
+def _stated(patch: Patch) -> dict[str, Sign]:
+    signs: dict[str, Sign] = {}
+    for change in patch.files:
+        if change.old_path is not None and not change.is_copy:
+            signs[change.old_path] = Sign.DELETED
+        if change.new_path is not None:
+            was_there = change.old_path == change.new_path
+            signs[change.new_path] = Sign.CHANGED if was_there else Sign.MADE
+    return signs
+
+
+class DiffRange(Struct, frozen=True):
+    """The range of a diff: from the state before one pushed patch to the state after another.
+
+    If `since` is None, the diff starts after the top patch. If `until` is None, it ends with the
+    current files of the checkout. `is_reversed` swaps the two ends.
+    """
+
+    since: str | None = None
+    until: str | None = None
+    is_reversed: bool = False
+
+
+def changes(
+    session: Session, given: Sequence[str], options: CheckoutOptions, reach: DiffRange
+) -> bytes:
+    """Return the diff between two states of a checkout, in git's format.
+
+    `given` are the paths to include; if there are none, all paths are included. Raises
+    PatchmgrError "no-patch" if the first patch of the range is above the last one.
+    """
+    with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
+        opened.need_checkout()
+        paths = paths_of(opened, given)
+        first, last = (
+            None if end is None else opened.position(opened.pick(end))
+            for end in (reach.since, reach.until)
+        )
+        if first is not None and last is not None and first > last:
+            message = f"{shown(opened.names[first])} is above {shown(opened.names[last])}"
+            raise PatchmgrError("no-patch", message, "name the lower patch with --since")
+        old = opened.state if first is None else opened.states[first]
+        if last is None:
+            new: State = {**opened.state, **edited_files(opened, paths)}
+        else:
+            new = opened.states[last + 1]
+        if paths:
+            old, new = (_only(opened, state, old, new, paths) for state in (old, new))
+        if opened.ground.is_same(old, new):
+            return b""
+        return diffs_of(opened, (new, old) if reach.is_reversed else (old, new))[0]
+
+
+def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:
+    """Return the files of `old` and `new` at or below the given paths, as they are in `state`."""
+    return {p: opened.ground.entry(state, p) for p in (*old, *new) if is_in(p, paths)}

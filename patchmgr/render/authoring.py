@@ -16,11 +16,11 @@ from patchmgr.render.view import View
 if TYPE_CHECKING:
     from patchmgr.commands.applied import Listing
     from patchmgr.commands.edit import Edited
-    from patchmgr.commands.files import PatchFiles
     from patchmgr.commands.move import Moved
     from patchmgr.commands.push import Pushed
     from patchmgr.commands.refresh import Distributed, Refreshed
     from patchmgr.commands.series import Guarded
+    from patchmgr.commands.show import PatchFiles
     from patchmgr.commands.undo import Logged, Turn
     from patchmgr.model.edits import FileEdits
     from patchmgr.services.revising import Revised

@@ -9,6 +9,7 @@ import lzma
 import os
 import re
 import shlex
+import tempfile
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,10 +41,9 @@ from patchmgr.plumbing.forks import (
     range_patches,
     told_by,
 )
-from patchmgr.plumbing.git_process import text
+from patchmgr.plumbing.git_process import output, text
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import changes_between, commit_of_pull, is_ancestor
-from patchmgr.plumbing.mail_decoding import decoded_mail
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.session import Session
@@ -137,7 +137,7 @@ class Reading(Struct, frozen=True):
         if not needs_decoding(patch.raw):
             return patch
         self.say(f"Decoded {shown(patch.label)}, as git am does.")
-        return replace(patch, raw=decoded_mail(patch.raw))
+        return replace(patch, raw=_decoded_mail(patch.raw))
 
     def _read_folder(self, folder: Path) -> Iterator[SourcePatch | SeriesLine]:
         """Yield the patches that a folder's series file lists or, without one, all patch files."""
@@ -518,3 +518,22 @@ def _changes(upstream: GitUpstream, base: str, head: str) -> Changes:
     changes = changes_between(upstream.store, base, head)
     upstream.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
     return changes
+
+
+_UTF8 = (
+    b"MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: 8bit\n"
+)
+
+
+def _decoded_mail(mail: bytes) -> bytes:
+    """Return a mail as plain text in UTF-8, with the fields that `git am` reads."""
+    with tempfile.TemporaryDirectory(prefix="patchmgr-mail-") as folder:
+        message, patch = Path(folder, "message"), Path(folder, "patch")
+        line = ["mailinfo", "-b", "--no-scissors", "--encoding=UTF-8", str(message), str(patch)]
+        told = output(line, data=mail)
+        text, diff = message.read_bytes(), patch.read_bytes()
+    info = dict(field.split(b": ", 1) for field in told.splitlines() if b": " in field)
+    head = b"From: %s <%s>\n" % (info.get(b"Author", b""), info.get(b"Email", b""))
+    fields = (b"Date", b"Subject")
+    head += b"".join(b"%s: %s\n" % (name, info[name]) for name in fields if name in info)
+    return head + (b"" if (head + text).isascii() else _UTF8) + b"\n" + text + diff

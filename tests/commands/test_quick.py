@@ -79,7 +79,7 @@ def test_what_only_conflicts_need_is_not_loaded_for_a_rebase() -> None:
         "libcst", "git", "requests", "tree_sitter", "patchmgr.engines.moved.rung",
         "patchmgr.engines.rebase.rungs",
         "patchmgr.engines.series.predicates", "patchmgr.plumbing.package_index",
-        "patchmgr.plumbing.formatter_choice",
+        "configparser",
     )  # fmt: skip
     assert loaded.isdisjoint(late)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.cli import resolving
+from patchmgr.cli import conflicts
 from patchmgr.commands.resolve import Resolver
 from tests.commands.classes import leave
 from tests.commands.conftest import Answer, Scene
@@ -68,7 +68,7 @@ def driven(
     def run(resolver: Resolver) -> None:
         asyncio.run(drive(ResolverApp(resolver)))
 
-    monkeypatch.setattr(resolving, "_full_screen", lambda: run)
+    monkeypatch.setattr(conflicts, "_full_screen", lambda: run)
     return scene.call("resolve", code=code)
 
 

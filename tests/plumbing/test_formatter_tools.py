@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.formatter_settings import (
+from patchmgr.plumbing import formatter_tools
+from patchmgr.plumbing.formatter_tools import LARGEST_TEXT, Toolbox
+from patchmgr.plumbing.formatters import (
     black_settings,
     clang_settings,
     ruff_settings,
     yapf_settings,
 )
-from patchmgr.plumbing import formatter_tools
-from patchmgr.plumbing.formatter_tools import LARGEST_TEXT, Toolbox
 
 
 def _needs(tool: str) -> pytest.MarkDecorator:

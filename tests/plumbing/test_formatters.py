@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.formatter_settings import read_table
 from patchmgr.model.snapshot import SYMLINK
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import (
     LARGEST_SETTINGS,
     TreeFormatter,
+    read_table,
     tree_reader,
     work_tree_reader,
 )

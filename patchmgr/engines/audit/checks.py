@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.collected import check_collected
-from patchmgr.engines.audit.conditions import check_conditions
-from patchmgr.engines.audit.counts import check_counts
-from patchmgr.engines.audit.cxx import cxx_faults
+from patchmgr.engines.audit.cxx import check_conditions, cxx_faults
 from patchmgr.engines.audit.interfaces import check_interfaces
-from patchmgr.engines.audit.keys import check_keys
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.new_files import (
@@ -19,7 +16,7 @@ from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import encoding, syntax
-from patchmgr.engines.audit.twice import check_twice, defined_twice
+from patchmgr.engines.audit.twice import check_counts, check_keys, check_twice, defined_twice
 from patchmgr.engines.audit.undone import undone_patches
 
 CHECKS: tuple[Check, ...] = (

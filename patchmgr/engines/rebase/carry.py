@@ -295,7 +295,7 @@ def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
     """Merge hunks at the positions to which upstream moved their lines, or return the conflict."""
-    from patchmgr.engines.moved.following import MovedInput, follow_hunks
+    from patchmgr.engines.moved.rung import MovedInput, follow_hunks
 
     tools, files = work.tools, work.side.files
     if tools.elsewhere is None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.interfaces import check_interfaces
-from patchmgr.engines.audit.keys import check_keys
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.states import Check, run_checks
-from patchmgr.engines.audit.twice import check_twice
+from patchmgr.engines.audit.twice import check_keys, check_twice
 from tests.engines.audit.audited import audited
 from tests.tables import table
 

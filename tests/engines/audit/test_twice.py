@@ -6,7 +6,7 @@ import pytest
 
 from patchmgr.engines.audit import twice
 from patchmgr.engines.audit.cxx_includes import read_outside
-from patchmgr.engines.audit.twice import check_twice, defined_twice
+from patchmgr.engines.audit.twice import check_counts, check_keys, check_twice, defined_twice
 from patchmgr.engines.languages.cxx_declarations import Declaration
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -135,3 +135,92 @@ def test_the_sides_are_not_read_for_what_the_base_defines_twice(
     monkeypatch.setattr(twice, "read_outside", read)
     assert not found([defined_twice], *({"a.c": text.encode()} for text in sides))
     assert len(asked) == 2  # the result and the base
+
+
+@table(
+    ("path", "base", "first", "last", "said"),
+    {
+        "yaml": ("c.yml", "srv:\n{}  a: 1\n  b: 2\n  c: 3\n  d: 4\n{}", "  limit: 1\n",
+            "  limit: 2\n", ["limit"]),
+        "yaml-of-another-block": ("c.yml", "{}  a: 1\n  b: 2\n  c: 3\n  d: 4\n{}",
+            "one:\n  limit: 1\n", "two:\n  limit: 2\n", []),
+        "yaml-of-another-document": ("c.yml", "{}a: 1\nb: 2\n---\nc: 3\nd: 4\n{}", "limit: 1\n",
+            "limit: 2\n", []),
+        "yaml-of-another-item": ("c.yml", "jobs:\n{}- name: a\n  run: x\n- name: b\n  run: y\n{}",
+            "- name: c\n  if: z\n", "- name: d\n  if: z\n", []),
+        "json": ("c.json", '{{\n{}  "a": 1,\n  "b": 2,\n  "c": 3,\n{}  "d": 4\n}}\n',
+            '  "limit": 1,\n', '  "limit": 1,\n', ["limit"]),
+        "section": ("c.cfg", "{}[a]\nx = 1\n[b]\ny = 1\n[c]\nz = 1\n{}", "[lint]\nx = 2\n",
+            "[lint]\nx = 3\n", ["[lint]"]),
+        "of-another-section": ("c.cfg", "[a]\n{}x = 1\n[b]\ny = 1\n[c]\n{}z = 1\n", "w = 2\n",
+            "w = 3\n", []),
+        "typescript": ("t.ts", "const t = {{\n{}  a: 1,\n  b: 2,\n  c: 3,\n{}}};\n", "  mine: 1,\n",
+            "  mine: 2,\n", ["mine"]),
+        "go": ("t.go", "{}func A() {{\n}}\n\nfunc B() {{\n}}\n\nfunc C() {{\n}}\n{}",
+            "func Max(x int) {\n}\n", "func Max(x int) {\n}\n", ["func Max"]),
+        "go-of-another-type": ("t.go",
+            "{}func A() {{\n}}\n\nfunc B() {{\n}}\n\nfunc C() {{\n}}\n{}",
+            "func (a A) Max(x int) {\n}\n", "func (b B) Max(x int) {\n}\n", []),
+        "case": ("t.go",
+            "func A() {{\n\tswitch x {{\n{}\tcase 1:\n\t\ta()\n" "\tcase 2:\n\t\tb()\n{}\t}}\n}}\n",
+            "\tcase 3:\n\t\tc()\n", "\tcase 3:\n\t\td()\n", ["case 3"]),
+        "case-of-another-switch": ("t.go",
+            "func A() {{\n\tswitch x {{\n{}\tcase 1:\n\t\ta()\n\t}}\n"
+            "\tswitch y {{\n\tcase 2:\n\t\tb()\n{}\t}}\n}}\n", "\tcase 3:\n\t\tc()\n",
+            "\tcase 3:\n\t\td()\n", []),
+        "shell": ("t.sh", "{}a() {{\n  x\n}}\nb() {{\n  y\n}}\nc() {{\n  z\n}}\n{}",
+            "retry() {\n  v\n}\n", "retry() {\n  w\n}\n", ["retry"]),
+        "rust": ("t.rs", "{}fn a() {{\n}}\n\nfn b() {{\n}}\n\nfn c() {{\n}}\n{}",
+            "pub fn max(x: u8) {\n}\n", "fn max(x: u8) {\n}\n", ["fn max"]),
+    },
+)  # fmt: skip
+def test_what_both_sides_add_to_a_block_is_told(
+    path: str, base: str, first: str, last: str, said: list[str]
+) -> None:
+    sides = (base.format(*some).encode() for some in (("", ""), (first, ""), ("", last)))
+    told = found([check_keys], *({path: side} for side in sides))
+    assert [finding.symbol for finding in told] == said
+    assert not any(finding.is_certain for finding in told)
+
+
+LINES = "".join(f"    {{{n}, name{n}}},\n" for n in range(9))
+TABLE = f"#define SIZE 9\n\n\nstruct entry entries[] = {{\n{LINES}}};\n"
+
+
+def _with(entry: str, after: int, size: int = 10) -> str:
+    line = f"    {{{after}, name{after}}},\n"
+    return TABLE.replace("SIZE 9", f"SIZE {size}").replace(line, line + entry)
+
+
+MINE = _with("    {20, mine},\n", 1)
+TOLD = ["both sides raise this number from 9 to 10, and each of them also adds 1 other line"]
+TWO = _with("    {20, mine},\n    {21, more},\n", 1, 11)
+
+
+@table(
+    ("mine", "upstream", "said"),
+    {
+        "an-entry-each": (MINE, _with("    {30, theirs},\n", 6), TOLD),
+        "two-entries-each": (
+            TWO, _with("    {30, theirs},\n    {31, other},\n", 6, 11),
+            [
+                "both sides raise this number from 9 to 11, and each of them also adds 2 other "
+                "lines"
+            ],
+        ),
+        "the-same-entry": (MINE.replace("name0", "name"), MINE.replace("name8", "name"), []),
+        "another-number-of-entries": (MINE, _with("    {30, theirs},\n    {31, b},\n", 6), []),
+        "a-number-that-falls": (
+            MINE.replace("SIZE 10", "SIZE 8"), _with("    {30, theirs},\n", 6, 8), [],
+        ),
+        "other-text-beside-it": (
+            MINE.replace("SIZE 10", "MOST 10"), _with("    {30, b},\n", 6).replace("SIZE", "MOST"),
+            [],
+        ),
+    },
+)  # fmt: skip
+def test_a_size_that_both_sides_raise_for_their_own_entry(
+    mine: str, upstream: str, said: list[str]
+) -> None:
+    findings = found([check_counts], *({"t.c": x.encode()} for x in (TABLE, mine, upstream)))
+    assert [finding.text for finding in findings] == said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.conflicts.choices import (
+from patchmgr.commands.resolve import (
     content_of,
     edited,
     offered,

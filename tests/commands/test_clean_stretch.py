@@ -6,7 +6,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from patchmgr.engines.rebase.clean_stretch import longest_stretch
+from patchmgr.commands.plan import longest_stretch
 from tests.tables import table
 
 END = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from patchmgr.formats.formatter_settings import (
+from patchmgr.plumbing.formatters import (
     black_settings,
     clang_settings,
     hooked_tools,
