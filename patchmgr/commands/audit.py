@@ -39,10 +39,7 @@ class Audited(Struct, frozen=True):
 
 
 def audit_series(session: Session, name: str) -> Audited:
-    """Return the findings of the audit for a series on its own pin.
-
-    A fault that the pin itself already has is not a finding.
-    """
+    """Return the findings for a series on its own pin, without the faults of the pin itself."""
     with series_at_pin(session, name) as at_pin:
         return Audited(name, audit_at_pin(session, at_pin))
 

@@ -299,10 +299,7 @@ class _Place(Struct, frozen=True):
 
 
 def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
-    """Return the full names of the refs of a branch and, if it is given, a tag.
-
-    Raises PatchmgrError "usage" if git does not accept one of the names.
-    """
+    """Return the full names of the refs of a branch and a tag; raise "usage" if git refuses one."""
     names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
     for given, full in zip((branch, tag), names, strict=False):
         if str(given).startswith("-") or given == "HEAD" or not is_ref_name(full):

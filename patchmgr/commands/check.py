@@ -168,10 +168,7 @@ class Runner(Struct, frozen=True):
 
 
 def first_bad(is_bad: Callable[[int], bool], last: int) -> int:
-    """Return the index of the first bad state, found by bisection.
-
-    State 0 must be good, and state `last` must be bad.
-    """
+    """Return the index of the first bad state between 0 (good) and `last` (bad), by bisection."""
     good, bad = 0, last
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -414,10 +411,7 @@ def _files(
 
 
 def _work_files(clone: Clone, paths: Collection[str], at_pin: SeriesAtPin) -> Overlay:
-    """Return the state that the series applies to, with some files taken from a work tree.
-
-    The files are converted to the form in which git would store them.
-    """
+    """Return the state that the series applies to, with files of a work tree as git stores them."""
     below, scratch, tree = at_pin.tree, at_pin.scratch, WorkTree(clone.root)
     found = dict[str, WorkFile | None].fromkeys(paths)
     for path in paths:

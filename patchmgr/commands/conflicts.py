@@ -161,10 +161,7 @@ def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
 
 
 def _whole_files(memory: Memory, path: str, names: Collection[str]) -> Iterator[str]:
-    """Yield the ids of conflicts recorded for the whole file at a path, except those in `names`.
-
-    They are also forgotten, because their resolutions contain the text to be forgotten.
-    """
+    """Yield the ids of conflicts recorded for the whole file at a path, except those in `names`."""
     for name in memory.workspace.conflicts():
         found = None if name in names else _listed(memory, name).recorded
         if found is None or found.kind is not RecordKind.FILE or found.path != path:
@@ -264,10 +261,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 
 
 def record(memory: Memory, solved: Sequence[Recorded]) -> tuple[Recorded, ...]:
-    """Record resolutions, and return them.
-
-    Raises PatchmgrError "solved-otherwise" if one of them contradicts a recorded resolution.
-    """
+    """Record and return resolutions; raise "solved-otherwise" if one contradicts an earlier one."""
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

@@ -89,11 +89,7 @@ def _write(session: Session, decisions: Sequence[Decision]) -> None:
 def _named_patch(
     workspace: Workspace, given: str, series: str | None, decided: Sequence[Decision] = ()
 ) -> tuple[str, str]:
-    """Return the series and the full name of a patch.
-
-    The patch may also be one that is no longer in a series, but is named by a decision in
-    `decided`.
-    """
+    """Return the series and the full name of a patch in a series or in `decided`."""
     known = {series: workspace.series_record(series)} if series else workspace.lock().series
     names = {name: list(workspace.series_file(name).names()) for name in sorted(known)}
     for decision in decided:
@@ -144,10 +140,7 @@ def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Deci
 
 
 def _read(by: str) -> tuple[int | None, str | None]:
-    """Return (pull request, commit) as `by` names them; each is None if `by` does not name it.
-
-    A short number may be either.
-    """
+    """Return (pull request, commit) as `by` names them, or None; a short number may be either."""
     pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
     number = None if pull is None else int(pull[1] or pull[2])
     return number, None if commit is None else commit[1]

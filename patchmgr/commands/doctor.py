@@ -59,10 +59,7 @@ class Diagnosis(Struct, frozen=True):
 def examine(
     session: Session | None, *, repairs: bool, prunes: bool, is_dry_run: bool
 ) -> tuple[Diagnosis, ...]:
-    """Examine the program, the stores and, if there is one, the workspace.
-
-    With `repairs`, broken stores are repaired. With `prunes`, leftover files and refs are deleted.
-    """
+    """Examine program, stores and workspace; repair stores, or prune leftovers, if asked."""
     found = [*_program(), *_stores(repairs=repairs, prunes=prunes, is_dry_run=is_dry_run)]
     if session is None:
         hint = "run the command in a workspace, or name a workspace with: patchmgr -C DIR doctor"

@@ -95,10 +95,7 @@ def _name_lost_fields(session: Session, old: Patch, new: Patch, asked: Mapping[s
 
 
 def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
-    """Return the patch with a new header.
-
-    If the header is not valid, saves its text for the user and raises PatchmgrError "bad-patch".
-    """
+    """Return the patch with a new header; save an invalid header, and raise "bad-patch"."""
     if header and not header.endswith(b"\n"):
         header += b"\n"
     line = opened.file.line(patch.name)

@@ -209,10 +209,7 @@ class _Export(Struct, frozen=True):
 
 
 def _moved_from_start(carried: RebasedSeries) -> set[str]:
-    """Return the patches with a hunk for line 0 or 1 of a file that belongs below it by now.
-
-    `git apply` looks nowhere else for such a hunk; `patch` does.
-    """
+    """Return the patches with a hunk for line 0 or 1 of a file that belongs below it by now."""
     return {
         patch.outcome.name
         for patch in carried.judged

@@ -49,10 +49,7 @@ def fold(
 
 
 def _refuse_other_conditions(opened: OpenSeries, target: str, others: Sequence[str]) -> None:
-    """Raise PatchmgrError "usage" if a patch may be left out where the target is not.
-
-    Patches with guards, groups or conditions of their own would lose them.
-    """
+    """Raise a "usage" error if a patch would lose guards, groups or conditions of its own."""
     wanted = _conditions(opened, target)
     for name in others:
         if _conditions(opened, name) != wanted:
@@ -114,10 +111,7 @@ def fold_diff(
 
 
 def _below(opened: OpenSeries, diff: Patch) -> Patch:
-    """Return a diff whose paths are relative to the root of the checkout.
-
-    The given paths are relative to the current folder if that folder is in the checkout.
-    """
+    """Return a diff, given relative to the current folder, relative to the checkout's root."""
     cwd = opened.options.cwd
     root = opened.checkout.root if opened.checkout is not None else cwd
     folder = cwd.relative_to(root).as_posix() if cwd.is_relative_to(root) else "."

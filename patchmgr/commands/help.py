@@ -29,10 +29,7 @@ def topics() -> tuple[Topic, ...]:
 
 
 def find_topic(name: str, commands: Collection[str]) -> Topic | None:
-    """Return the topic with this name, or None if only a command has the name.
-
-    Raises PatchmgrError "unknown-topic" for any other name.
-    """
+    """Return the named topic or, for a command, None; raise "unknown-topic" for other names."""
     known = {topic.name: topic for topic in topics()}
     if name in known or name in commands:
         return known.get(name)
@@ -42,11 +39,7 @@ def find_topic(name: str, commands: Collection[str]) -> Topic | None:
 
 
 def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
-    """Write man pages to a folder.
-
-    Raises PatchmgrError "in-the-way" if this would replace a file that is not one of patchmgr's man
-    pages.
-    """
+    """Write man pages to a folder; raise "in-the-way" if a file is not one of patchmgr's pages."""
     for name in pages:
         place = folder / name
         if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):

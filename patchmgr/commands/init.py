@@ -119,10 +119,7 @@ def init_from_branch(
 
 
 def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Started:
-    """Add an upstream to an empty workspace, and import a branch as a series.
-
-    The series gets the name of the upstream.
-    """
+    """Add an upstream to an empty workspace, and import a branch as a series of the same name."""
     fork_base = find_fork_base(branch.repository, branch.name, branch.upstream)
     merges = branch.merges
     if merges is None and (fork_base.merges or fork_base.squashed):

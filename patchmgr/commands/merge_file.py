@@ -47,10 +47,7 @@ class MergedFile(Struct, frozen=True):
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
-    """Return the workspace that contains a folder, or None if no workspace does.
-
-    Raises PatchmgrError "no-workspace" instead of returning None if the user named the workspace.
-    """
+    """Return the workspace around a folder, or None unless the user named one."""
     try:
         return find_workspace(start)
     except PatchmgrError:

@@ -21,10 +21,7 @@ from patchmgr.workspace import Change
 def move(
     session: Session, given: str, options: CheckoutOptions, *, before: str | None, after: str | None
 ) -> Revised:
-    """Move a patch before or after another patch of its series.
-
-    Raises PatchmgrError "depends" if the series would then result in different files.
-    """
+    """Move a patch within its series; raise "depends" if the series then gives other files."""
     if (before is None) == (after is None):
         raise UsageError("give the new position: --before PATCH or --after PATCH")
     with opened_series(session, options) as opened:
@@ -111,10 +108,7 @@ def _check_not_pushed(session: Session, name: str, source: str, above: str) -> N
 
 
 def _beside(session: Session, into: str) -> str:
-    """Return the series directly above or below `into`.
-
-    Raises PatchmgrError "usage" unless there is exactly one.
-    """
+    """Return the one series directly above or below `into`, or raise a "usage" error."""
     record = session.workspace.series_record(into)
     every = session.workspace.lock().series.values()
     beside = [upper.name for upper in every if upper.on == into]
@@ -126,10 +120,7 @@ def _beside(session: Session, into: str) -> str:
 
 
 def _is_down(session: Session, source: str, into: str) -> bool:
-    """Return whether `into` is the series directly below `source`, not the one directly above.
-
-    Raises PatchmgrError "usage" if neither of the two is based on the other.
-    """
+    """Return whether `into` is the series directly below `source`, not the one directly above."""
     if session.workspace.series_record(source).on == into:
         return True
     if session.workspace.series_record(into).on == source:

@@ -315,10 +315,7 @@ def _arrival(reader: ObjectReader, commit: str) -> Arrival:
 
 
 def _brought(steps: Sequence[Step], paths: set[str], parts: Subsystems) -> tuple[Brought, ...]:
-    """Return upstream's commits to files of the series, grouped by subsystem.
-
-    `steps` are the commits to list; commits that contain patches of the series are not among them.
-    """
+    """Return upstream's commits (`steps`) to files of the series, grouped by subsystem."""
     groups: dict[str, dict[str, tuple[Step, list[str]]]] = {}
     for step in steps:
         for path in sorted(paths & set(step.changes)):

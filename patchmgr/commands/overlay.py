@@ -32,10 +32,7 @@ def make_overlay(
     where: Location,
     place: Path,
 ) -> Overlaid:
-    """Make the overlay of a series for an installed package; the package itself is not changed.
-
-    Raises PatchmgrError "out-of-reach" if the series changes no module of the package.
-    """
+    """Make the overlay of a series for a package; raise "out-of-reach" if no module changes."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
     check_ours(place, is_ours=is_of_overlay)

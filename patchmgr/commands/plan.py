@@ -71,10 +71,7 @@ def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Pl
 def plan_branch(
     branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
 ) -> Plan:
-    """Plan how to merge upstream into a branch, up to a state, without saving the plan.
-
-    The branch is rebased as one patch: its difference from the upstream state that it last merged.
-    """
+    """Plan how to merge upstream into a branch, which is rebased as one patch; save no plan."""
     name, repository = name_from(branch.name), branch.repository
     end = commit_named(find_git_dir(repository), onto, repository)
     upstream = Upstream(name, "git", str(repository))

@@ -111,10 +111,7 @@ def propose(session: Session, name: str, given: Given, *, by: str, runs: bool) -
 
 
 def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, ...]:
-    """Check the saved proposal again, and record it as the resolution.
-
-    Raises PatchmgrError "not-accepted" if there is no proposal, or if it no longer passes.
-    """
+    """Check the proposal again, and record it; raise "not-accepted" if it fails or is gone."""
     with session.writing():
         target = _target(session, name)
         found = session.workspace.kept(OFFERED.format(target.recorded.id), Solution)
@@ -128,10 +125,7 @@ def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, 
 
 
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
-    """Check a proposed resolution, and record it if it passes.
-
-    `by` names who proposed the resolution, and `who` names the person who accepts it.
-    """
+    """Check a resolution that `by` proposes; if it passes, record it for the person `who`."""
     with session.writing():
         checked = _check(session, _target(session, name), given, by=by)
         if checked.proposed.has_passed:
@@ -142,10 +136,7 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
 def accept_anyway(
     session: Session, name: str, given: Given, *, by: str, because: str
 ) -> tuple[Proposed, tuple[Recorded, ...]]:
-    """Record a resolution that a person accepts with a reason, even if it fails a check.
-
-    Raises PatchmgrError "bad-resolution" if it does not fit into the file in conflict.
-    """
+    """Record a resolution that may fail a check, but must fit, with a person's reason."""
     because = reason_in(because)
     with session.writing():
         checked = _check(session, _target(session, name), given, by=by)

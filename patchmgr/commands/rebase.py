@@ -291,10 +291,7 @@ def skip_patch(
 
 
 def abort_rebase(session: Session) -> None:
-    """Stop the rebase in progress: delete its work area and its unresolved conflicts.
-
-    Its checkout is removed unless a person changed something in it.
-    """
+    """Stop the rebase in progress: delete its conflicts, work area and, if unedited, checkout."""
     with session.writing():
         in_progress = require_in_progress(session)
         if session.is_dry_run:
@@ -377,10 +374,7 @@ def rebase_stack(
     change: Change,
     checkout: RebaseCheckout | None = None,
 ) -> Iterator[SeriesOutcome]:
-    """Rebase a stack of series, lowest first; yield each outcome.
-
-    Results without a conflict are added to `change`, the change of the workspace.
-    """
+    """Rebase a stack, lowest first; yield each outcome, and add clean ones to `change`."""
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), in_progress)

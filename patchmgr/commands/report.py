@@ -57,10 +57,7 @@ def _review(
     sites: Callable[[], tuple[ChangedSite, ...]],
     answers: Answers,
 ) -> Review:
-    """Return the part of a report that is meant for reviewers.
-
-    `sites` is called last, because it waits for other processes.
-    """
+    """Return the part of a report for reviewers; `sites`, called last, waits for processes."""
     loaded, scratch, base = at_pin.loaded, at_pin.scratch, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
     tree, files = scratch.tree(base), Fetching(loaded.upstream, scratch.read)

@@ -311,10 +311,7 @@ def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
 
 
 def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
-    """Return the text with which a person's choice replaces a region of a conflict.
-
-    None means that a file without regions is deleted.
-    """
+    """Return the text that a choice gives a region, or None if the file is deleted."""
     if choice.taken in (Taken.EDITED, Taken.CANDIDATE):
         return choice.text
     if file.marked is None:
@@ -324,10 +321,7 @@ def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
 
 
 def content_of(file: FileConflict, choices: Choices) -> bytes | None:
-    """Return a file with a person's choices applied; regions without a choice keep their markers.
-
-    Returns None if the choice deletes a file without regions.
-    """
+    """Return a file with the chosen texts, and markers elsewhere, or None if it is deleted."""
     if file.marked is None:
         name = conflict_id(file.base, file.ours, file.theirs, None)
         return text_of(file, 0, choices[name])

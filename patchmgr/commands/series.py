@@ -30,10 +30,7 @@ def new_series(
     base: str | None,
     on: str | None,
 ) -> SeriesRecord:
-    """Create an empty series on an upstream state, or on top of another series.
-
-    Raises PatchmgrError "usage" if the name is in use or not valid, or if no state is given.
-    """
+    """Create an empty series on a state or a series; raise "usage" for a bad name or no state."""
     check_name(name, what="series", kind="usage")
     with session.writing():
         lock = session.workspace.lock()
@@ -50,10 +47,7 @@ def new_series(
 def _new_record(
     session: Session, name: str, upstream: str | None, base: str | None, on: str | None
 ) -> SeriesRecord:
-    """Return the record of a new series.
-
-    A series that is based on another series has the pin of that series.
-    """
+    """Return the record of a new series; one based on another series has the pin of that."""
     lower = None if on is None else session.workspace.series_record(on)
     if lower is None and (upstream is None or base is None):
         verb = f"patchmgr series new {name}"

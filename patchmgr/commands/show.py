@@ -96,10 +96,7 @@ class PatchFiles(Struct, frozen=True, rename={"rows": "files"}):
 
 
 def files_of(session: Session, given: str | None, options: CheckoutOptions) -> PatchFiles:
-    """Return the files of a patch (by default the top).
-
-    For the top patch, files with edits that are not refreshed yet are included.
-    """
+    """Return the files of a patch (by default the top), for the top with unrefreshed edits."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         name = opened.pick_or_top(given)
         patch = opened.patches[name]

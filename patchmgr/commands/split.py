@@ -83,10 +83,7 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Return `part` with the hunks of the patch that upstream already has at `ref`.
-
-    Raises PatchmgrError "usage" if upstream has none of the hunks.
-    """
+    """Return `part` with the hunks that upstream has at `ref`; raise "usage" if it has none."""
     with opened_series(session, options, only_reads=True) as opened:
         name, patch = opened.name, opened.pick(given)
     tried = replace(session, workspace=Foreseen(session.workspace, {}))

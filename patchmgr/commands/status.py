@@ -85,10 +85,7 @@ class Status(Struct, frozen=True):
 
 
 def status(session: Session, now: int) -> Status:
-    """Return the status of a workspace, without contacting an upstream or a remote.
-
-    `now` is the time in seconds since 1970.
-    """
+    """Return the status at `now` (seconds since 1970), without asking upstreams or remotes."""
     lock = session.workspace.lock()
     syncs: Mapping[str, LastSync] = {}
     with suppress(PatchmgrError):  # git is missing, or refuses to read the repository
@@ -229,10 +226,7 @@ class CommitOrigin(Struct, frozen=True):
 
 
 def describe_commit(session: Session, name: str, *, repository: Path | None) -> CommitOrigin:
-    """Return the origin of a commit, branch or tag.
-
-    Raises PatchmgrError "unknown-ref" if there is no such commit.
-    """
+    """Return the origin of a commit, branch or tag; raise "unknown-ref" if there is none."""
     lock = session.workspace.lock()
     records = [record for _, record in sorted(lock.series.items())]
     places = [find_git_dir(repository)] if repository is not None else []

@@ -263,10 +263,7 @@ class _Publisher(Struct, frozen=True):
     def _written(
         self, pulls: PullRequests, found: Request | None, warnings: Sequence[str], *, closes: bool
     ) -> Request:
-        """Write the title and body of the pull request, and a comment.
-
-        The comment is added only if its mark is not yet in the body.
-        """
+        """Write title and body of the pull request, and a comment unless the body has its mark."""
         title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
         found = found or pulls.open(title, body)
         comment = comment_markdown(self.proposal)

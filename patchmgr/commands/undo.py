@@ -57,10 +57,7 @@ def read_log(session: Session) -> Logged:
 
 
 def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Operation]]:
-    """Return the operations that can be undone, and the operations that can be redone.
-
-    The next operation to undo or to redo is the last one in its list.
-    """
+    """Return the operations that can be undone and redone, the next one last in each list."""
     by_number = {operation.number: operation for operation in operations}
     done: list[Operation] = []
     undone: list[Operation] = []
@@ -142,10 +139,7 @@ def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) ->
 def _files(
     session: Session, chosen: Sequence[Operation], *, is_back: bool
 ) -> dict[str, bytes | None]:
-    """Map each path to the content to restore, or to None if the file is to be deleted.
-
-    Raises PatchmgrError "edited" if a file was edited since.
-    """
+    """Map each path to its old content, or None; raise "edited" if a file was edited since."""
     root, log = session.workspace.root, session.workspace.log
     now: dict[str, str | None] = {}
     for operation in chosen:

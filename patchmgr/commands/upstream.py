@@ -78,10 +78,7 @@ def add_upstream(session: Session, upstream: Upstream, *, reference: Path | None
 
 
 def _checked_archive(location: str) -> str:
-    """Return a URL unchanged, and a path as an absolute path.
-
-    Raises PatchmgrError "usage" if there is no file or folder at the path.
-    """
+    """Return a URL, or the absolute path of an existing file or folder."""
     if location.startswith(("https://", "http://")):
         if location.endswith("/"):
             raise UsageError(f"{shown(location)} is not the URL of a file")

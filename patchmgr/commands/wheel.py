@@ -178,10 +178,7 @@ class Wheel(Closing):
         return info
 
     def read(self, path: str) -> WorkFile | None:
-        """Return a file of the wheel, or None if it has no such file.
-
-        Raises PatchmgrError "bad-archive" if the content does not match RECORD.
-        """
+        """Return a file of the wheel, or None; raise "bad-archive" if RECORD does not match it."""
         info = self._members.get(path)
         if info is None:
             return None

@@ -327,10 +327,7 @@ def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 
 def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the files of any archive, with the checks of `read_sdist`.
-
-    If one top folder contains all files, their paths are relative to that folder.
-    """
+    """Yield the files of any archive as `read_sdist` does, also without a top folder."""
     members = (member for member, _ in _placed(file, limits, lambda path: path))
     paths = [safe_path(m.name) for m in members if m.kind is not MemberKind.DIRECTORY]
     if not paths:

@@ -17,10 +17,7 @@ _COPY_ALL = 0x10000
 
 
 def read_binary(reader: PatchReader) -> BinaryChange:
-    """Read a binary patch after its "GIT binary patch" line and return its forward change.
-
-    The reverse change, if there is one, is checked but not returned.
-    """
+    """Read a binary patch after its "GIT binary patch" line and return its forward change."""
     forward = _read_half(reader)
     if forward is None:
         raise reader.fault("a literal or delta line is expected here")
@@ -36,10 +33,7 @@ def apply_binary(change: BinaryChange, old: bytes) -> bytes:
 
 
 def apply_delta(delta: bytes, old: bytes) -> bytes:
-    """Return the content that results from applying a git delta to `old`.
-
-    Raises a "bad-patch" error if the delta is malformed, truncated, or made for other content.
-    """
+    """Return what a git delta makes of `old`; raise a "bad-patch" error if it does not fit."""
     try:
         return _applied(delta, old)
     except IndexError:

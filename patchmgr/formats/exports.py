@@ -367,10 +367,7 @@ def _package(pinned: Pinned) -> PackagePatch | None:
 
 
 def _came_as(item: ExportItem) -> PackagePatch | None:
-    """Return the package that is named in the file name of a patch.
-
-    Returns None if there is none, or if the diff changes files outside the package's folder.
-    """
+    """Return the package in the file name of a patch that stays in its folder, or None."""
     name = read_name(item.patch.name)
     if name is None or item.line.is_reversed:
         return None

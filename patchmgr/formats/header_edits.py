@@ -47,10 +47,7 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with its diff replaced and the diffstat removed from its header.
-
-    Raises a "bad-patch" error if the header would then be read differently.
-    """
+    """Return a patch file with another diff and no diffstat; raise if the header then differs."""
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in lines if line not in kept)
@@ -121,10 +118,7 @@ def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
 
 
 def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
-    """Return the lines of a message with one field replaced, or added if it is missing.
-
-    An empty `value` removes the field.
-    """
+    """Return the lines of a message with one field set, or removed if `value` is empty."""
     if _NAME.fullmatch(name) is None:
         raise UsageError(f"{shown(name)} is not a valid field name")
     if name.lower() in _OF_THE_MAIL:
@@ -154,10 +148,7 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 
 
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
-    """Return the header of `patch` with the message of `other` appended.
-
-    `nobody` is used if the patch names no author.
-    """
+    """Return the header of `patch`, by `nobody` if it names no author, and `other`'s message."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
     text = without_last_blanks(body)
@@ -179,10 +170,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 
 
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
-    """Return a mail from git format-patch with these fields set in its message.
-
-    A field that exists is replaced, and an empty value removes it.
-    """
+    """Return a mail from git format-patch with these fields set, or removed if empty."""
     _, _, rest = mail.partition(b"\n")
     head, body, diff = _taken_apart(rest)
     for name, value in fields.items():

@@ -72,10 +72,7 @@ def parse_lock(raw: bytes) -> Lock:
 
 
 def write_lock(lock: Lock) -> bytes:
-    """Return the content of upstream.lock for a lock, with sorted keys.
-
-    Raises a "bad-lock" error if `parse_lock` would not accept the file.
-    """
+    """Return upstream.lock with sorted keys; raise "bad-lock" if `parse_lock` would refuse it."""
     content: dict[str, Any] = {"format": LOCK_FORMAT}
     if lock.upstreams:
         content["upstream"] = {name: _table(each) for name, each in lock.upstreams.items()}

@@ -39,10 +39,7 @@ def repaired(text: str) -> str:
 
 
 def decoded_words(raw: bytes) -> str:
-    """Return a header's text with its encoded words decoded.
-
-    White space between two encoded words is dropped.
-    """
+    """Return a header's text with its encoded words decoded, and no space between two of them."""
     made, at = bytearray(), 0
     for match in _WORD.finditer(raw):
         between = raw[at : match.start()]
@@ -165,10 +162,7 @@ _CLOCK = " 00:00:00 +0000"
 
 
 def leading_date(text: str) -> str | None:
-    """Return the date that a text begins with, in git's raw form, or None if there is none.
-
-    A date without a time is midnight, UTC.
-    """
+    """Return the date that a text begins with (default: midnight, UTC) in git's form, or None."""
     words = squeezed(text).split(" ")
     starts = (" ".join(words[:end]) for end in range(len(words), 0, -1))
     found = (parse_date(start + _CLOCK * bool(_DAY.fullmatch(start))) for start in starts)
@@ -205,10 +199,7 @@ def _unquoted(text: str) -> str:
 
 
 def _person(rest: str, email: str) -> tuple[str, str] | None:
-    """Return (name, email) as a git commit can contain them, or None if no name is left.
-
-    If `rest` cannot be a name, the address is used as the name.
-    """
+    """Return (name, email) as a git commit can contain them, or None if no name is left."""
     is_name = rest and len(rest.encode()) <= _LONGEST_NAME and not re.search("[@<>]", rest)
     # git removes the same characters from names: strbuf_addstr_without_crud.
     parts = (text.strip(_CRUD) for text in (rest if is_name else email, email))
@@ -394,10 +385,7 @@ def read_fields(lines: Iterable[str]) -> dict[str, str]:
 
 
 def without_stat(lines: Sequence[bytes]) -> list[bytes]:
-    """Return a mail's body without the diffstat below its `---` line.
-
-    If nothing else is below the `---` line, that line is removed, too.
-    """
+    """Return a mail's body without the diffstat and, if it was alone, without its `---` line."""
     cut = next((at for at, line in enumerate(lines) if line[:3] == b"---" and is_cut(line)), None)
     if cut is None:
         return without_last_blanks(lines)

@@ -129,10 +129,7 @@ def _read_block(lines: Sequence[bytes]) -> tuple[list[_Field], int]:
 
 
 def _charset(named: dict[str, _Field], name: str) -> str | None:
-    """Return the charset of the text, or None if the header names none.
-
-    A mail whose text must be decoded first is refused.
-    """
+    """Return the charset of the text, or None; refuse a mail that must be decoded first."""
     hint = "decode the mail first: git mailinfo message diff < mail > header"
     if "content-transfer-encoding" in named:
         encoding = named["content-transfer-encoding"].text().lower()
@@ -225,10 +222,7 @@ _HG = b"# HG changeset patch"
 
 
 def _as_mail(lines: Sequence[bytes]) -> list[bytes] | None:
-    """Convert a header in another form to the lines of a mail; return None for an unknown form.
-
-    The lines have no newlines. Text that fits no field of the mail is kept in its message.
-    """
+    """Convert a header in another form to the lines of a mail, or return None."""
     lines = lines[text_at(lines) :]
     if not lines:
         return None

@@ -54,10 +54,7 @@ _check()
 
 
 def start_check(name: str) -> dict[str, bytes]:
-    """Return files that make Python warn at startup if a distribution's files have changed.
-
-    Their paths are relative to the folder where the distribution is installed.
-    """
+    """Return files, by path in site-packages, that make Python warn if patched files changed."""
     module = f"_patchmgr_check_{name.replace('-', '_')}"
     return {
         f"{module}.pth": f"import {module}\n".encode(),

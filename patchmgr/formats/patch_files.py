@@ -30,10 +30,7 @@ from patchmgr.model.series import SeriesLine
 
 
 def reversed_patch(patch: Patch) -> Patch:
-    """Return the patch that undoes this one, with the same header and file bytes.
-
-    Raises PatchmgrError "unsupported" for a copy or a binary file, which cannot be reversed.
-    """
+    """Return the patch that undoes this one; a copy or a binary file is "unsupported"."""
     files = tuple(_reversed_file(patch.name, change) for change in reversed(patch.files))
     return replace(patch, files=files, is_reversed=not patch.is_reversed)
 

@@ -58,10 +58,7 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def folders_around(path: str) -> list[str]:
-    """Return the folders that contain a path, innermost first, each with a final slash.
-
-    The last one is "", the root.
-    """
+    """Return the folders around a path with final slashes, innermost first and "" last."""
     return [*(f"{folder}/" for folder in reversed([*parents_of(path)])), ""]
 
 

@@ -54,10 +54,7 @@ class PatchReader:
         return line.removesuffix(b"\n")
 
     def where(self, at: int | None = None) -> str:
-        """Return text that names the patch and a line, by default the current line.
-
-        `at` counts from 0; the number in the text counts from 1.
-        """
+        """Return text that names the patch and a line (`at` counts from 0, the text from 1)."""
         return f"Patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:

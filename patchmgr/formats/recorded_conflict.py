@@ -110,10 +110,7 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
 
 
 def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
-    """Parse the files of a conflict's folder; raise a "bad-conflict" error if they are malformed.
-
-    `name` is the name of the folder, the conflict's id. The id is not compared with the sides.
-    """
+    """Parse the files of the folder `name`; raise a "bad-conflict" error if malformed."""
     if not is_conflict_id(name):
         raise fault(name, "has a name that is not the id of a conflict")
     for file, raw in files.items():

@@ -101,10 +101,7 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
 
 
 def with_places(patch: Patch, places: Mapping[int, Sequence[int]]) -> bytes:
-    """Return the bytes of a patch with other line numbers in its hunk headers.
-
-    `places` maps the index of a file in the patch to the lines (from 0) at which its hunks start.
-    """
+    """Return a patch with hunks that start at other lines (from 0), by index of the file."""
     lines, at = split_lines(patch.diff), 0
     for index, file in enumerate(patch.files):
         grown = 0

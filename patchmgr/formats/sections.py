@@ -153,10 +153,7 @@ _CHARS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 def unquote(raw: bytes) -> tuple[bytes, bytes] | None:
-    """Return the quoted name at the start of `raw`, and the bytes after its closing quote.
-
-    Returns None if `raw` does not begin with a well-formed quoted name.
-    """
+    """Return the quoted name at the start of `raw` and the rest, or None if it is malformed."""
     if raw[:1] != b'"':
         return None
     at, found = 1, bytearray()
@@ -278,10 +275,7 @@ _BACKUP = re.compile(r"\.(?:orig|old|bak|new)|~")
 
 
 def skip_noise(reader: PatchReader) -> None:
-    """Skip lines such as `Index: ` that tools other than git write before a section.
-
-    Raises a "bad-patch" error if no `---` line follows them.
-    """
+    """Skip lines such as `Index: ` that other tools write before a `---` line."""
     start = reader.at
     while reader.starts(*NOISE):
         reader.at += 1
@@ -499,10 +493,7 @@ def _index(reader: PatchReader, found: _Lines) -> tuple[str | None, str | None, 
 
 
 def _moved(reader: PatchReader, found: _Lines) -> Names | None:
-    """Return both paths of a rename or copy, or None for any other change.
-
-    The header lines give these paths without `a/` and `b/`.
-    """
+    """Return both paths (without `a/` and `b/`) of a rename or copy, or None."""
     for verb in ("rename", "copy"):
         if f"{verb} from" in found:
             lines = (found[f"{verb} from"], found[f"{verb} to"])

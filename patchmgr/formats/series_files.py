@@ -66,10 +66,7 @@ def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series with -pN and -R removed from the lines of these patches.
-
-    Guards and comments in these lines are kept.
-    """
+    """Return the series without the -pN and -R in the lines of these patches."""
     lines = []
     for line in series.lines:
         if line.name in names and not line.is_usual:
@@ -80,10 +77,7 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
-    """Return the series with the lines of these patches turned into comments.
-
-    Each comment begins with `note`.
-    """
+    """Return the series with the lines of these patches as comments, after `note`."""
     _check_known(series, names)
     text = b"# " + encode_path(shown(note)) + b": "
     return SeriesFile(

@@ -30,10 +30,7 @@ class PathMap(Struct, frozen=True):
     pairs: tuple[tuple[str, str], ...] = ()
 
     def find(self, path: str) -> str | None:
-        """Return the path at which a file is installed, or None if no pair matches its path.
-
-        If several pairs match, the one with the longest path in the repository is used.
-        """
+        """Return where a file is installed, by the longest path that matches, or None."""
         for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
             if path == source:
                 return place
@@ -43,10 +40,7 @@ class PathMap(Struct, frozen=True):
 
 
 def parse_path_map(raw: bytes) -> PathMap:
-    """Parse the table `[paths]` of a series.toml.
-
-    Raises a "broken-workspace" error if the table is malformed.
-    """
+    """Parse `[paths]` of a series.toml; raise "broken-workspace" if it is malformed."""
     top = toml_text.read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
     table = top.get(_PATHS, {})
     if not isinstance(table, dict):

@@ -25,10 +25,7 @@ _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field
 
 
 def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]:
-    """Parse a TOML file; raise an error of `kind` if it is malformed or larger than `limit` bytes.
-
-    The error message begins with `what`.
-    """
+    """Parse a TOML file; raise an error of `kind` about `what` if malformed or too large."""
     if len(raw) > limit:
         raise PatchmgrError(kind, f"{what} is larger than {limit} bytes")
     try:

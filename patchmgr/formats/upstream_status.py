@@ -92,10 +92,7 @@ _FIELDS = {
 
 
 def backported(patch: Patch) -> str | None:
-    """Return the id of the upstream commit that a patch backports, or None if it names none.
-
-    The id is copied from the header, and may be abbreviated.
-    """
+    """Return the id (perhaps abbreviated) of the commit that a patch backports, or None."""
     found = standing_of(patch)
     is_upstreams = found.stance is Stance.BACKPORT
     match = _COMMIT.search(patch.says("Git-commit") or found.detail) if is_upstreams else None
@@ -103,10 +100,7 @@ def backported(patch: Patch) -> str | None:
 
 
 def stance_problems(patch: Patch, field: str) -> Iterator[str]:
-    """Yield clauses that say why tools would reject the patch's status field.
-
-    `field` is Yocto's `Upstream-Status` or SUSE's `Patch-mainline`.
-    """
+    """Yield clauses that say why tools would reject the patch's status field."""
     text = patch.says(field)
     if text is not None:
         yield from _status_problems(text) if field == STATUS else _mainline_problems(patch, text)

@@ -78,10 +78,7 @@ class Resolving(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Return (conflict number, region number) for each region, in order.
-
-        Both numbers count from 0. A conflict without regions counts as one region.
-        """
+        """Return (conflict, region) numbers from 0, in order; a conflict without regions is one."""
         return tuple(
             (number, region)
             for number, one in enumerate(self.conflicts)
@@ -124,10 +121,7 @@ class Resolving(Struct, frozen=True):
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
-        """Return the state after moving `step` regions (or conflicts) forward.
-
-        A negative `step` moves back. After the last region comes the first one again.
-        """
+        """Return the state `step` (perhaps negative) regions or conflicts further, in a circle."""
         if not self.places:
             return self
         if not is_conflict:

@@ -164,10 +164,7 @@ class ArchiveUpstream(OpenUpstream):
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return no states, because none are known between two snapshots.
-
-        Raises PatchmgrError "usage" if `every` is given.
-        """
+        """Return no states, because none are known between two snapshots; refuse `every`."""
         if every is not None:
             raise UsageError("--every N counts commits, but an archive has none")
         return ()

@@ -162,10 +162,7 @@ def _refuse_edited(checkout: Checkout, move: FileShift, found: Content | None) -
 
 
 def _permissions(move: FileShift, known: AppliedFile | None, found: WorkFile | None) -> int | None:
-    """Return the permission bits for a file, or None for the default.
-
-    A restored file gets its old bits.
-    """
+    """Return the permission bits (for a restored file, its old ones), or None for the default."""
     if move.new is None:
         return None
     if move.below is not None and known is not None and known.permissions is not None:

@@ -235,10 +235,7 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
 
 
 def author_of(git_dir: Path) -> Author | None:
-    """Return the user's name and email for commits in a repository, with the date.
-
-    Returns None if git does not know them.
-    """
+    """Return the user's name and email for commits, with the date, or None if git knows none."""
     known = _IDENTITY.fullmatch(identity(git_dir) or "")
     return None if known is None else Author(known[1], known[2], known[3])
 

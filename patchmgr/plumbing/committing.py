@@ -21,10 +21,7 @@ from patchmgr.plumbing.stores import RefMove
 
 
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
-    """Return the content of a tag object for a commit, with patchmgr as the tagger.
-
-    The tag has the date of the author `dated`.
-    """
+    """Return the content of a tag object for a commit, by patchmgr and with the date of `dated`."""
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
     return git_process.raw(head) + message

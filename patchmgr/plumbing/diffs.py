@@ -69,10 +69,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def importing_files(
     git_dir: Path, commit: str, modules: Sequence[str], names: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """Return a commit's Python files that may import one of the names from one of the modules.
-
-    Returns None if contents are missing, as in a partial clone.
-    """
+    """Return a commit's Python files that may import the names, or None if contents are missing."""
     wanted = [[n for n in words if _IDENTIFIER.fullmatch(n)] for words in (modules, names)]
     if not all(wanted):
         return ()
@@ -197,10 +194,7 @@ def _headed(printed: str) -> Changes:
 
 
 def _hunks(printed: str) -> Iterator[tuple[str, str, re.Match[str]]]:
-    """Yield (commit, new path, match of the hunk header) for each hunk.
-
-    The commit is "" if git printed no commit.
-    """
+    """Yield (commit or "", new path, match of the hunk header) for each hunk."""
     commit = path = ""
     for line in printed.split("\n"):
         if line.startswith(_RECORD):

@@ -88,10 +88,7 @@ def _size(part: BinaryIO) -> int:
 
 @contextlib.contextmanager
 def writing(what: str = "the cache") -> Iterator[None]:
-    """Turn an OSError in the `with` block into a PatchmgrError "cache".
-
-    The message says that `what` cannot be written.
-    """
+    """Turn an OSError in the `with` block into a "cache" error that names `what`."""
     try:
         yield
     except OSError as fault:

@@ -108,10 +108,7 @@ def all_synced(paths: Sequence[Path]) -> None:
 
 
 def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") -> PatchmgrError:
-    """Return the error for a file or folder that cannot be written.
-
-    `left` says what was changed before the error.
-    """
+    """Return the error for what cannot be written; `left` says what was changed before."""
     reason = fault.strerror or str(fault)
     return PatchmgrError(
         "no-space" if fault.errno in _NO_SPACE else "unwritable",

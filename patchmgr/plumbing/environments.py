@@ -104,10 +104,7 @@ _NAME_ONE = ("name the interpreter of an environment, such as .venv/bin/python",
 
 
 def site_environment(site: Path) -> Environment:
-    """Return an environment whose only package folder is the given one.
-
-    Raises PatchmgrError "environment" if the folder does not exist.
-    """
+    """Return an environment with only this folder; raise "environment" if it does not exist."""
     if not site.is_dir():
         raise PatchmgrError("environment", f"there is no folder {site}")
     return Environment((site,))

@@ -219,10 +219,7 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
 
 
 def _with_quoted_text(mail: bytes, text: bytes) -> bytes:
-    """Quote the lines of a mail's message that would be read as a part of the diff.
-
-    `text` is the body of the commit's message.
-    """
+    """Quote the lines of a mail's message (`text`) that would be read as a part of the diff."""
     size = len(text.rstrip().split(b"\n")) if text.strip() else 0
     head, gap, rest = mail.partition(b"\n\n")
     lines = rest.split(b"\n")
@@ -324,10 +321,7 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Map each commit that is reachable from `head` but not from `excluded` to its parents.
-
-    The commits are in topological order, oldest first.
-    """
+    """Map each commit that only `head` reaches to its parents, oldest first."""
     lines = [head, *(f"^{commit}" for commit in excluded)]
     data = "".join(f"{line}\n" for line in lines).encode()
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
@@ -381,10 +375,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """For each pair of trees, map each path that differs to its old and its new entry.
-
-    A single git process is used, and contents are not read.
-    """
+    """Map, for each pair of trees, each path that differs to its old and its new entry."""
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
     printed = git_process.ask(git_dir, *RAW_DIFF, "--stdin", data=data)
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []

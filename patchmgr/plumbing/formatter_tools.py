@@ -63,10 +63,7 @@ class Toolbox(Closing):
             home.cleanup()
 
     def find(self, tool: str) -> Path | None:
-        """Return the path of a formatter, or None if it is not installed.
-
-        The formatter must be next to the running interpreter or on PATH.
-        """
+        """Return a formatter next to this interpreter or on PATH, or None if there is none."""
         if tool not in self._paths:
             beside = str(Path(sys.executable).parent)
             found = shutil.which(tool, path=os.pathsep.join((beside, search_path())))

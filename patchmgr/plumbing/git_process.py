@@ -109,10 +109,7 @@ def git_words() -> str:
 
 
 def git_version() -> tuple[int, int, int]:
-    """Return the version of git as three numbers.
-
-    Raises PatchmgrError "git" if git is not on PATH or prints no version.
-    """
+    """Return the version of git as three numbers; raise PatchmgrError "git" if there is no git."""
     found = _VERSION.match(git_words())
     if found is None:
         message = f"the version that git reports cannot be read: {git_words()!r}"
@@ -254,11 +251,7 @@ def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
 
 
 def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
-    """Return the error for a failed git command.
-
-    Its kind is "no-space" for a full disk, "system" for another failure of the machine, and
-    otherwise "git".
-    """
+    """Return the error for a failed command: "no-space" or "system" (the machine), or "git"."""
     said = stderr.decode(errors="replace").strip().splitlines()
     lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:]
     if any("No space left on device" in line for line in said):

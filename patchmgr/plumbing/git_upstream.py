@@ -204,10 +204,7 @@ class GitUpstream(OpenUpstream):
         return remote.heads[branch]
 
     def tracked(self, remote: Remote) -> str:
-        """Return the name of the tracked branch.
-
-        Raises PatchmgrError "unknown-ref" if the remote does not have it.
-        """
+        """Return the name of the tracked branch; raise "unknown-ref" if the remote lacks it."""
         branch = self._branch or remote.head
         if branch is None or branch not in remote.heads:
             raise PatchmgrError(
@@ -266,10 +263,7 @@ class GitUpstream(OpenUpstream):
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
     def fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
-        """Fetch objects (blobs or commits) that the store lacks, all with one request.
-
-        Objects that `seen` can read are not fetched; by default, `seen` reads the store.
-        """
+        """Fetch objects that `seen` (by default the store) lacks, all with one request."""
         if not ids:
             return
         missing = sorted(set(ids) - (seen or self.reader).kinds(ids).keys())
@@ -303,10 +297,7 @@ class GitUpstream(OpenUpstream):
         self.resolve(pin.commit)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tip of the tracked branch, and the number of its commits that the pin lacks.
-
-        Each is None if it is unknown.
-        """
+        """Return the tracked tip, and how many of its commits the pin lacks; None if unknown."""
         tip = self.tip()
         if tip is not None and self.reader.commit(pin.commit) is not None:
             with contextlib.suppress(PatchmgrError):

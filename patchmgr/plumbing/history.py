@@ -108,10 +108,7 @@ class GitHistory(Struct, frozen=True):
         return f"{commit}^1"
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return the id and subject of the commit that a header names, or None.
-
-        None means that this history does not contain such a commit.
-        """
+        """Return the id and subject of the commit in this history that a header names, or None."""
         if named.pull is not None:
             return commit_of_pull(self.git_dir, self.base, self.target, named.pull)
         if named.commit is None:
@@ -270,19 +267,13 @@ class ReleaseHistory(Struct, frozen=True):
         return before
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return the commit and subject of the release that a header names, or None.
-
-        None means that this history does not contain such a release.
-        """
+        """Return the commit and subject of the release here that a header names, or None."""
         if named.release is None or named.release not in self.versions or self.newer:
             return None
         return self.lookup(named.release)
 
     def distance(self) -> tuple[int, int]:
-        """Return how many releases the target is after the base, and how many before it.
-
-        One of the two numbers is 0.
-        """
+        """Return how many releases the target is after the base, and how many before it."""
         return (0, self.newer) if self.newer else (len(self.versions), 0)
 
 

@@ -70,10 +70,7 @@ class IndexSettings(Struct, frozen=True):
         return tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
 
     def trusts(self, url: str) -> bool:
-        """Return whether the URL's host is trusted without checking its certificate.
-
-        The trusted hosts are those of pip's --trusted-host, with or without a port.
-        """
+        """Return whether the host is one of pip's --trusted-host, with or without a port."""
         host = urlsplit(url).netloc.rpartition("@")[2]
         return not {host, host.partition(":")[0]}.isdisjoint(self.trusted_hosts)
 
@@ -203,10 +200,7 @@ def _uv_variables(environ: Mapping[str, str]) -> _Source:
 
 
 def _index_url(word: str, environ: Mapping[str, str]) -> str:
-    """Return the URL in `name=url`, with the credentials that the environment has for `name`.
-
-    Any other word is returned unchanged.
-    """
+    """Return the URL in `name=url` with the credentials of `name`, or any other word unchanged."""
     named = _NAMED_INDEX.fullmatch(word)
     if named is None or "/" in named[1]:
         return word

@@ -53,10 +53,7 @@ class Installation(Target):
         return held_briefly(self.private, what=str(self.root))
 
     def seen(self, path: str) -> WorkFile | None:
-        """Return the file that an import would read, or None if there is none.
-
-        Symbolic links are followed.
-        """
+        """Return the file that an import would read (links are followed), or None."""
         if refusal(path) is not None:
             return self.file(path)
         try:
@@ -67,10 +64,7 @@ class Installation(Target):
             return self.file(path)
 
     def file(self, path: str) -> WorkFile | None:
-        """Return an installed file, or None if there is none.
-
-        Raises PatchmgrError "unsafe-path" for a symbolic link.
-        """
+        """Return an installed file, or None; raise an "unsafe-path" error for a symbolic link."""
         reason = refusal(path)
         if reason is not None:
             raise PatchmgrError("unsafe-path", f"{path!a} {reason}")

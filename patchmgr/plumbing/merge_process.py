@@ -101,10 +101,7 @@ class StructureApart:
     def _known(
         self, key: tuple[str | bytes, ...], kind: type[T], path: str, question: tuple[object, ...]
     ) -> T | None:
-        """Return an answer from an earlier run or, if there is none, from the process.
-
-        Returns None if the process fails on the question or has no answer.
-        """
+        """Return an answer from an earlier run, or else from the process, which may have none."""
         known = None if self._answers is None else self._answers.get(key)
         if known is not None:
             return msgspec.convert(known[0], kind | None)

@@ -82,10 +82,7 @@ class ObjectReader(Closing):
                     yield name, words
 
     def _answers(self, verb: str, names: Sequence[str]) -> Iterator[_Answer]:
-        """Yield, for each name, the git process and the words that it prints: id, kind and size.
-
-        The words are None if there is no such object.
-        """
+        """Yield, for each name, the git process and its answer: id, kind and size, or None."""
         process = self._ask(verb, names)
         assert process.stdout
         for number, name in enumerate(names):

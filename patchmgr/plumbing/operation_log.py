@@ -104,10 +104,7 @@ class ContentStore:
         return name in self._new or self._place(name).exists()
 
     def read(self, name: str) -> bytes:
-        """Return the content with this sha256.
-
-        Raises PatchmgrError "forgotten" if it is missing or damaged.
-        """
+        """Return the content with this sha256; raise "forgotten" if it is missing or damaged."""
         try:
             unpacking = zlib.decompressobj()
             content = unpacking.decompress(self._place(name).read_bytes(), LARGEST)
@@ -316,10 +313,7 @@ class OperationLog:
         self.contents.keep_only(frozenset().union(*kept, *originals))
 
     def _originals(self, sha256: str) -> frozenset[str]:
-        """Return the sha256 of each original content that a saved record needs.
-
-        Returns an empty set if the content with the given sha256 is not a record.
-        """
+        """Return the sha256 of each original that a saved record needs; none for other content."""
         raw = self.contents.read(sha256)
         if not raw.startswith(_RECORD_START):
             return frozenset()

@@ -41,10 +41,7 @@ def refresh_folder(
 
 
 def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
-    """Raise PatchmgrError "usage" if the folder contains entries that patchmgr did not write.
-
-    `is_ours` returns whether an entry's name is one that patchmgr writes.
-    """
+    """Raise a "usage" error if the folder contains entries whose names `is_ours` rejects."""
     if not os.path.lexists(place):
         return
     is_free = place.is_dir() and not place.is_symlink()

@@ -250,10 +250,7 @@ class PackageUpstream(OpenUpstream):
 
 
 def newest_final(releases: Iterable[Release]) -> Release | None:
-    """Return the newest release that is not a pre-release, or None if there is none.
-
-    A yanked release is returned only if all final releases were yanked.
-    """
+    """Return the newest final release (a yanked one only if all are yanked), or None."""
     finals = [release for release in releases if not Version(release.version).is_prerelease]
     finals.sort(key=lambda release: (not release.archive.yanked, Version(release.version)))
     return finals[-1] if finals else None

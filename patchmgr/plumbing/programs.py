@@ -234,10 +234,7 @@ _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
 
 def edited_text(text: bytes, *, name: str) -> bytes:
-    """Open text in the user's editor, in a file called `name`, and return the edited text.
-
-    Raises PatchmgrError "editor" if the editor fails.
-    """
+    """Return text edited in the user's editor as a file `name`; raise "editor" if that fails."""
     editor = next((os.environ[n] for n in _NAMED_BY if os.environ.get(n)), "vi")
     with tempfile.TemporaryDirectory(prefix="patchmgr-edit-") as folder:
         file = Path(folder) / name
@@ -319,10 +316,7 @@ _PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # they may name anothe
 
 
 def run_in(folder: Path, command: str) -> int:
-    """Run a shell command in a folder, in the user's environment, and return its exit code.
-
-    What the command prints goes to stderr, because stdout is for results.
-    """
+    """Run a shell command in a folder, print its output to stderr, and return its exit code."""
     env = {name: value for name, value in os.environ.items() if name not in _PLACES}
     line = ["sh", "-c", command]
     return subprocess.run(line, cwd=folder, env=env, stdout=2, check=False).returncode

@@ -120,10 +120,7 @@ class PullRequests(Struct, frozen=True):
             yield int(row["id"]), str(row["body"])
 
     def others(self) -> Iterator[Request]:
-        """Yield the open pull requests against the base, including those from forks.
-
-        Those that `patchmgr sync` opened are left out.
-        """
+        """Yield the open pull requests against the base, except those that `sync` opened."""
         query = self.forge.others.format(base=quote(self.base, safe=""))
         for row in self._rows(f"{self.forge.path}?{query}"):
             branch = row["head"]["ref"] if "head" in row else row["source_branch"]
@@ -162,10 +159,7 @@ class PullRequests(Struct, frozen=True):
             raise PatchmgrError("pull-request", message) from fault
 
     def _ask(self, method: str, path: str, sent: object = None) -> Any:
-        """Return the server's answer to a request.
-
-        Raises RefusedError, or PatchmgrError "pull-request" for any other failure.
-        """
+        """Return the server's answer; raise RefusedError, or a "pull-request" error."""
         program = self.forge.program
         line = [program, "api", "--method", method, path]
         if sent is not None:

@@ -229,10 +229,7 @@ class Packaging(Struct, frozen=True):
 
 
 def upstream_commit(content: bytes) -> str | None:
-    """Return the commit id (7 to 40 hex digits) that a generated file names, or None.
-
-    If the file names several ids, the longest is returned.
-    """
+    """Return the longest commit id (7 to 40 hex digits) that a generated file names, or None."""
     found: list[str] = []
     for pair in _pairs(_text(content[:_LARGEST])):
         if _names(pair, _REVISION_NAME) and (match := _COMMIT.fullmatch(pair[1])):

@@ -129,10 +129,7 @@ def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]
 
 
 def mend(problem: StoreProblem) -> None:
-    """Repair a fault, or delete a leftover.
-
-    Raises PatchmgrError "cache" if the store cannot be written.
-    """
+    """Repair a fault or delete a leftover; raise "cache" if the store cannot be written."""
     store, what = problem.store, problem.what
     try:
         if problem.kind is ProblemKind.BROKEN_STORE and what == "HEAD":

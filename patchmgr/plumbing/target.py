@@ -181,10 +181,7 @@ class Target:
         self._staging = folder / "staging"
 
     def record(self) -> Record | None:
-        """Return the record of the applied series, or None if there is none.
-
-        Raises PatchmgrError "broken-target" if it cannot be read.
-        """
+        """Return the record of the applied series, or None; raise "broken-target" if unreadable."""
         path = self.private / _RECORD
         if not path.exists():
             return None
@@ -196,10 +193,7 @@ class Target:
             raise PatchmgrError("broken-target", f"{path} cannot be read", *self.mending) from fault
 
     def original(self, name: str) -> bytes:
-        """Return a saved original content, given its name in the record.
-
-        Raises PatchmgrError "broken-target" if it cannot be read.
-        """
+        """Return a saved original by its name; raise "broken-target" if it cannot be read."""
         if not name.isdigit():
             raise PatchmgrError(
                 "broken-target",
@@ -227,10 +221,7 @@ class Target:
         return WorkFile(file.before.mode, content, file.permissions or 0o644)
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold a lock on the target in the `with` block.
-
-        Raises PatchmgrError "busy" if another process holds the lock.
-        """
+        """Hold a lock on the target in the `with` block; raise "busy" if another process does."""
         return held(self.private, what=str(self.root))
 
     @property

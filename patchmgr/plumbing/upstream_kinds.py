@@ -36,10 +36,7 @@ class OpenUpstream(Protocol):
         ...
 
     def try_fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
-        """Fetch the objects that the store lacks and that `seen` cannot read.
-
-        An object that cannot be fetched raises an error when it is read.
-        """
+        """Fetch the objects that the store lacks and `seen` cannot read, if possible."""
         return  # the store of a package or an archive is complete
 
     def tip(self) -> str | None:

@@ -132,10 +132,7 @@ class WorkTree:
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
 
     def sync(self, paths: Iterable[str]) -> None:
-        """Wait until the entries of the folders that contain the paths are on disk.
-
-        Folders that no longer exist are skipped.
-        """
+        """Wait until the entries of the (existing) folders that contain the paths are on disk."""
         for folder in sorted({os.path.dirname(path) for path in paths}):
             with (
                 suppress(FileNotFoundError, PatchmgrError),

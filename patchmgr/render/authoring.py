@@ -184,10 +184,7 @@ def files_text(found: PatchFiles) -> Iterator[str]:
 
 
 def log_text(found: Logged, *, most: int) -> Iterator[str]:
-    """Yield one line per operation, newest first; an `x` marks an undone operation.
-
-    Only the newest `most` operations are listed, or all of them if `most` is 0.
-    """
+    """Yield the newest `most` (0: all) operations, newest first; `x` marks undone ones."""
     for operation in reversed(found.operations[-most:] if most else found.operations):
         mark = "x" if operation.number in found.undone else " "
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(operation.at))

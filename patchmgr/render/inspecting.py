@@ -21,10 +21,7 @@ _COLORS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
 
 
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> Iterator[str]:
-    """Yield the result of `diff`: one line per changed patch, then how many are unchanged.
-
-    `shows_lines` adds the lines in which the two versions of a patch differ.
-    """
+    """Yield the result of `diff`: a line, or with `shows_lines` a diff, per changed patch."""
     heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
     summary = comparison_sums(found.patches)
     if view.is_line:

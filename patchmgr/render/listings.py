@@ -213,10 +213,7 @@ def _fork_value(fork: Fork) -> dict[str, Any]:
 
 
 def status_text(status: Status, view: View) -> Iterator[str]:
-    """Yield the result of `status`: one line per series, then the rebase in progress.
-
-    If the view lists everything, pins and applied files are included.
-    """
+    """Yield the result of `status`: one line per series, then the rebase in progress."""
     if view.is_line:
         yield _status_summary(status)
         return

@@ -32,10 +32,7 @@ S = TypeVar("S", bound=Struct)
 
 
 def document(command: str, value: Struct | None = None, **content: Any) -> str:
-    """Return the JSON document of a command, with the fields of `value` and the keys in `content`.
-
-    Keys are sorted, and the document ends with a newline.
-    """
+    """Return a command's JSON document, with sorted keys: the fields of `value`, and `content`."""
     known = {} if value is None else keys(value)
     return _written({"format": FORMAT, "command": command, **known, **content})
 

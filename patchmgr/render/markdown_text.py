@@ -123,10 +123,7 @@ class Page:
     def bullets(
         self, title: str, rows: Sequence[str], *, what: str, summary: str = "", share: float = 0.5
     ) -> None:
-        """Add a list, as `table` adds a table.
-
-        A row that begins with `  - ` is an item of a nested list.
-        """
+        """Add a list, as `table` adds a table; `  - ` begins an item of a nested list."""
         lines = [row if row.startswith("  - ") else f"- {row}" for row in rows]
         self._add_lines(title, [], lines, what, summary, share)
 

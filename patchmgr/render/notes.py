@@ -29,10 +29,7 @@ _FEW = 8
 
 
 def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
-    """Return the note on a sync as Markdown of at most `limit` characters.
-
-    Long lists are folded, and items that do not fit are left out and counted.
-    """
+    """Return the note on a sync as Markdown of at most `limit` characters."""
     tail = (_gates(note), _tags(note))
     page = Page(limit - sum(len(block) + 2 for block in tail))
     page.add(_head(note), _verdicts(note))

@@ -125,10 +125,7 @@ def _tried(plan: Plan) -> str:
 
 
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
-    """Return a plan as Markdown, with a section for each step.
-
-    If `takes` is true, each section includes the command that performs the step.
-    """
+    """Return a plan as Markdown, with a section and (`takes`) a command for each step."""
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
     return "\n\n".join([*blocks, _tried(plan)]) + "\n"

@@ -36,10 +36,7 @@ MOST_EDITS = 12
 
 
 def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
-    """Return the report on one series as Markdown of at most `limit` characters.
-
-    Rows that do not fit are left out and counted.
-    """
+    """Return the report on one series as Markdown of at most `limit` characters."""
     page = Page(limit)
     page.add(_head(footprint))
     if footprint.files:

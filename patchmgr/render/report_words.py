@@ -88,10 +88,7 @@ class TouchedSymbol(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[TouchedSymbol]]:
-    """Return the symbols that patches change in each upstream file, keyed by the file's new path.
-
-    Upstream's own symbols come before those that patches add.
-    """
+    """Return the symbols that patches change, upstream's first, keyed by the file's new path."""
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}
     for number, patch in enumerate(footprint.patches, start=1):

@@ -86,10 +86,7 @@ _WIDE = 100  # columns, if the output is not a terminal
 def reports_text(
     footprints: Sequence[Footprint], form: str, view: View, orders: Sequence[WorkOrder] = ()
 ) -> str:
-    """Return the reports in the format `form`: "json", "markdown", "html" or "terminal".
-
-    Only the HTML page shows the work orders in `orders`.
-    """
+    """Return the reports in a `form`: "json", "markdown", "html" (with `orders`) or "terminal"."""
     if form == "json":
         return document("report", series=[*map(footprint_value, footprints)])
     if form == "html":
@@ -118,10 +115,7 @@ def compared_text(found: ComparedFootprint, base: str, view: View) -> Iterator[s
 
 
 def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT) -> str:
-    """Return how a series has changed since `base` as Markdown of at most `limit` characters.
-
-    Entries that do not fit are left out and counted.
-    """
+    """Return how a series changed since `base` as Markdown of at most `limit` characters."""
     page = Page(limit)
     page.add(f"## {code(found.series)} since {code(base)}")
     page.add(f"{comparison_sums(found.patches)}.")

@@ -167,10 +167,7 @@ def _lines_of(side: SideText | None) -> frozenset[str]:
 
 
 def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
-    """Return (is_new, line) for each line of a text.
-
-    A line is new if `known` does not contain it. If `known` is None, no line is new.
-    """
+    """Return (is_new, line) for each line; lines that are not in `known`, if given, are new."""
     lines = text.removesuffix("\n").split("\n") if text else []
     shown = [
         (known is not None and line not in known, clean(line, keep="\t").expandtabs(4))

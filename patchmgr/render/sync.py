@@ -84,10 +84,7 @@ def _what(order: WorkOrder) -> str:
 def sync_markdown(
     proposal: SyncPreview, warnings: Sequence[str] = (), *, limit: int = LIMIT
 ) -> str:
-    """Return the description of a sync's pull request, in at most `limit` characters of Markdown.
-
-    Items that do not fit are left out and counted.
-    """
+    """Return the description of a sync's pull request, in at most `limit` characters."""
     plan, orders = proposal.plan, list(map(_order, proposal.orders))
     page = Page(limit)
     page.add(*(f"> **Warning**: {' '.join(map(text, one.split(' ')))}" for one in warnings))
@@ -132,10 +129,7 @@ def comment_markdown(proposal: SyncPreview, *, limit: int = LIMIT) -> str:
 
 
 def comment_mark(comment: str) -> str:
-    """Return an HTML comment that records, in a pull request's body, which comment was posted.
-
-    Returns "" if `comment` is empty.
-    """
+    """Return an HTML comment that records which comment was posted, or "" for none."""
     if not comment:
         return ""
     return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"

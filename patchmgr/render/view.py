@@ -22,10 +22,7 @@ def cells(text: str) -> int:
 
 
 def table(rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> Iterator[str]:
-    """Yield rows of cells as aligned columns, two spaces apart, without trailing spaces.
-
-    The columns whose numbers are in `right` are aligned on the right.
-    """
+    """Yield rows of cells as columns, two spaces apart; those in `right` are right-aligned."""
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         gaps = [" " * (wide - cells(cell)) for cell, wide in zip(row, widths, strict=True)]

@@ -205,10 +205,7 @@ class RebasedSeries(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Return an item for each patch, with the reason if a guard leaves the patch out.
-
-    `selected` are the symbols given with `--select`.
-    """
+    """Return an item for each patch, with the reason if a guard (`--select`) leaves it out."""
     refusals = {line.name: line.refusal(selected) for line in series.lines if line.name}
     return tuple(Item(patch, refusals[patch.name]) for patch in patches)
 
@@ -397,10 +394,7 @@ class _Carry:
 def _unless_resolved(
     told: Sequence[Told], judged: Sequence[Judged], solved: Collection[tuple[str, str]]
 ) -> Iterator[Told]:
-    """Yield the findings, except syntax findings in files that a person resolved.
-
-    `rebase --continue` has already asked the person about the syntax of these files.
-    """
+    """Yield the findings, except syntax findings in files that a person resolved."""
     theirs = {
         path
         for one in judged

@@ -157,10 +157,7 @@ def _shown(one: OpenFinding) -> OpenFinding:
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
-    """Return the findings that stopped the last rebase of each series.
-
-    There are none if the file cannot be read.
-    """
+    """Return the findings that stopped the last rebase of each series; none if unreadable."""
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 
@@ -232,10 +229,7 @@ def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
 
 
 def match_id(name: str, ids: Iterable[str], problem: str) -> str:
-    """Return the id that starts with `name`; raise "unknown-conflict" if there is none, or several.
-
-    If no id starts with `name`, the error message is `name`, followed by `problem`.
-    """
+    """Return the one id that starts with `name`; raise an "unknown-conflict" error otherwise."""
     found = matching_ids(name, ids)
     if len(found) > 1:
         raise several_ids(name, found)
@@ -246,10 +240,7 @@ def match_id(name: str, ids: Iterable[str], problem: str) -> str:
 
 
 def forget_finding(session: Session, name: str) -> tuple[str, ...]:
-    """Revoke the acceptance of the finding whose id starts with `name`, and return the id.
-
-    The next rebase will stop at the finding again.
-    """
+    """Revoke the acceptance of the finding whose id starts with `name`, and return the id."""
     with session.writing():
         known = read_accepted(session.workspace)
         gone = match_id(name, (one.id for one in known), "is not accepted")

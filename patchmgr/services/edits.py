@@ -207,10 +207,7 @@ def read_edits(
 def _diff(
     session: Session, record: SeriesRecord, target: Installation, edits: Edits, words: str
 ) -> bytes:
-    """Return the diff from the pin, or from the applied series, to the edited files.
-
-    `words` are the arguments of `apply` in hints.
-    """
+    """Return the diff from the pin, or from the applied series, to the edited files."""
     present = target.record()
     quantify = any if replaced_paths(target, present) else all
     upstream = session.upstream_of(record)

@@ -199,10 +199,7 @@ class _Graph:
         self._changes: dict[str, Changes] = {}
 
     def parent(self, commit: str) -> str | None:
-        """Return a commit's first parent that belongs to the fork, or else its first parent.
-
-        Returns None for a commit without parents.
-        """
+        """Return a commit's first parent in the fork, or else its first parent, or None."""
         parents = self.own[commit]
         return next((p for p in parents if p in self.own), parents[0] if parents else None)
 

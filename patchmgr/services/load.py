@@ -202,10 +202,7 @@ class SeriesRun(Struct, frozen=True):
         return SeriesAtPin(loaded, self.scratch, carried, tree, base, below)
 
     def base_commit(self, loaded: LoadedSeries) -> tuple[str, tuple[str, ...]]:
-        """Return the base commit of a series, and the commits between the pin and that base.
-
-        These are the commits of all series below, which are written into the temporary repository.
-        """
+        """Return the base commit of a series, and the commits of all series below it."""
         if loaded.below is None:
             return loaded.base.commit, ()
         below = self.at_pin(loaded.below)

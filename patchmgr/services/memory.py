@@ -57,10 +57,7 @@ class Memory:
         self._place = ""
 
     def get(self, name: str) -> Recorded | None:
-        """Return the recorded conflict with this id, or None if there is none.
-
-        Raises PatchmgrError "bad-conflict" if the record is malformed.
-        """
+        """Return the recorded conflict with this id, or None; raise "bad-conflict" if malformed."""
         if name not in self._known:
             found = self.workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
@@ -70,10 +67,7 @@ class Memory:
         return self._known[name]
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolved text of a region, or None if no resolution is known.
-
-        Also returns None if trusted sources resolved the region in different ways.
-        """
+        """Return the resolved text of a region, or None if it is not known or sources disagree."""
         if base is None or ours is None or theirs is None:
             return None
         found = self._find(region_id(base, ours, theirs), RecordKind.REGION, (base, ours, theirs))
@@ -212,10 +206,7 @@ class Additions:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file that conflicts as a whole, or None if none is known.
-
-        The additions are not searched.
-        """
+        """Return the workspace's resolution of a file that conflicts as a whole, or None."""
         return self._memory.find_file(base, ours, theirs)
 
     def add(self, recorded: Recorded) -> str | None:
@@ -326,10 +317,7 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
 def resolutions_in_work(
     memory: Memory, in_progress: InProgress, solved: Solved
 ) -> tuple[Additions, tuple[str, ...]]:
-    """Return the resolutions to record from the files that a person resolved.
-
-    Also returns a line for each region whose resolution cannot be recorded, with the reason.
-    """
+    """Return the resolutions in the files that a person resolved, and why some have none."""
     additions = Additions(memory)
     missed: list[str] = []
     skipped = set(in_progress.skipped)

@@ -99,10 +99,7 @@ class OpenSeries(Struct, frozen=True):
 
     @property
     def forced(self) -> str | None:
-        """Return the top patch if it was pushed by force and not refreshed afterwards.
-
-        Returns None for any other top patch, or if no patch is pushed.
-        """
+        """Return the top patch if it was pushed by force and not refreshed afterwards, or None."""
         return self.top if self.pushed and self.pushed[-1].is_forced else None
 
     @property

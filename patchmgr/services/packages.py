@@ -102,10 +102,7 @@ def _readable(read: Read, place: str) -> WorkFile | None:
 
 
 def _named(patches: Iterable[Patch]) -> dict[str, str]:
-    """Map each path that patches name to the id of its old content, as the patches give it.
-
-    The id may be abbreviated, and is "" if the patches do not give it.
-    """
+    """Map each path in patches to the id (perhaps abbreviated, or "") of its old content."""
     found: dict[str, str] = {}
     for patch in patches:
         for file in patch.files:
@@ -321,10 +318,7 @@ class _Run:
         )
 
     def is_done(self) -> bool:
-        """Return whether the package has what the series makes of the files of its release.
-
-        Returns False if these files are not known.
-        """
+        """Return whether the package has what the series makes of its release, as far as known."""
         if self.ends.base is None or self.ends.needs_all:
             return False
         carried = self._carry(self._reachable()[0])
@@ -379,10 +373,7 @@ class _Run:
         return is_gone and self.layout.place_new(file.old_path) is not None
 
     def _place(self, path: str) -> str | None:
-        """Return the path that a repository file has, or would have, in the package.
-
-        Returns None if the package cannot contain the file.
-        """
+        """Return the path that a repository file has, or would have, in the package, or None."""
         found = self.layout.find(path)
         if found is not None or self.onto.entry(path) is not None:
             return found

@@ -101,10 +101,7 @@ class PatchRepository(Struct, frozen=True):
 
 
 def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
-    """Map each series to its last sync, as recorded in its newest badge branch on any remote.
-
-    The branches are those of the last fetch. `now` is the present time in seconds since 1970.
-    """
+    """Map each series to its last sync, as of its newest badge branch that was fetched."""
     parts = ("refname:lstrip=2", "committerdate:unix", "subject")
     _, printed = git_process.run(
         [

@@ -235,10 +235,7 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
 
 
 def read_source_file(path: Path) -> bytes:
-    """Return the content of a file that the user named.
-
-    Raises PatchmgrError "usage" if the file cannot be read, and "bad-patch" if it is too large.
-    """
+    """Return a file that the user named; raise "usage" if unreadable, "bad-patch" if too large."""
     raw = read_named(path, limit=LARGEST_PATCH)
     if path.suffix in COMPRESSED:
         try:
@@ -370,10 +367,7 @@ def _not_empty(path: Path) -> bytes:
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
-    """Return the commits of a range as patches.
-
-    If `gbp pq` wrote a patch name into the message of a commit, that name is used.
-    """
+    """Return the commits of a range as patches, with any names that `gbp pq` recorded."""
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
@@ -486,10 +480,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
 
 
 def git_upstream_of(session: Session, record: SeriesRecord) -> GitUpstream:
-    """Return the git repository of a series' upstream.
-
-    Raises PatchmgrError "usage" if the upstream has no git repository.
-    """
+    """Return the git repository of a series' upstream, or raise a "usage" error."""
     entry = session.workspace.upstream(record.upstream)
     if entry.git is None:
         hint = f"add a git repository: patchmgr upstream add {entry.name} --git URL"

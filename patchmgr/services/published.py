@@ -260,10 +260,7 @@ def check_folder(workspace: Workspace) -> Path:
 
 
 def keep_checked(session: Session, record: SeriesRecord, checked: Checked) -> None:
-    """Save the results of a check.
-
-    A gate that was skipped keeps its last result, unless the series has changed since.
-    """
+    """Save the results of a check; a skipped gate keeps its result if the series is the same."""
     digest = series_digest(session, record, session.selected)
     before = last_checked(session.workspace, record.name)
     rows = {

@@ -330,10 +330,7 @@ def trust(session: Session, in_progress: InProgress) -> None:
 
 
 def require_trusted(session: Session, in_progress: InProgress) -> None:
-    """Raise PatchmgrError "usage" unless this user chose the checkout and the command.
-
-    The rebase in progress may be part of a workspace that somebody else made.
-    """
+    """Raise a "usage" error unless this user chose the checkout and the command."""
     is_asked = in_progress.checkout or in_progress.command
     if is_asked and not _trust_file(session, in_progress).exists():
         words = [("--checkout", in_progress.checkout), ("--exec", in_progress.command)]
@@ -346,10 +343,7 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
 
 
 def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the worktree of the rebase in progress.
-
-    Returns None if there is none, or if it belongs to another workspace.
-    """
+    """Return the worktree of the rebase in progress, or None unless it is this workspace's."""
     tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)

@@ -151,10 +151,7 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
 
 
 def _edits(opened: OpenSeries, revision: Revision) -> Iterator[CheckoutEdit]:
-    """Yield the edits that a refresh records or a forced pop discards.
-
-    Also yields the old reject files, unless the top patch stays forced.
-    """
+    """Yield the edits that a refresh records or a forced pop discards, and old reject files."""
     ground, paths = opened.ground, set(revision.kept)
     if revision.discards:
         paths |= ground.between("", opened.state, revision.state).files.keys()

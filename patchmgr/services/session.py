@@ -103,10 +103,7 @@ def pinned_state(upstream: OpenUpstream, pin: Pin) -> Resolved:
 
 
 def require_pin(upstream: OpenUpstream, pin: Pin) -> Resolved:
-    """Return the pinned state, after fetching it if the store lacks it.
-
-    Raises PatchmgrError "checksum-mismatch" if its tree or archive is not what the pin says.
-    """
+    """Return the pinned state, fetched if need be; raise "checksum-mismatch" if it differs."""
     is_there = upstream.reader.commit(pin.commit) is not None
     version = upstream.version_of(pin) if is_there else upstream.bring_pin(pin)
     found = upstream.reader.find(pin.commit)

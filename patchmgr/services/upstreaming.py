@@ -25,10 +25,7 @@ _PULL = re.compile(r"\s*\(#\d+\)")
 def first_releases(
     session: Session, record: SeriesRecord, names: Iterable[str | None]
 ) -> Mapping[str, str | None]:
-    """Map each named commit in upstream's git repository to the first release that contains it.
-
-    The keys are full commit ids. The value is None if no release contains the commit.
-    """
+    """Map the full id of each named commit to the first release that has it, or None."""
     wanted = [*filter(None, names)]
     if not wanted or session.workspace.upstream(record.upstream).git is None:
         return {}

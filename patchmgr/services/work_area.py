@@ -190,10 +190,7 @@ def work_files(
 
 
 def _apart(file: str, others: Sequence[str]) -> str:
-    """Return a path for a file; a `~` is added if it would collide with another file.
-
-    This happens if a patch replaces a file with a folder of that name, and both are in conflict.
-    """
+    """Return a path for a file; a `~` is added if it would collide with another file."""
     is_taken = any(other == file or other.startswith(f"{file}/") for other in others)
     part = next((part for part in parents_of(file) if part in others), file if is_taken else None)
     return file if part is None else _apart(f"{part}~{file.removeprefix(part)}", others)
@@ -345,10 +342,7 @@ def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
 
 
 def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
-    """Return why a resolved file cannot be taken, as text to put after its name, or None if it can.
-
-    Also returns None for a file that is not resolved yet.
-    """
+    """Return why a resolved file cannot be taken, as text after its name, or None."""
     content = _read(work_file(workspace, item))
     if content is None:
         return None if is_accepted else ": the file is missing, so the patch would delete it"
@@ -392,10 +386,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:
-    """Return a file of the work area as it was first written.
-
-    Returns None if the file was written without conflict markers.
-    """
+    """Return a file of the work area as first written, or None if it had no markers."""
     name = check_path(item.file, what="path")
     return _read(workspace.root / _FOLDER / _ORIGINALS / name)
 

@@ -97,10 +97,7 @@ def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder
 def open_conflicts(
     session: Session, in_progress: InProgress, series: str
 ) -> tuple[SeriesOutcome, tuple[OpenConflict, ...]]:
-    """Return the outcome of a series in the rebase in progress, and its open conflicts.
-
-    Each open conflict includes its work order.
-    """
+    """Return the outcome of a series in the rebase in progress, and its open conflicts."""
     files = {
         (item.patch, item.path): item.conflict
         for item in in_progress.waiting
@@ -274,10 +271,7 @@ class _Order:
         )
 
     def causes_of(self, finding: AuditFinding) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commit that caused a finding, if it is known.
-
-        Its diff is limited to the hunks that change names in the text of the finding.
-        """
+        """Return the commit that caused a finding, if known, with the hunks about its names."""
         if finding.commit is None:
             return ()
         names = {word for quoted in _QUOTED.findall(finding.text) for word in quoted.split()}

@@ -413,10 +413,7 @@ class _Side(Struct, frozen=True):
         return found
 
     def _suspects(self, path: str) -> frozenset[bytes]:
-        """Return the words in a file's changed statements, or in the whole file if a scope changed.
-
-        Scopes are classes, namespaces and the like.
-        """
+        """Return the words in a file's changed statements, or in all of it if a scope changed."""
         old, new = ((reach.text(path) or b"").splitlines(True) for reach in (self.was, self.now))
         if self.now.text(path) is None:
             return self.was.words(path)

@@ -209,10 +209,7 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
-    """Return Python source with its imports of moved names rewritten, or None if nothing changes.
-
-    An import statement is left alone if upstream has all its lines.
-    """
+    """Return Python source with moved imports rewritten, except upstream's own, or None."""
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)
     if tree is None or "\r" in text:

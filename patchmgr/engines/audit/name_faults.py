@@ -156,10 +156,7 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 
 
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if the attribute that an expression reads or sets is gone or has changed.
-
-    For example, a method may have become a property.
-    """
+    """Yield a fault if the attribute that an expression reads or sets is gone or has changed."""
     if isinstance(node.ctx, ast.Store):
         yield from _set_faults(node, at)
     if not isinstance(node.ctx, ast.Load):

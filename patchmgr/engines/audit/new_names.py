@@ -35,10 +35,7 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the name of the definition in `others` that is most like `old`.
-
-    Returns None if no definition is similar enough, or if several are equally similar.
-    """
+    """Return the only definition in `others` that is similar enough to `old`, or None."""
     if old is None:
         return None
     scored = sorted(
@@ -154,10 +151,7 @@ def _class_of(found: Entity) -> str:
 
 
 def _definition(content: bytes | None, outer: str, name: str) -> ast.AST | None:
-    """Return what defines `name` in a module's class `outer`, or at top level if `outer` is empty.
-
-    Returns None if nothing does, or if the content does not parse.
-    """
+    """Return what defines `name` in a module's class `outer` ("": at top level), or None."""
     tree = None if content is None else parse_python(decoded(content))
     top = {} if tree is None else definitions(tree)
     return members_of(top.get(outer)).get(name, [None])[0] if outer else top.get(name)

@@ -88,10 +88,7 @@ class PairedUse(Pair, frozen=True):
 
     @property
     def line(self) -> int:
-        """The line number of the use.
-
-        For an attribute, this is the line of the attribute's name.
-        """
+        """The line number of the use or, for an attribute, of the attribute's name."""
         node = self.use.node
         return getattr(node, "end_lineno" if isinstance(node, ast.Attribute) else "lineno", 0)
 

@@ -309,10 +309,7 @@ def _builtin(name: str) -> type[BaseException] | None:
 
 
 def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
-    """Map each exception that a function raises to the ids of its class and bases.
-
-    Returns None if one of these classes is not known.
-    """
+    """Map each exception that a function raises to the ids of its class and bases, or None."""
     if not isinstance(called.node, Function) or called.module is None:
         return None
     found: dict[str, frozenset[str]] = {}

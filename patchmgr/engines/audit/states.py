@@ -50,10 +50,7 @@ class Files(Struct, frozen=True):
         self.bring({blob for blob in blobs if blob is not None})
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file, or None if the path is not a file.
-
-        The content is UNKNOWN if no store or mirror has it.
-        """
+        """Return the content of a file (UNKNOWN if no store has it), or None if there is none."""
         entry = self.tree.entry(path)
         if entry is None or entry.mode not in FILE_MODES:
             return None

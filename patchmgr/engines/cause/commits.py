@@ -77,10 +77,7 @@ def each(claim: Claim) -> Claims:
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the upstream commit that made a file pass a test, judged by samples.
-
-    Returns None if the last version fails, or if all versions since the base pass.
-    """
+    """Return the commit that made a file pass a test, judged by samples, or None."""
     fails, holds = -1, len(versions)
     while holds - fails > 1:
         probes = _probes(fails, holds, is_first=holds == len(versions))
@@ -496,10 +493,7 @@ def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
 
 
 def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]:
-    """Yield, for each region, the commit that wrote upstream's text, or None if it is not known.
-
-    For a conflict without regions, yield only the last commit that changed the file.
-    """
+    """Yield the commit (or None) that wrote upstream's text in each region, or in the file."""
     versions = file.versions_shown(conflict.new_path)
     if conflict.marked is None:
         yield versions[-1].step

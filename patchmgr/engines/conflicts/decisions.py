@@ -67,10 +67,7 @@ def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Ite
 def standing_decision(
     decisions: Sequence[Decision], patch: Patch, side: NewSide, blobs: Blobs
 ) -> Decision | None:
-    """Return the decision of a person about a patch, or None if no decision still holds.
-
-    A decision holds as long as upstream still has the text to which the decision refers.
-    """
+    """Return the decision on a patch whose upstream text is still there, or None."""
     change = change_digest(patch) if decisions else ""
     for decision in decisions:
         if decision.change == change and all(
@@ -112,10 +109,7 @@ def _feed(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
-    """Return a reference to consecutive lines of a file: their digest, and how often they occur.
-
-    If all the lines are blank, the reference is to the whole file.
-    """
+    """Return a reference to lines of a file or, if they are blank, to the whole file."""
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)

@@ -29,10 +29,7 @@ class Resolutions(Protocol):
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the recorded resolution of a whole file in conflict, or None if there is none.
-
-        The content of the resolution is None if the file is to be deleted.
-        """
+        """Return the recorded resolution (content None: deleted) of a whole file, or None."""
 
 
 class Replayed(Struct, frozen=True):

@@ -48,10 +48,7 @@ def readable(content: bytes | None) -> str | None:
 
 
 def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
-    """Return the regions of a file in conflict, as a work order lists them.
-
-    A file without conflict markers is one region.
-    """
+    """Return the regions of a file in conflict; a file without markers is one region."""
     written = [None if one is None else one.commit for one in conflict.shown]
     if conflict.marked is None:
         contents = (conflict.base, conflict.ours, conflict.theirs)
@@ -161,10 +158,7 @@ def _text_of(side: Outline, name: str) -> str | None:
 
 
 def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -> str:
-    """Return the hunks of a diff that contain any of the given lines or names.
-
-    If there are none, all hunks are returned.
-    """
+    """Return the hunks of a diff that contain any of the lines or names, or else all hunks."""
     known = {line for text in texts for line in normal_lines(text)} - {b""}
 
     def is_near(hunk: str) -> bool:
@@ -182,10 +176,7 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Cut the texts of a work order, at ends of statements, until its size is at most `most`.
-
-    If that is not possible, the shortest possible work order is returned.
-    """
+    """Cut the texts of a work order at ends of statements to at most `most`, if possible."""
     shorter = order
     for cap in _CAPS:
         if size(shorter) <= most:

@@ -198,10 +198,7 @@ class GateRemover:
         self._front: dict[Guards, list[Gate]] = {}
 
     def block(self, start: int, stop: int, guards: Guards) -> list[Word]:
-        """Return the words of a block that run with all gates off.
-
-        Raises UnclearSource if it is not clear where a statement ends.
-        """
+        """Return the words of a block that run with all gates off, or raise UnclearSource."""
         out: list[Word] = []
         at, is_done = start, False
         while at < stop:
@@ -357,10 +354,7 @@ def _jumps(words: Sequence[Word]) -> bool:
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:
-    """Return a C++ condition as a Python expression.
-
-    A part that is not valid Python becomes a single name.
-    """
+    """Return a C++ condition as a Python expression, with a name for each part that is none."""
     for sign, op in _SIGNS:
         parts = _split(words, sign)
         if len(parts) > 1:

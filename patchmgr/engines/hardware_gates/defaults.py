@@ -51,10 +51,7 @@ class Defaults(Struct, frozen=True):
     modules: Collection[str] = ()
 
     def of(self, node: ast.expr) -> object:
-        """Return the value of an expression of constants, settings and environment variables.
-
-        Raises Unknown if the expression contains anything else.
-        """
+        """Return the value of constants, settings and environment variables, or raise Unknown."""
         try:
             return self._value(node)
         except (ValueError, TypeError, AttributeError, RecursionError) as fault:

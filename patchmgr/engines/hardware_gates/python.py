@@ -409,10 +409,7 @@ def _target(node: ast.AST) -> tuple[str, ast.expr] | None:
 
 
 def _off(unit: PythonUnit, conditions: GateFinder) -> list[ast.stmt]:
-    """Return the definition of a unit and the statements that run with all gates off.
-
-    The statements are modified.
-    """
+    """Return a unit's definition and the (modified) statements that run with all gates off."""
     head = _with_head(unit)[: unit.node is not None]
     is_function = isinstance(unit.node, Function)
     body = left(list(unit.body), conditions, unit.arguments(), is_function=is_function)

@@ -144,10 +144,7 @@ def read_cxx(content: bytes) -> CxxFile:
 
 
 def read_declarations(content: bytes) -> tuple[Declaration, ...]:
-    """Return the declarations of a C++ file, without reading the bodies of functions.
-
-    Raises UnclearSource if a declaration is too long or if the brackets do not match.
-    """
+    """Return a file's declarations outside of bodies, or raise UnclearSource."""
     text, scan = _text_of(content), _Declarations()
     return scan.read(text, tokens(text, scan.is_passed_over))
 
@@ -287,10 +284,7 @@ class _Declarations(Scan):
 
 
 def _parameters(items: Iterable[Item]) -> tuple[tuple[Parameter, ...], bool] | None:
-    """Return the parameters between two brackets, and whether more arguments may follow.
-
-    Returns None if the parameters depend on the preprocessor.
-    """
+    """Return the parameters in brackets, and whether more may follow, or None if unclear."""
     found: list[Parameter] = []
     is_open = False
     for part in _parts(items):

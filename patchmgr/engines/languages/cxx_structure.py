@@ -571,10 +571,7 @@ def _operator_of(texts: Sequence[str]) -> Function | None:
 
 
 def _qualified(texts: Sequence[str], at: int) -> tuple[int, str | None]:
-    """Return the start of the qualified name that ends at a token, and the name itself.
-
-    The name is None if it is not clear.
-    """
+    """Return the start of the qualified name that ends at a token, and the name, if clear."""
     parts: list[str] = []
     while True:
         at = _before_angles(texts, at)

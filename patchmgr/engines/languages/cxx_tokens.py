@@ -102,10 +102,7 @@ def tokens(text: str, is_body: Callable[[], bool] | None = None) -> Iterator[Tok
 
 
 def brackets(text: str) -> Iterator[str]:
-    """Yield the brackets and directives of a C++ text, in the same form as `tokens` does.
-
-    Raises UnclearSource if a string or a comment has no end.
-    """
+    """Yield the brackets and directives of a text as `tokens` does, or raise UnclearSource."""
     for found in _BRACKET.finditer(text):
         match found.lastgroup:
             case "bracket":

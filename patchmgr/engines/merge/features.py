@@ -74,10 +74,7 @@ def _has_words(words: Iterable[str]) -> bool:
 def subject_of(
     region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]
 ) -> Subject:
-    """Return the words and features of a conflict region, for judging its candidates.
-
-    `sides` are the region's sides as syntax trees, and `flat` are the same sides as tokens.
-    """
+    """Return the words and features of a region, given its sides as trees and as tokens."""
     base, ours, theirs = (Counter(words_of(said_of("".join(lines)))) for lines in region.sides)
     features = {
         "language": language.family,
@@ -204,10 +201,7 @@ def _layout(sides: Sequence[Node]) -> str:
 
 
 def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[str, str]:
-    """Return the features of the candidate resolution `text`, each as a word.
-
-    `places` are the places in the region that both sides changed.
-    """
+    """Return the features, as words, of a candidate `text` with the given common `places`."""
     words = Counter(words_of(said_of(text)))
     base, ours, theirs = subject.base, subject.ours, subject.theirs
     gone = (base - ours) | (base - theirs)

@@ -132,10 +132,7 @@ def _meet(one: NodeEdit, other: NodeEdit) -> bool:
 def nodes_between(
     side: Nodes, of: dict[int, int], edits: list[NodeEdit], start: int, end: int
 ) -> Nodes:
-    """Return the nodes of one side that correspond to the nodes `start` to `end` of base.
-
-    `edits` are that side's edits in this range.
-    """
+    """Return one side's nodes for the nodes `start` to `end` of base, given its edits there."""
     found: list[Node] = []
     at = start
     for edit in edits:

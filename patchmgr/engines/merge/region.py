@@ -136,10 +136,7 @@ def _grow(found: list[Piece], n: int, first: Lines, last: Lines) -> None:
 
 
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
-    """Extend each conflict region until it begins and ends with whole statements.
-
-    Regions that then meet become one.
-    """
+    """Extend each region until it has whole statements; regions that then meet become one."""
     found = list(pieces)
     at = 1
     while at < len(found):

@@ -204,10 +204,7 @@ def _reordered(
     there: Unit,
     moving: Sequence[Unit],
 ) -> list[int] | None:
-    """Return the order of the base's lines after one symbol or paragraph is put where it moved to.
-
-    Returns None if the units around its new position do not tell where it belongs.
-    """
+    """Return the order of the base's lines after one unit moved, or None if it is unclear."""
     text, space = _with_space(base, unit)
     rest = [n for n in order if n not in text and n not in space]
     anchors = [

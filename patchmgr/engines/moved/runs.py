@@ -79,10 +79,7 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of base around the removed lines, or None if there is none.
-
-    A unit with the name of the symbol around the added lines is preferred.
-    """
+    """Return the smallest unit around the removed lines, the symbol's own first, or None."""
     around = _around_added(theirs, run, shift)
     units = [unit for unit in base.units if unit.has(run.start, run.end)]
     same = [unit for unit in units if around is not None and unit.name == around.name]
@@ -124,10 +121,7 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 
 
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
-    """Return a text in which the added lines of each run replace the removed lines.
-
-    Each run is paired with the number of its hunk, which is ignored.
-    """
+    """Return a text in which the added lines of each run replace the removed lines."""
     out: list[bytes] = []
     done = 0
     for _, run in runs:

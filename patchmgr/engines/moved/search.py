@@ -219,10 +219,7 @@ def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
 
 
 def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
-    """Return the home that is similar enough and better than all others.
-
-    Returns Lost if several are almost equally similar, and None if none is similar enough.
-    """
+    """Return the only similar home, Lost if several are about equal, or None if none is."""
     by_name = [home for home in homes if home.unit.leaf == unit.leaf]
     by_name = [home for home in by_name if home.likeness >= SAME_NAME]
     others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]

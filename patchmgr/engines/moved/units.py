@@ -47,10 +47,7 @@ def leaf_of(name: str) -> str:
 
 
 def joined(outer: str, leaf: str) -> str:
-    """Return the full name of the symbol `leaf` in `outer`, such as `Class.method`.
-
-    The separator is `::` if `outer` contains it, and `.` otherwise.
-    """
+    """Return the full name of `leaf` in `outer`, with `::` if `outer` has it, or else `.`."""
     return f"{outer}{'::' if '::' in outer else '.'}{leaf}"
 
 

@@ -70,10 +70,7 @@ def is_same_python(one: bytes, other: bytes) -> bool:
 
 @lru_cache(maxsize=8)
 def _python(text: str) -> tuple[bytes, Counter[str]] | None:
-    """Return a digest of the syntax tree, and the comments without white space.
-
-    Returns None if the text does not parse.
-    """
+    """Return a digest of the syntax tree, and the comments without white space, or None."""
     tree = parse_anew(text)
     if tree is None:
         return None

@@ -217,11 +217,7 @@ def _carry(run: _Run, item: Item) -> Judged:
 
 
 def _take_edits(run: _Run, edits: Edits) -> str | None:
-    """Apply a person's changes to files that the patch does not change.
-
-    Returns the path of a file to which the person's change no longer applies, or None if all
-    changes apply.
-    """
+    """Apply a person's changes to other files; return the first path that they no longer fit."""
     blobs, misfit = run.tools.blobs, None
     for path, (before, after) in edits.items():
         ours = run.side.files.entry(path)
@@ -284,10 +280,7 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
-    """Merge a change as text into the version of a file that has the patch's lines in the conflict.
-
-    Returns None if a text merge does not suffice with these lines, or with upstream's lines.
-    """
+    """Merge a change as text into both versions of a file with a conflict, or return None."""
     if not is_edit(result.step) or set(result.changes) != {left.path}:
         return None
     without = _text_result(result.step, left.path, ours, run.tools)

@@ -43,10 +43,7 @@ _HEADING_NAMES = (
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Subsystem, ...]:
-    """Return the number of files and changed lines of each subsystem, the most changed first.
-
-    Each file is counted in one subsystem.
-    """
+    """Return the files and changed lines of each subsystem, the most changed first."""
     groups: dict[str, list[FileFootprint]] = {}
     for file in files:
         groups.setdefault(_part_of(file, rule), []).append(file)
@@ -125,10 +122,7 @@ def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
 def texts_of(
     changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
 ) -> tuple[PinAndHead, ...]:
-    """Return the upstream code files that a series edits, except tests and vendored code.
-
-    The longest file comes first.
-    """
+    """Return upstream's code files that a series edits, except tests and vendored code."""
     found = []
     for change in changes:
         path, before, after = change.path, change.before, change.after

@@ -61,10 +61,7 @@ def dropped_of(syncs: Sequence[SyncDocument]) -> Iterator[Dropped]:
 
 
 def reliabilities(found: Iterable[EvidenceDocument | Likely]) -> tuple[Reliability, ...]:
-    """Return the measured reliability of each kind of evidence or proposal, without duplicates.
-
-    Facts that an older version of patchmgr saved have no reliability.
-    """
+    """Return the measured reliability of each kind of evidence or proposal, if saved."""
     return tuple(dict.fromkeys(one.reliability for one in found if one.reliability is not None))
 
 

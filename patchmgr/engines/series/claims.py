@@ -15,10 +15,7 @@ Read = Callable[[str], "bytes | None"]
 
 
 def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:
-    """Return the content of a file or, if `symbol` is given, the lines of that symbol.
-
-    Returns None if the file or the symbol does not exist.
-    """
+    """Return the content of a file, or the lines of a symbol in it, or None if missing."""
     if content is None or symbol is None:
         return content
     lines = split_lines(content)

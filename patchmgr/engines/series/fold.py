@@ -77,10 +77,7 @@ class Overlay:
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return the path of a file that is in the way of a new file at `path`, or None.
-
-        Files whose paths are in `leaving` do not count.
-        """
+        """Return the path of a file, outside `leaving`, in the way of a new file, or None."""
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
                 return parent
@@ -94,10 +91,7 @@ class Overlay:
 
 
 def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
-    """Apply a patch to the tree that it is written against, and return its change to each file.
-
-    Raises PatchmgrError "bad-patch" if the patch does not apply exactly.
-    """
+    """Apply a patch exactly, and return its change to each file; raise "bad-patch" otherwise."""
     leaving = {path for change in patch.files for path in left_path(change)}
     steps = tuple(_step_file(side, patch.name, change, leaving, blobs) for change in patch.files)
     for path in sorted(leaving):

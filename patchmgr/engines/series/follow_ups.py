@@ -72,10 +72,7 @@ def searched(names: Iterable[str]) -> tuple[str, ...]:
 def follow_ups(
     patches: Sequence[Patch], messages: Sequence[tuple[str, str]], repository: str | None
 ) -> Iterator[FollowUp]:
-    """Yield the upstream commits that fix, revert or restore what a patch backports.
-
-    Commits that are in the series itself are left out.
-    """
+    """Yield commits outside the series that fix, revert or restore what a patch backports."""
     known = {patch.name: names_of(patch, repository) for patch in patches}
     carried = {name for names in known.values() for name in names}
     for commit, message in messages:

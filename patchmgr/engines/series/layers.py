@@ -78,10 +78,7 @@ class Ground(Struct, frozen=True):
 
 
 def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple[State, ...]:
-    """Apply patches to `start` as they are written; return `start` and the state after each patch.
-
-    Raises PatchmgrError "bad-patch" if a patch does not apply.
-    """
+    """Return `start` and the state after each patch; raise "bad-patch" if one does not apply."""
     side = ground.overlay(start)
     states = [dict(start)]
     for patch in patches:
@@ -127,10 +124,7 @@ def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[State, ...] | Collision:
-    """Apply the changes of patches in order, each as in `lay`.
-
-    Returns `start` and the state after each change, or the first conflict.
-    """
+    """Return `start` and the state after each change, laid in order, or the first conflict."""
     states: list[State] = [start]
     for layer in layers:
         found = lay(ground, layer, states[-1])

@@ -48,10 +48,7 @@ class Views(Struct, frozen=True):
 
 
 def has_conditions(patches: Sequence[Patch]) -> bool:
-    """Return whether any patch has a condition in its header.
-
-    Raises PatchmgrError "bad-predicate" if a condition cannot be parsed.
-    """
+    """Return whether any patch has a condition; raise "bad-predicate" if one is malformed."""
     conditions = [_conditions(patch) for patch in patches if patch.conditions]
     return not all(found.are_empty for found in conditions)
 

@@ -128,10 +128,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Yield, for each name in an import statement, the module, the name and the `as` name.
-
-    A name is "" if it is not given. Other statements yield nothing.
-    """
+    """Yield (module, name, `as` name), or "" for each, of the names in an import statement."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

@@ -61,10 +61,7 @@ def has_marker(text: bytes) -> bool:
 
 
 def split_marked(marked: bytes) -> MarkedText:
-    """Split a text with conflict markers into conflict regions and the texts between them.
-
-    Markers in the wrong order and regions without an end count as clean text.
-    """
+    """Split a text at its conflict regions; misplaced markers count as clean text."""
     texts, regions = [b""], []
     for raw, region in _pieces(marked):
         if region is None:

@@ -8,10 +8,7 @@ from patchmgr.engines.text.differences import changed_blocks
 
 
 def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
-    """Return, for each line of the last version, the name of the version that introduced it.
-
-    The versions are given in order, the oldest first. Lines end at line feeds only.
-    """
+    """Return, for each line (up to LF) of the last version, the first version that had it."""
     owner: list[str | None] = []
     before: list[bytes] = []
     for name, content in versions:

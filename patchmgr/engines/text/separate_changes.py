@@ -141,10 +141,7 @@ def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
 def _with_missing(
     places: Sequence[int], lines: Sequence[bytes], others: Collection[bytes], start: int
 ) -> list[int]:
-    """Return, in order, `places` and the indexes of the lines that are not in `others`.
-
-    Such a line cannot be in a run of equal lines.
-    """
+    """Return, in order, `places` and the indexes of the lines that are not in `others`."""
     missing = (start + number for number, line in enumerate(lines) if line not in others)
     return sorted({*places, *missing})
 
@@ -162,10 +159,7 @@ def merge_apart(
     our_changes: Sequence[Area] | None,
     their_changes: Sequence[Area] | None,
 ) -> bytes | None:
-    """Return the merge of two sides, or None if their changes touch or are not certain.
-
-    The changes of a side are None if they are not certain.
-    """
+    """Return the merge of two sides, or None if changes touch or (None) are not certain."""
     merged = merge_around(base, ours, theirs, our_changes, their_changes)
     return merged[0] if merged is not None and merged[1] is None else None
 
