@@ -17,7 +17,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.plumbing.history import commit_of_pull
 from patchmgr.services.decisions import Undecided, read_decisions, read_findings
-from patchmgr.services.session import Session
+from patchmgr.services.session import Session, subject_of
 from patchmgr.services.upstreaming import find_follow_ups
 from patchmgr.workspace import Change, Workspace
 
@@ -202,13 +202,11 @@ def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None
 def _by_commit(session: Session, item: Undecided, name: str) -> tuple[str | None, str, int | None]:
     upstream = session.upstream_of(session.workspace.series_record(item.series))
     commit = upstream.reader.commit(name)
-    found = None if commit is None else upstream.reader.find(commit)
-    if commit is None or found is None:
+    if commit is None:
         raise PatchmgrError(
             "unknown-ref",
             f"upstream has no commit {name}",
             "name another commit, or give the reason in words: --by TEXT",
         )
-    text = found.content.partition(b"\n\n")[2].decode("utf-8", "replace")
-    subject = text.partition("\n")[0]
+    subject = subject_of(upstream.reader, commit)
     return commit, subject, pull_number(subject)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.commands.plan import Planning, changed_patches, planned
@@ -15,7 +15,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.forecast import Forecast, PullEffect, PullFacts, PullForecast, PullHead
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, ConflictPlace, PlannedPatch
-from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.answer_cache import Answers, answered, recalled
 from patchmgr.plumbing.diffs import changed_lines, changed_paths
 from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_changes
 from patchmgr.plumbing.git_process import require_git
@@ -105,14 +105,12 @@ class Watch:
     @cached_property
     def on_tip(self) -> OnTip:
         """Return the files that the stack changes, and its conflicts on the tip."""
-        question = ("forecast", *self._about)
-        known = self._kept.get(question)
-        if known is not None:
-            return convert(known[0], OnTip)
-        patches = [patch for one in self._loaded for patch in one.patches]
-        found = OnTip(touched_paths(patches), self._planning.assuming)
-        self._kept.put(question, to_builtins(found))
-        return found
+
+        def find() -> OnTip:
+            patches = [patch for one in self._loaded for patch in one.patches]
+            return OnTip(touched_paths(patches), self._planning.assuming)
+
+        return answered(self._kept, ("forecast", *self._about), OnTip, find)
 
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
         """Yield the newest pull requests that count as open, and the facts about each.
@@ -143,9 +141,9 @@ class Watch:
     def facts(self, head: str) -> PullFacts | None:
         """Return facts about a pull request, or None if it shares no history with upstream."""
         store, question = self.upstream.store, ("pull request", head)
-        known = self._kept.get(question)
+        known = recalled(self._kept, question, PullFacts)
         if known is not None:
-            return convert(known[0], PullFacts)
+            return known
         try:
             base, commits = own_range(store, head, self.tip.commit)
         except PatchmgrError:
@@ -165,12 +163,7 @@ class Watch:
         if not near:
             return found
         question = ("forecast", pull.head, *self._about)
-        known = self._kept.get(question)
-        if known is None:
-            judged = self._judge(found)
-            self._kept.put(question, to_builtins(judged))
-            return judged
-        return convert(known[0], PullForecast)
+        return answered(self._kept, question, PullForecast, lambda: self._judge(found))
 
     def _judge(self, pull: PullForecast) -> PullForecast:
         """Return the forecast with the effect of the pull request.

@@ -148,8 +148,7 @@ def _check_ends(name: str, source: str, file: SeriesFile, *, is_down: bool) -> N
     end = names[0] if is_down else names[-1]
     if name != end:
         way = "before" if is_down else "after"
-        option = "--before" if is_down else "--after"
         raise UsageError(
             f"{shown(end)} is {way} {shown(name)} in {source}",
-            f"first: patchmgr move {name} {option} {end} --series {source}",
+            f"first: patchmgr move {name} --{way} {end} --series {source}",
         )

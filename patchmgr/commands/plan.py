@@ -137,13 +137,8 @@ class Planning:
         upstream: OpenUpstream,
         most: int,
     ) -> None:
-        self.run, self.stack, self.states, self.upstream, self.most = (
-            run,
-            stack,
-            states,
-            upstream,
-            most,
-        )
+        self.run, self.stack, self.states = run, stack, states
+        self.upstream, self.most = upstream, most
         workspace = Foreseen(run.session.workspace, {})
         self.session, self.at = replace(run.session, workspace=workspace), 0
         self.files: dict[str, bytes | None] = {}

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from importlib.resources import files
-from typing import Any
 
-from msgspec import ValidationError, convert, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from patchmgr.engines.hardware_gates.sites import PinAndHead
@@ -33,7 +32,7 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.review import ChangedSite, Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
-from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.answer_cache import Answers, recalled
 from patchmgr.plumbing.background import FEW, Ahead, in_processes
 from patchmgr.plumbing.diffs import changed_lines, known_words, numstat
 from patchmgr.plumbing.fast_import import Draft, write_commits
@@ -131,7 +130,7 @@ def judging(
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
-    known = [_sites(answers.get(question)) for question in questions]
+    known = [recalled(answers, question, Sites) for question in questions]
     open_ = [t for t, sites in zip(texts, known, strict=True) if sites is None]
     helpers = min(os.cpu_count() or 1, _MOST_PROCESSES) - 1 if len(open_) >= FEW else 0
     judged = in_processes([partial(judge, one) for one in open_], helpers=helpers)
@@ -145,13 +144,6 @@ def judging(
         return results
 
     return answer
-
-
-def _sites(value: Any) -> Sites | None:
-    try:
-        return None if value is None else convert(value[0], Sites)
-    except ValidationError:
-        return None
 
 
 def report(session: Session, name: str) -> Footprint:

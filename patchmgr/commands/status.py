@@ -90,23 +90,22 @@ def status(session: Session, now: int) -> Status:
     syncs: Mapping[str, LastSync] = {}
     with suppress(PatchmgrError):  # git is missing, or refuses to read the repository
         syncs = last_syncs(session.workspace.root, now)
-    rows = []
-    for name, record in sorted(lock.series.items()):
-        rows.append(
-            SeriesStatus(
-                name,
-                record.upstream,
-                record.pin,
-                len(session.workspace.series_file(name).names()),
-                _distance(session, record),
-                find_follow_ups(session, record, session.workspace.patches(name)),
-                syncs.get(name),
-            )
+    rows = tuple(
+        SeriesStatus(
+            name,
+            record.upstream,
+            record.pin,
+            len(session.workspace.series_file(name).names()),
+            _distance(session, record),
+            find_follow_ups(session, record, session.workspace.patches(name)),
+            syncs.get(name),
         )
+        for name, record in sorted(lock.series.items())
+    )
     in_progress = read_in_progress(session.workspace)
     applied = (*known_applications(session), *known_packages(session))
     if in_progress is None:
-        return Status(session.workspace.root, tuple(rows), applied, None, ())
+        return Status(session.workspace.root, rows, applied, None, ())
     about = f"{', '.join(in_progress.series)} onto {in_progress.onto}"
     if in_progress.checkout:
         about += f", shown in {in_progress.checkout},"
@@ -120,7 +119,7 @@ def status(session: Session, now: int) -> Status:
         kind = waiting if is_left or is_refused(session.workspace, item) else resolved
         kind.append(f"{item.series}/{item.patch}: {item.path}")
     root = session.workspace.root
-    return Status(root, tuple(rows), applied, about, tuple(waiting), tuple(resolved))
+    return Status(root, rows, applied, about, tuple(waiting), tuple(resolved))
 
 
 def _distance(session: Session, record: SeriesRecord) -> Distance:

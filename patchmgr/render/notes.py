@@ -13,6 +13,7 @@ from patchmgr.model.upstream import Pin
 from patchmgr.render.escape import counted, measured_text, reliability_text
 from patchmgr.render.machine import pin_document
 from patchmgr.render.markdown_text import LIMIT, Page, code, table, text
+from patchmgr.render.rebase import bare_subject
 
 
 def note_value(note: SyncNote) -> dict[str, Any]:
@@ -118,11 +119,8 @@ def _arrivals(arrivals: Sequence[Arrival]) -> str:
 
 
 def _arrival(arrival: Arrival) -> str:
-    subject = arrival.subject
-    if arrival.pull is not None:
-        subject = subject.rstrip().removesuffix(f"(#{arrival.pull})").rstrip()
     pull = f"#{arrival.pull} " if arrival.pull is not None else ""
-    return f"{pull}{text(subject)} ({code(arrival.commit[:_SHORT])})"
+    return f"{pull}{text(bare_subject(arrival))} ({code(arrival.commit[:_SHORT])})"
 
 
 def _brought(note: SyncNote) -> Iterator[str]:

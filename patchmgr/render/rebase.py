@@ -8,6 +8,7 @@ from textwrap import dedent, shorten
 
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
+from patchmgr.model.notes import Arrival
 from patchmgr.model.outcome import Likely, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.model.plan import BreakingCommit
 from patchmgr.render.escape import clean, counted, measured_text, reliability_text
@@ -195,7 +196,7 @@ def sighting_text(sighting: Sighting | Likely | BreakingCommit) -> str:
     return f"{pull}{sighting.commit[:12]} {clean(bare_subject(sighting))}"
 
 
-def bare_subject(sighting: Sighting | Likely | BreakingCommit) -> str:
+def bare_subject(sighting: Sighting | Likely | BreakingCommit | Arrival) -> str:
     """Return a commit's subject without the pull request's number at its end."""
     return sighting.subject.rstrip().removesuffix(f"(#{sighting.pull})").rstrip()
 

@@ -31,9 +31,8 @@ RULINGS = {ruling.value: ruling for ruling in Ruling}
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
     """Return the decisions recorded in a workspace, if there are any."""
-    if not (workspace.root / DECISIONS).exists():
-        return ()
-    return parse_decisions(workspace.read(DECISIONS))
+    raw = workspace.find(DECISIONS)
+    return () if raw is None else parse_decisions(raw)
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
@@ -127,9 +126,8 @@ class OpenFinding(Struct, frozen=True):
 
 def read_accepted(workspace: Workspace) -> tuple[Accepted, ...]:
     """Return the findings accepted in a workspace, if there are any."""
-    if not (workspace.root / ACCEPTED).exists():
-        return ()
-    return parse_accepted(workspace.read(ACCEPTED))
+    raw = workspace.find(ACCEPTED)
+    return () if raw is None else parse_accepted(raw)
 
 
 def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:

@@ -107,7 +107,9 @@ def _state(name: str, upstream: OpenUpstream, end: End, contents: Contents) -> S
     version = found.version
     if version is None:
         prefix = "refs/tags/" if end.tags is not None else TAGS
-        version = _tagged_version(end.tags or upstream.store, prefix, found.commit)
+        tags = tags_of(end.tags or upstream.store, prefix, found.commit)
+        newest = max(filter(None, map(tag_version, tags)), default=None)
+        version = None if newest is None else str(newest)
     return State(name, _label(name, found), end.tree, contents, version)
 
 
@@ -118,10 +120,3 @@ def _label(upstream: str, found: Resolved) -> str:
     if found.commit.startswith(found.ref):
         return f"{upstream} {commit}"
     return f"{upstream} {shown(found.ref)} ({commit})"
-
-
-def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
-    """Return the highest version among the tags on a commit, or None if no tag is a version."""
-    versions = filter(None, map(tag_version, tags_of(repository, prefix, commit)))
-    newest = max(versions, default=None)
-    return None if newest is None else str(newest)

@@ -98,7 +98,10 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
         side.set(path, None)
     for step in steps:
         if step.change.new_path is not None:
-            _create(side, patch.name, step.change.new_path, step.theirs)
+            obstacle = side.obstacle(step.change.new_path)
+            if obstacle is not None:
+                raise _refusal(patch.name, step.change.new_path, f"{obstacle} is in the way")
+            side.set(step.change.new_path, step.theirs)
     return steps
 
 
@@ -106,13 +109,6 @@ def left_path(change: FilePatch) -> tuple[str, ...]:
     """Return `(old_path,)` if a change deletes or renames the file, or else an empty tuple."""
     is_leaving = change.new_path is None or change.is_rename
     return (change.old_path,) if is_leaving and change.old_path is not None else ()
-
-
-def _create(side: Overlay, name: str, path: str, entry: Entry | None) -> None:
-    obstacle = side.obstacle(path)
-    if obstacle is not None:
-        raise _refusal(name, path, f"{obstacle} is in the way")
-    side.set(path, entry)
 
 
 def _step_file(

@@ -127,16 +127,15 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
     """Yield sentences about those statements of a block that can never run."""
-    led_out: dict[
-        str, frozenset[str] | None
-    ] = {}  # condition -> its names; None if they do not decide it
+    # condition -> its names; None if they do not decide it
+    led_out: dict[str, frozenset[str] | None] = {}
     for before, statement in zip((None, *run), run, strict=False):
         if isinstance(before, _LEAVES):
             yield f"`{_first_line(statement)}` is never reached."
         if isinstance(statement, ast.If):
             yield from _dead_branches(statement, led_out)
         if led_out:
-            changed = _bound_in(statement)
+            changed = {name for node in own_nodes([statement]) for name in bound_by(node)}
             led_out = {
                 test: names
                 for test, names in led_out.items()
@@ -166,10 +165,6 @@ def _dead_branches(
             yield f"The code under the second `if {condition}` is never reached."
         above.add(test)
         branch = branch.orelse[0] if len(branch.orelse) == 1 else None
-
-
-def _bound_in(statement: ast.stmt) -> frozenset[str]:
-    return frozenset(name for node in own_nodes([statement]) for name in bound_by(node))
 
 
 def _names_in(test: ast.expr) -> frozenset[str] | None:
