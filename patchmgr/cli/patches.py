@@ -55,8 +55,7 @@ def import_(
         list[str] | None, option("--commit SHA", "Import this upstream commit; repeatable.")
     ] = None,
     pull: Annotated[
-        list[str] | None,
-        option("--pull N|URL", "Import this upstream pull request; repeatable."),
+        list[str] | None, option("--pull N|URL", "Import this upstream pull request; repeatable.")
     ] = None,
     python: Python = None,
     site: Site = None,

@@ -32,14 +32,7 @@ class Decided(Struct, frozen=True):
     removed: tuple[Decision, ...] = ()
 
 
-def decide(
-    session: Session,
-    patch: str,
-    ruling: Ruling,
-    *,
-    series: str | None,
-    by: str,
-) -> Decided:
+def decide(session: Session, patch: str, ruling: Ruling, *, series: str | None, by: str) -> Decided:
     """Record a person's decision about what the last rebase left undecided in a patch.
 
     A new decision replaces an older one. If the patch is needed and `by` names a later upstream

@@ -35,11 +35,7 @@ class ComparedStates(Struct, frozen=True):
 
 
 def diff(
-    session: Session,
-    name: str,
-    ends: ComparedStates,
-    *,
-    holds: Sequence[str] = (),
+    session: Session, name: str, ends: ComparedStates, *, holds: Sequence[str] = ()
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 

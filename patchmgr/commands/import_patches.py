@@ -187,10 +187,7 @@ class _Without:
 
 
 def _named(
-    place: _Place,
-    found: Sequence[SourcePatch | SeriesLine],
-    without: _Without,
-    notes: list[str],
+    place: _Place, found: Sequence[SourcePatch | SeriesLine], without: _Without, notes: list[str]
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
     """Return the new lines of the series file, and the patches, each with an unused name.
 

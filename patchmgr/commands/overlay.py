@@ -26,12 +26,7 @@ class Overlaid(Struct, frozen=True):
     left: tuple[str, ...]
 
 
-def make_overlay(
-    session: Session,
-    name: str,
-    where: Location,
-    place: Path,
-) -> Overlaid:
+def make_overlay(session: Session, name: str, where: Location, place: Path) -> Overlaid:
     """Make the overlay of a series for a package; raise "out-of-reach" if no module changes."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)

@@ -261,10 +261,7 @@ def _is_answered(session: Session) -> Callable[[Waiting], bool]:
     )
 
 
-def skip_patch(
-    session: Session,
-    named: Sequence[tuple[str, str]] = (),
-) -> RebaseResult:
+def skip_patch(session: Session, named: Sequence[tuple[str, str]] = ()) -> RebaseResult:
     """Leave out the first patch in conflict (an unresolved one, if there is any), and continue.
 
     The patch file does not change, and its line in the series file becomes a comment. If `named`
@@ -475,11 +472,7 @@ def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ..
 
 
 def rebase_onto_many(
-    session: Session,
-    names: Sequence[str],
-    *,
-    targets: Sequence[str | Span],
-    options: CarryOptions,
+    session: Session, names: Sequence[str], *, targets: Sequence[str | Span], options: CarryOptions
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target without writing anything.
 

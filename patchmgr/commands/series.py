@@ -23,12 +23,7 @@ from patchmgr.workspace import LOCK, Change
 
 
 def new_series(
-    session: Session,
-    name: str,
-    *,
-    upstream: str | None,
-    base: str | None,
-    on: str | None,
+    session: Session, name: str, *, upstream: str | None, base: str | None, on: str | None
 ) -> SeriesRecord:
     """Create an empty series on a state or a series; raise "usage" for a bad name or no state."""
     check_name(name, what="series", kind="usage")

@@ -251,11 +251,7 @@ def _names(session: Session, place: Path, name: str) -> tuple[str, ...]:
 
 
 def _described(
-    session: Session,
-    records: list[SeriesRecord],
-    place: Path,
-    reader: ObjectReader,
-    head: str,
+    session: Session, records: list[SeriesRecord], place: Path, reader: ObjectReader, head: str
 ) -> CommitOrigin:
     ids, base = own_commits(reader, head, published_base(session, head))
     prefix = session.workspace.ref_at(place, "refs/tags/")

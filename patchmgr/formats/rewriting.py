@@ -13,13 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.mail_text import (
-    folded_end,
-    leading_date,
-    parse_date,
-    squeezed,
-    written_date,
-)
+from patchmgr.formats.mail_text import folded_end, leading_date, parse_date, squeezed, written_date
 from patchmgr.formats.mailbox import read_header
 from patchmgr.formats.paths import decode_path, encode_path, refusal
 from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines

@@ -103,9 +103,7 @@ def _to_work_tree(
 
 
 def _as_git(
-    checkout: Checkout,
-    applied: Record | None,
-    moves: Collection[FileShift],
+    checkout: Checkout, applied: Record | None, moves: Collection[FileShift]
 ) -> dict[str, Content | None]:
     """Return the current content of each file that will change, in the form that git stores."""
     moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
@@ -172,10 +170,7 @@ def _permissions(move: FileShift, known: AppliedFile | None, found: WorkFile | N
 
 
 def _shifted_row(
-    move: FileShift,
-    known: AppliedFile | None,
-    found: WorkFile | None,
-    originals: dict[str, bytes],
+    move: FileShift, known: AppliedFile | None, found: WorkFile | None, originals: dict[str, bytes]
 ) -> AppliedFile:
     """Return a moved path's entry in the new record; add the unpatched file to `originals`."""
     name, bits = None, None
@@ -347,12 +342,7 @@ def _exchange(rows: Collection[_Row], record: Record | None) -> Exchange:
     kept = tuple(_kept(row, originals) for row in rows if not row.is_restored)
     return Exchange(
         files=tuple(
-            Replacement(
-                row.path,
-                found_state(row.found),
-                row.wanted,
-                row.permissions(),
-            )
+            Replacement(row.path, found_state(row.found), row.wanted, row.permissions())
             for row in rows
             if not row.is_there()
         ),
@@ -388,11 +378,7 @@ def _row(
 
 
 def _refuse_in_the_way(
-    checkout: Checkout,
-    row: _Row,
-    is_ours: bool,
-    indexed: Indexed | None,
-    leaving: Collection[str],
+    checkout: Checkout, row: _Row, is_ours: bool, indexed: Indexed | None, leaving: Collection[str]
 ) -> None:
     root = checkout.clone.root
     if row.wanted is not None:

@@ -197,11 +197,7 @@ class Conversion:
             return frozenset() if scratch is None else frozenset(scratch.filtered)
 
     def _attributes(
-        self,
-        paths: Collection[str],
-        state: Mapping[str, Content | None],
-        *,
-        is_found: bool = False,
+        self, paths: Collection[str], state: Mapping[str, Content | None], *, is_found: bool = False
     ) -> dict[str, bytes]:
         """Return the .gitattributes files in the folders that contain the paths.
 

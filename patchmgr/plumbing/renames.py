@@ -118,11 +118,7 @@ def _new_folder(
 
 
 def _renamed(
-    scratch: Scratch,
-    base: StoredTree,
-    onto: StoredTree,
-    gone: Sequence[str],
-    bring: Bring,
+    scratch: Scratch, base: StoredTree, onto: StoredTree, gone: Sequence[str], bring: Bring
 ) -> dict[str, str]:
     """Map each vanished path that git finds again to its new path.
 

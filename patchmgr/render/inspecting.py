@@ -51,9 +51,7 @@ def comparison_lines(
         if not view.is_all and not patch.is_other:
             continue
         word = painted(
-            patch.sameness.value.ljust(14),
-            _COLORS.get(patch.sameness, "2"),
-            color=view.color,
+            patch.sameness.value.ljust(14), _COLORS.get(patch.sameness, "2"), color=view.color
         )
         yield f"  {word}  {clean(patch.subject)}"
         diff = [clean(line, keep="\t") for line in patch.diff] if shows_lines else []

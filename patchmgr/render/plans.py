@@ -17,13 +17,7 @@ from patchmgr.model.plan import (
 )
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.markdown_text import code, code_cell, table, text
-from patchmgr.render.rebase import (
-    VERDICT_COLORS,
-    moved_text,
-    painted,
-    short_ref,
-    sighting_text,
-)
+from patchmgr.render.rebase import VERDICT_COLORS, moved_text, painted, short_ref, sighting_text
 from patchmgr.render.view import View
 from patchmgr.render.view import table as aligned
 

@@ -432,12 +432,7 @@ _BY_PERSON = frozenset({How.RECORDED, How.DECIDED})
 
 
 def ledger_of(
-    patches: Sequence[Claimed],
-    states: States,
-    base: Tree,
-    *,
-    blobs: Blobs,
-    history: History,
+    patches: Sequence[Claimed], states: States, base: Tree, *, blobs: Blobs, history: History
 ) -> Ledger:
     """Return the ledger, which checks line by line what a rebase claims about the patches."""
 

@@ -114,11 +114,7 @@ def _named(patches: Iterable[Patch]) -> dict[str, str]:
 
 
 def installed_tree(
-    scratch: Scratch,
-    base: StoredTree,
-    layout: InstalledPaths,
-    record: Iterable[str],
-    read: Read,
+    scratch: Scratch, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
 ) -> dict[str, Entry | None]:
     """Return the changes that replace the files of the pin with the package's text files.
 

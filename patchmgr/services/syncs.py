@@ -83,11 +83,7 @@ def solved_as(recorded: Recorded) -> str:
     if resolution.content is None:
         return DELETED
     found = resolution.content
-    for side, words in (
-        (recorded.ours, UPSTREAM),
-        (recorded.theirs, PATCH),
-        (recorded.base, BASE),
-    ):
+    for side, words in ((recorded.ours, UPSTREAM), (recorded.theirs, PATCH), (recorded.base, BASE)):
         if side is not None and side == found:
             return words
     if recorded.ours is None or recorded.theirs is None:

@@ -253,9 +253,7 @@ class _Order:
         return list({one.commit: one for one in (*about, *shown)}.values())
 
     def causes(
-        self,
-        shown: Sequence[Sighting],
-        regions: Sequence[OrderedRegion],
+        self, shown: Sequence[Sighting], regions: Sequence[OrderedRegion]
     ) -> tuple[UpstreamChange, ...]:
         """Return the upstream commits that conflict with the patch, with their nearby changes."""
         texts = [

@@ -7,11 +7,7 @@ from patchmgr.engines.audit.cxx import check_conditions, cxx_faults
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
-from patchmgr.engines.audit.new_files import (
-    files_in_removed_folders,
-    gone_paths,
-    numbers_taken,
-)
+from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths, numbers_taken
 from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check

@@ -39,8 +39,7 @@ def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | No
     if old is None:
         return None
     scored = sorted(
-        ((_likeness(old, node, name, other), other) for other, node in others.items()),
-        reverse=True,
+        ((_likeness(old, node, name, other), other) for other, node in others.items()), reverse=True
     )
     return _first(scored)
 

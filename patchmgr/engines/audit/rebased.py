@@ -199,9 +199,7 @@ def _with(outcome: PatchOutcome, found: Sequence[AuditFinding]) -> PatchOutcome:
         return outcome
     warnings = (f.sentence() for f in found if not f.is_certain)
     outcome = replace(
-        outcome,
-        findings=(*outcome.findings, *found),
-        warnings=(*outcome.warnings, *warnings),
+        outcome, findings=(*outcome.findings, *found), warnings=(*outcome.warnings, *warnings)
     )
     waiting = outcome.open_findings
     if not waiting or outcome.is_left:

@@ -173,10 +173,7 @@ def _lost_operators(states: States, lines: Collection[AddedLine]) -> Iterator[To
 
 
 def _unregistered(
-    states: States,
-    named: Mapping[bytes, list[AddedLine]],
-    pattern: re.Pattern[bytes],
-    how: str,
+    states: States, named: Mapping[bytes, list[AddedLine]], pattern: re.Pattern[bytes], how: str
 ) -> Iterator[Told]:
     if not named:
         return

@@ -23,12 +23,7 @@ from patchmgr.engines.absorption.proposal import Comparison, Proposal, find_rese
 from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.cause.pulls import merged_pull, pull_number
 from patchmgr.engines.moved.files import versions_of
-from patchmgr.engines.rebase.ladder import (
-    ABSORBED_EXACT,
-    CONFLICT,
-    Answer,
-    judge_alone,
-)
+from patchmgr.engines.rebase.ladder import ABSORBED_EXACT, CONFLICT, Answer, judge_alone
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place, split_lines
@@ -38,14 +33,7 @@ from patchmgr.engines.text.known_changes import changes_of, text_of
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.merge import Clean
-from patchmgr.model.outcome import (
-    FileConflict,
-    How,
-    Likely,
-    Resemblance,
-    Sighting,
-    Verdict,
-)
+from patchmgr.model.outcome import FileConflict, How, Likely, Resemblance, Sighting, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry

@@ -141,21 +141,13 @@ def _blanks_before(lines: Sequence[bytes], at: int) -> int:
 
 
 def _import_runs(
-    base: Outline,
-    theirs: Outline,
-    removal: Removal,
-    shifts: Sequence[tuple[int, int]],
+    base: Outline, theirs: Outline, removal: Removal, shifts: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, Run]]:
     regions = [home.outline.text_of(home.unit) for _, home in removal.moves]
     around = b"".join(line for region in regions for line in region)
     number = removal.every()[0].number
     needs = needed_imports(
-        base,
-        theirs,
-        removal.file,
-        added=removal.added(),
-        around=around,
-        brought=removal.brought(),
+        base, theirs, removal.file, added=removal.added(), around=around, brought=removal.brought()
     )
     for run in needs:
         shift = next((by for end, by in reversed(shifts) if end <= run.start), 0)
@@ -163,10 +155,7 @@ def _import_runs(
 
 
 def part_within(
-    base: Outline,
-    own: Outline,
-    moves: Sequence[tuple[Unit, Unit]],
-    changes: Sequence[HunkRun],
+    base: Outline, own: Outline, moves: Sequence[tuple[Unit, Unit]], changes: Sequence[HunkRun]
 ) -> FilePart | None:
     """Return the three sides of a merge of a file in which upstream reordered symbols.
 

@@ -146,13 +146,7 @@ def _text(content: bytes) -> str:
 
 
 def merge_formatted(
-    base: bytes,
-    upstream: bytes,
-    fork: bytes,
-    *,
-    path: str,
-    formatter: Formatter,
-    text: TextMerge,
+    base: bytes, upstream: bytes, fork: bytes, *, path: str, formatter: Formatter, text: TextMerge
 ) -> bytes | None:
     """Merge a file as text after formatting base and fork with upstream's formatter.
 

@@ -86,12 +86,7 @@ class Line:
             self.dropped.append(commit)
 
     def move(
-        self,
-        tree: Tree,
-        changed: Iterable[str],
-        renames: Mapping[str, str],
-        want: Tree,
-        merge: str,
+        self, tree: Tree, changed: Iterable[str], renames: Mapping[str, str], want: Tree, merge: str
     ) -> None:
         """Rebase the patches onto another upstream state, which differs at the `changed` paths."""
         old_tree, self._tree = self._tree, tree
