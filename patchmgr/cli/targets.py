@@ -29,6 +29,7 @@ from patchmgr.cli.root import (
     view_of,
 )
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError, UsageError
+from patchmgr.formats.shown import typed
 
 if TYPE_CHECKING:
     from patchmgr.model.bill_of_materials import Materials
@@ -186,6 +187,9 @@ def unapply(
     site: Site = None,
     package: PackageName = None,
     break_system_packages: Breaks = False,
+    force: Annotated[
+        bool, option("--force", "Also restore edited files; a patch file keeps the edits.")
+    ] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -198,14 +202,19 @@ def unapply(
     session, named = open_series(name)
     if python is not None or site is not None:
         where = location_of(python, site, package, breaks_system=break_system_packages)
-        root, paths = commands.apply.unapply_from_package(session, named, where)
+        done = commands.apply.unapply_from_package(session, named, where, is_forced=force)
     else:
-        root, paths = commands.apply.unapply_from_checkout(session, named, _target(to))
+        done = commands.apply.unapply_from_checkout(session, named, _target(to), is_forced=force)
     if json:
-        answer("unapply", None, "", series=named, target=root, paths=paths)
+        answer("unapply", done, "")
         return
     verb = view_of().verb("Would restore", "Restored")
-    say(f"{verb} {render.escape.counted(len(paths), 'file')} in {root}")
+    say(f"{verb} {render.escape.counted(len(done.paths), 'file')} in {done.target}")
+    if done.edits is not None:
+        root, file = typed(done.target), typed(done.edits)
+        tool = f"git -C {root} apply {file}" if to else f"patch -d {root} -p1 -i {file}"
+        kept = view_of().verb("Would keep your edits in", "Your edits are in")
+        say(f"{kept} {done.edits}", f"To make them again: {tool}")
 
 
 def verify(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -18,9 +18,9 @@ from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.applied import Content, Record
+from patchmgr.plumbing.applied import AppliedFile, Content, Record
 from patchmgr.plumbing.checkout import Checkout, Exchange, FileStanding
-from patchmgr.plumbing.checkout_changes import Goal, plan_exchange, plan_files
+from patchmgr.plumbing.checkout_changes import Goal, found_file, plan_exchange, plan_files
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
 from patchmgr.plumbing.fast_import import write_commits
@@ -34,11 +34,18 @@ from patchmgr.plumbing.installation import (
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.target import keep_hint
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry
-from patchmgr.services.checkouts import record_in_force, remember_target, series_digest, settled
+from patchmgr.services.checkouts import (
+    record_in_force,
+    remember_target,
+    series_digest,
+    settled,
+    unlike_head,
+)
 from patchmgr.services.decisions import keep_findings
-from patchmgr.services.edits import find_edits
+from patchmgr.services.edits import find_edits, keep_edits
 from patchmgr.services.installed import (
     Location,
     find_installed,
@@ -125,6 +132,7 @@ def apply_to_checkout(session: Session, name: str, target: Path, *, commits: boo
         if present is not None and _is_up_to_date(found, present, request):
             paths = tuple(file.path for file in present.files)
             return Application(name, root, paths, head=present.head)
+        _refuse_edited_files(found)
         _refuse_buried(found, moves_head=commits)
         _refuse_changes(found)
         return _apply(found, request)
@@ -161,20 +169,31 @@ def _refuse_changes(found: _Target) -> None:
         )
 
 
+def _edited_files(found: _Target) -> tuple[AppliedFile, ...]:
+    """Return the files of the applied series that a person edited afterwards."""
+    files = found.applied.files if found.applied is not None else ()
+    files = unlike_head(found.checkout, files, found.changed)
+    stands = zip(files, found.checkout.standings(files), strict=True)
+    return tuple(file for file, each in stands if each is FileStanding.EDITED)
+
+
+def _refuse_edited_files(found: _Target) -> None:
+    root, present = found.checkout.clone.root, found.applied
+    for file in _edited_files(found):
+        assert present is not None
+        raise PatchmgrError(
+            "dirty-checkout",
+            f"{file.path} in {root} was edited after the series was applied",
+            keep_hint(present.series, f"--to {typed(root)}"),
+        )
+
+
 def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
-    """Raise PatchmgrError if a person edited files of the series or committed on top of it.
+    """Raise PatchmgrError if a person committed on top of the series.
 
     If HEAD has to move, also raise PatchmgrError while a git operation is in progress.
     """
     clone, present = found.checkout.clone, found.applied
-    files = present.files if present is not None else ()
-    for file, stands in zip(files, found.checkout.standings(files), strict=True):
-        if stands is FileStanding.EDITED and (file.path in found.changed or file.before is None):
-            raise PatchmgrError(
-                "dirty-checkout",
-                f"{file.path} in {clone.root} was edited after the series was applied",
-                "make a patch from that edit, or undo the edit",
-            )
     if present is not None and present.head not in (None, found.head):
         onto, head = present.onto[:12], str(present.head)[:12]
         raise UsageError(
@@ -228,7 +247,7 @@ def _write(
     exchange = plan_exchange(
         checkout,
         found.applied,
-        {path: _content(scratch, path, entry) for path, entry in carried.changes.items()},
+        {path: _content(scratch.read, path, entry) for path, entry in carried.changes.items()},
         Goal(onto, found.head, tip, makes_commits=request.makes_commits),
         Record(
             name,
@@ -263,37 +282,63 @@ def _check_written(files: Iterable[tuple[str, Enum]]) -> None:
             raise PatchmgrError("not-written", what)
 
 
-def _content(scratch: Scratch, path: str, entry: Entry | None) -> Content | None:
+def _content(read: Callable[[str], bytes], path: str, entry: Entry | None) -> Content | None:
     if entry is None:
         return None
     if entry.mode == GITLINK:
         raise PatchmgrError(
             "unsupported", f"{path} is a submodule, which `patchmgr apply` does not change"
         )
-    return Content(entry, scratch.read(entry.blob))
+    return Content(entry, read(entry.blob))
 
 
-def unapply_from_checkout(
-    session: Session, name: str, target: Path
-) -> tuple[Path, tuple[str, ...]]:
-    """Restore the original files; return the folder of the checkout and the restored paths.
+class Removal(Struct, frozen=True):
+    """The result of `unapply`: the checkout or folder of the package, and the restored files.
 
-    Raises PatchmgrError "dirty-checkout" if one of the files was edited after the series was
-    applied.
+    `edits` is the patch file in which the edits to these files are kept, or None without edits.
+    """
+
+    series: str
+    target: Path
+    paths: tuple[str, ...]
+    edits: Path | None = None
+
+
+def unapply_from_checkout(session: Session, name: str, target: Path, *, is_forced: bool) -> Removal:
+    """Restore the original files of a checkout.
+
+    If one of the files was edited after the series was applied, raises PatchmgrError
+    "dirty-checkout" or, if `is_forced`, keeps the edits in a patch file.
     """
     with settled(session, Checkout(open_clone(target))) as checkout:
         found = _look(checkout)
         present = found.applied
         if present is None or present.series != name:
             raise UsageError(f"the series {name} is not applied in {checkout.clone.root}")
+        if not is_forced:
+            _refuse_edited_files(found)
         _refuse_buried(found, moves_head=False)
+        edited = _edited_files(found)
         with ObjectReader(checkout.clone.git_dir) as reader:
             onto = StoredTree(reader, reader.tree_of(found.onto))
             goal = Goal(onto, found.head, found.onto, makes_commits=False)
-            exchange = plan_exchange(checkout, present, {}, goal, None)
+            back = {
+                file.path: _content(reader.blob, file.path, onto.entry(file.path))
+                for file in edited
+            }
+            exchange = plan_exchange(checkout, present, {}, goal, None, back=back)
+        old = {file.path: checkout.patched_file(file) for file in edited}
+        new = {path: found_file(checkout, path) for path in old}
+        edits = keep_edits(session, name, _as_git(checkout, old), _as_git(checkout, new))
         if not session.is_dry_run:
             checkout.replace(exchange)
-        return checkout.clone.root, tuple(file.path for file in present.files)
+        return Removal(name, checkout.clone.root, tuple(f.path for f in present.files), edits)
+
+
+def _as_git(checkout: Checkout, files: Mapping[str, WorkFile | None]) -> dict[str, WorkFile | None]:
+    """Return files of a checkout with the contents that git would store for them."""
+    raw = checkout.clone.conversion.to_git({path: file for path, file in files.items() if file})
+    return {path: file and replace(file, content=raw[path]) for path, file in files.items()}
 
 
 def applied_to_package(
@@ -383,7 +428,7 @@ def _carried(
     for place in named.intersection(edits):
         made, now = done.files.get(place, originals[place]), edits[place].now
         if (made and made.content) != (now and now.content) and not done.outcome.has_conflicts:
-            raise edited(target, place)
+            raise edited(target, place, present)
     return done, {place: originals[place] for place in named.intersection(edits)}
 
 
@@ -434,11 +479,16 @@ def _is_package_up_to_date(
     return all(state is PackageState.PATCHED for state in states)
 
 
-def _refuse_edited(target: Installation, present: Record | None) -> None:
-    is_same = present is not None and present.onto == target.distribution.version
-    for file in present.files if present is not None else ():
+def _edited_in_package(target: Installation, present: Record) -> Iterator[AppliedFile]:
+    is_same = present.onto == target.distribution.version
+    for file in present.files:
         if target.state(file.path, file, is_current=is_same) is PackageState.EDITED:
-            raise edited(target, file.path)
+            yield file
+
+
+def _refuse_edited(target: Installation, present: Record | None) -> None:
+    for file in _edited_in_package(target, present) if present is not None else ():
+        raise edited(target, file.path, present)
 
 
 def _package_exchange(
@@ -470,11 +520,13 @@ def _refuse_shared(target: Installation, files: Collection[str]) -> None:
 
 
 def unapply_from_package(
-    session: Session, name: str, where: Location
-) -> tuple[Path, tuple[str, ...]]:
-    """Restore the original files; return the folder of the package and the restored paths.
+    session: Session, name: str, where: Location, *, is_forced: bool
+) -> Removal:
+    """Restore the original files of a package.
 
-    Files that an installer replaced after the series was applied are left as they are.
+    Files that an installer replaced after the series was applied are left as they are. If a file
+    was edited, raises PatchmgrError "edited-package" or, if `is_forced`, keeps the edit in a patch
+    file. An edited file whose original is not that of the installed version is left as it is.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)
@@ -484,9 +536,17 @@ def unapply_from_package(
         present = own_record(session, target, name, where, hint)
         if present is None:
             raise UsageError(f"the series {name} is not applied to {distribution.name}")
-        _refuse_edited(target, present)
+        if not is_forced:
+            _refuse_edited(target, present)
+        is_same = present.onto == distribution.version
+        old = {
+            file.path: target.patched_file(file)
+            for file in _edited_in_package(target, present)
+            if target.is_original(file.path, target.original_file(file), if_unhashed=is_same)
+        }
         replaced = replaced_paths(target, present)
-        exchange = plan_files(target, present, {}, None, replaced=replaced)
+        exchange = plan_files(target, present, {}, None, replaced=replaced, given_up=old)
+        edits = keep_edits(session, name, old, {path: target.tree.read(path) for path in old})
         if not session.is_dry_run:
             target.replace(exchange)
-        return target.root, tuple(file.path for file in exchange.files)
+        return Removal(name, target.root, tuple(file.path for file in exchange.files), edits)

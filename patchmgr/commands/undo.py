@@ -260,9 +260,9 @@ class _Targets:
             sha = self._records[root]
             record = None if sha is None else read_record(parse_json(contents.read(sha)))
             originals = {
-                file.original: contents.read(file.before.sha256)
+                name: contents.read(state.sha256)
                 for file in (record.files if record is not None else ())
-                if file.original is not None and file.before is not None
+                for name, state in file.kept().items()
             }
             head = checkout.clone.head()
             yield CheckoutStep(

@@ -56,7 +56,8 @@ class AppliedFile(Struct, frozen=True):
     `before` and `after` are the states of the file; a state is None if there is no such file.
     `original` is the name under which the old content is kept, and `permissions` are the permission
     bits of the old file; both are None if there was no old file. `blob` is git's id of the new
-    content, which may have other line ends in the checkout.
+    content, which may have other line ends in the checkout. `patched` is the name under which the
+    new content is kept; it is None if there is no new file, or in a record of an older version.
     """
 
     path: str
@@ -65,6 +66,12 @@ class AppliedFile(Struct, frozen=True):
     original: str | None
     permissions: int | None
     blob: str | None = None
+    patched: str | None = None
+
+    def kept(self) -> dict[str, FileState]:
+        """Map the name of each content that is kept for this file to the state that it has."""
+        pairs = ((self.original, self.before), (self.patched, self.after))
+        return {name: state for name, state in pairs if name is not None and state is not None}
 
 
 class PushedPatch(Struct, frozen=True):

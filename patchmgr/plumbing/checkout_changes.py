@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import parents_of
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
@@ -28,7 +28,7 @@ from patchmgr.plumbing.checkout import Checkout, FileStanding
 from patchmgr.plumbing.clones import Indexed
 from patchmgr.plumbing.conversion import is_attributes
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.target import Exchange, Replacement, Target
+from patchmgr.plumbing.target import Exchange, Replacement, Target, keep_hint
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
@@ -76,7 +76,7 @@ def plan_shift(
         bits = _permissions(move, known.get(move.path), found)
         if not move.is_kept and move.old != move.new:
             if not move.is_given_up:
-                _refuse_edited(checkout, move, shown_as[move.path])
+                _refuse_edited(checkout, move, shown_as[move.path], record.series)
             if written.new is not None:
                 refuse_in_the_way(checkout, move.path, leaving)
             if found is not None or written.new is not None:
@@ -84,8 +84,9 @@ def plan_shift(
         if move.new != move.below and not move.is_apart:
             row = _shifted_row(written, known.get(move.path), found, originals)
             is_written = move.is_kept or move.old != move.new or move.path not in known
-            after = row.after if is_written else known[move.path].after
-            rows.append(replace(row, after=after))
+            if not is_written and row.after != known[move.path].after:
+                row = replace(row, after=known[move.path].after, patched=None)
+            rows.append(row)
     record = replace(record, files=tuple(rows))
     return Exchange(tuple(files), record, originals, head=(head, head))
 
@@ -144,7 +145,7 @@ def as_content(found: WorkFile | None) -> Content | None:
     return None if found is None else content_of(found.mode, found.content)
 
 
-def _refuse_edited(checkout: Checkout, move: FileShift, found: Content | None) -> None:
+def _refuse_edited(checkout: Checkout, move: FileShift, found: Content | None, series: str) -> None:
     if found == move.old:
         return
     where = f"{shown(move.path)} in {checkout.root}"
@@ -156,7 +157,8 @@ def _refuse_edited(checkout: Checkout, move: FileShift, found: Content | None) -
         hint = "make a patch of that edit: patchmgr new NAME, then patchmgr refresh"
         raise PatchmgrError("edited", message, hint, "or undo it with git")
     message = f"{where} was edited since the last refresh"
-    raise PatchmgrError("edited", message, "put the edit into a patch: patchmgr refresh")
+    keeping = f"or {keep_hint(series, f'--to {typed(checkout.root)}')}"
+    raise PatchmgrError("edited", message, "put the edit into a patch: patchmgr refresh", keeping)
 
 
 def _permissions(move: FileShift, known: AppliedFile | None, found: WorkFile | None) -> int | None:
@@ -172,16 +174,32 @@ def _permissions(move: FileShift, known: AppliedFile | None, found: WorkFile | N
 def _shifted_row(
     move: FileShift, known: AppliedFile | None, found: WorkFile | None, originals: dict[str, bytes]
 ) -> AppliedFile:
-    """Return a moved path's entry in the new record; add the unpatched file to `originals`."""
-    name, bits = None, None
+    """Return a moved path's entry in the new record; add its contents to `originals`."""
+    bits = None
     if move.below is not None:
-        name = str(len(originals))
-        originals[name] = move.below.content
         bits = known.permissions if known is not None else None
         bits = permissions_for(move.below.mode, found) if bits is None else bits
-    after = found_state(as_content(found) if move.is_kept else move.new)
+    after = as_content(found) if move.is_kept else move.new
     blob = None if move.new is None else move.new.entry.blob
-    return AppliedFile(move.path, found_state(move.below), after, name, bits, blob)
+    return _applied_file(move.path, move.below, after, bits, blob, originals)
+
+
+def _applied_file(
+    path: str,
+    before: Content | WorkFile | None,
+    after: Content | None,
+    permissions: int | None,
+    blob: str | None,
+    originals: dict[str, bytes],
+) -> AppliedFile:
+    """Return a path's entry in the new record; add its old and new content to `originals`."""
+    names: list[str | None] = []
+    for content in (before, after):
+        names.append(None if content is None else str(len(originals)))
+        if content is not None:
+            originals[str(len(originals))] = content.content
+    states = found_state(before), found_state(after)
+    return AppliedFile(path, *states, names[0], permissions, blob, names[1])
 
 
 def refuse_same_names(
@@ -274,18 +292,20 @@ def plan_exchange(
     wanted: Mapping[str, Content | None],
     goal: Goal,
     record: Record | None,
+    back: Mapping[str, Content | None] | None = None,
 ) -> Exchange:
     """Plan how to replace the applied files with the wanted ones in a checkout.
 
     Raises PatchmgrError "dirty-checkout" if the change would overwrite a file that is untracked, or
     an edited file that is marked skip-worktree or assume-unchanged. `record` is the new record,
-    without its files.
+    without its files. `back` has the content to give to edited files that are to be restored.
     """
     index = checkout.clone.index()
     old = {file.path: file for file in applied.files} if applied is not None else {}
     # The .gitattributes files that are restored affect the conversion as well.
-    back = (file for path, file in old.items() if path not in wanted and is_attributes(path))
-    around = {file.path: as_content(checkout.original_file(file)) for file in back}
+    gone = (file for path, file in old.items() if path not in wanted and is_attributes(path))
+    around = {file.path: as_content(checkout.original_file(file)) for file in gone}
+    back = checkout.clone.conversion.to_work_tree(back or {}, around=around)
     wanted = checkout.clone.conversion.to_work_tree(wanted, around=around)
     leaving = _leaving(old, wanted)
     there = [path for path, content in wanted.items() if content is not None]
@@ -295,6 +315,7 @@ def plan_exchange(
     applied_now = {path for path, standing in stands if standing is FileStanding.PATCHED}
     for path in sorted({*wanted, *old}):
         row = _row(checkout, path, old.get(path), wanted, leaving, is_in=path in applied_now)
+        row = replace(row, wanted=back.get(path, row.wanted))
         _refuse_in_the_way(checkout, row, path in old, index.get(path), leaving)
         rows.append(row)
     return replace(
@@ -317,17 +338,22 @@ def plan_files(
     *,
     replaced: Collection[str],
     originals: Mapping[str, WorkFile | None] | None = None,
+    given_up: Collection[str] = (),
 ) -> Exchange:
     """Plan how to replace the applied files of an installed package with the `wanted` ones.
 
     The files in `replaced` have been written by another program since the series was applied; they
-    count as originals. `originals` has the old contents of files that somebody has edited.
+    count as originals. `originals` has the old contents of files that somebody has edited. The
+    edits to the files in `given_up` are overwritten.
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}
     leaving = _leaving(old, wanted)
     refuse_same_names(target.root, [p for p, content in wanted.items() if content is not None])
-    rows = [_row(target, path, old.get(path), wanted, leaving) for path in sorted({*wanted, *old})]
+    rows = [
+        _row(target, path, old.get(path), wanted, leaving, is_in=path in given_up)
+        for path in sorted({*wanted, *old})
+    ]
     known = originals or {}
     rows = [replace(row, original=known.get(row.path, row.original)) for row in rows]
     for row in rows:
@@ -398,14 +424,9 @@ def _dirty(message: str) -> PatchmgrError:
 
 
 def _kept(row: _Row, originals: dict[str, bytes]) -> AppliedFile:
-    name, bits = None, None
-    if row.original is not None:
-        name, bits = str(len(originals)), row.original.permissions
-        originals[name] = row.original.content
+    bits = None if row.original is None else row.original.permissions
     blob = None if row.wanted is None else row.wanted.entry.blob
-    return AppliedFile(
-        row.path, found_state(row.original), found_state(row.wanted), name, bits, blob
-    )
+    return _applied_file(row.path, row.original, row.wanted, bits, blob, originals)
 
 
 def _index_after(

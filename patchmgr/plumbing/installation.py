@@ -21,7 +21,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, found_state
 from patchmgr.plumbing.durable import held_briefly
 from patchmgr.plumbing.environments import Distribution, Environment
-from patchmgr.plumbing.target import PlannedExchange, Target
+from patchmgr.plumbing.target import PlannedExchange, Target, keep_hint
 from patchmgr.plumbing.work_tree import WorkFile
 
 PRIVATE = ".patchmgr"
@@ -82,6 +82,17 @@ class Installation(Target):
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
+    def is_original(self, path: str, file: WorkFile | None, *, if_unhashed: bool) -> bool:
+        """Return whether a file, or that there is none, is as in the wheel.
+
+        `if_unhashed` is the answer for a file that RECORD lists without a hash.
+        """
+        is_listed = path in self.distribution.record
+        if file is None:
+            return not is_listed
+        pristine = self.is_pristine(path, file.content)
+        return is_listed and if_unhashed if pristine is None else pristine
+
     def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> PackageState:
         """Return the state of a file.
 
@@ -92,14 +103,9 @@ class Installation(Target):
             found = self.seen(path)
         except PatchmgrError:
             return PackageState.EDITED
-        now, is_listed = found_state(found), path in self.distribution.record
-        if found is None:
-            is_original = not is_listed
-        else:
-            pristine = self.is_pristine(path, found.content)
-            if pristine is None and is_listed:  # without a hash, only the version can tell
-                pristine = applied is None or not is_current
-            is_original = bool(pristine)
+        now, is_other = found_state(found), applied is None or not is_current
+        # Without a hash, only the version can tell.
+        is_original = self.is_original(path, found, if_unhashed=is_other)
         if applied is None:
             return PackageState.PRISTINE if is_original else PackageState.EDITED
         if now == applied.after and (is_current or not is_original):
@@ -173,7 +179,7 @@ def original_reader(
         found, applied = look(path), ours.get(path)
         if applied is not None:
             if found_state(found) != applied.after:
-                raise edited(target, path)
+                raise edited(target, path, record)
             return target.original_file(applied)
         is_listed = path in target.distribution.record
         if is_listed is (found is None):
@@ -185,14 +191,19 @@ def original_reader(
     return read
 
 
-def edited(target: Installation, path: str) -> PatchmgrError:
-    """Return the error for a file of a package that somebody edited."""
+def edited(target: Installation, path: str, record: Record | None = None) -> PatchmgrError:
+    """Return the error for a file of a package that somebody edited.
+
+    `record` is the record of the series that changed the file, if any.
+    """
+    site, series = f"--site {typed(target.root)}", record.series if record is not None else "S"
     name, is_listed = target.distribution.name, path in target.distribution.record
     mending = f"install {name} again" if is_listed else "move the file out of the way"
+    mending += " and repeat the command"
     return PatchmgrError(
         "edited-package",
         f"{path} in {target.root} is neither the file that {name} {target.distribution.version} "
         "contains nor the one that a series made of it",
-        f"make a patch of the edit: patchmgr import --site {typed(target.root)} --series S",
-        f"or {mending} and repeat the command",
+        f"make a patch of the edit: patchmgr import {site} --series {series}",
+        f"or {keep_hint(series, site) if record else mending}",
     )

@@ -27,7 +27,7 @@ from patchmgr.model.operation import (
     TurnedRef,
     TurnedTarget,
 )
-from patchmgr.plumbing.applied import record_document
+from patchmgr.plumbing.applied import read_record, record_document
 from patchmgr.plumbing.durable import BESIDE, all_synced
 from patchmgr.plumbing.journal import PRIVATE, Change
 from patchmgr.plumbing.plain_files import folder_names, read_plain, refuse_links
@@ -271,9 +271,9 @@ class OperationLog:
         checkout, exchange = step.checkout, step.exchange
         before = checkout.record()
         for row in before.files if before is not None else ():
-            is_kept = row.before is None or self.contents.has(row.before.sha256)
-            if row.original is not None and not is_kept:
-                self.contents.keep(checkout.original(row.original))
+            for name, state in row.kept().items():
+                if not self.contents.has(state.sha256):
+                    self.contents.keep(checkout.original(name))
         for content in exchange.originals.values():
             self.contents.keep(content)
         files = []
@@ -317,8 +317,8 @@ class OperationLog:
         raw = self.contents.read(sha256)
         if not raw.startswith(_RECORD_START):
             return frozenset()
-        files = parse_json(raw)["files"]
-        return frozenset(file["before"]["sha256"] for file in files if file["before"])
+        files = read_record(parse_json(raw)).files
+        return frozenset(state.sha256 for file in files for state in file.kept().values())
 
 
 _RECORD_START = b'{"digest": "'

@@ -75,6 +75,15 @@ def _check_inside(*paths: str | None) -> None:
             )
 
 
+def keep_hint(series: str, words: str) -> str:
+    """Return the hint for edited files of a series; `words` are the options that name the target.
+
+    The command works even if the series has changed, when all others refuse.
+    """
+    what = "remove the series, and keep the edits in a patch file"
+    return f"{what}: patchmgr unapply {series} {words} --force"
+
+
 _Phase = Literal["staging", "waiting", "moving"]
 _State = tuple[str, str]  # the mode and the sha256, as in `FileState`
 
@@ -219,6 +228,15 @@ class Target:
                 "broken-target", f"the saved original of {file.path} in {self.private} was changed"
             )
         return WorkFile(file.before.mode, content, file.permissions or 0o644)
+
+    def patched_file(self, file: AppliedFile) -> WorkFile | None:
+        """Return an applied file as the patches made it, or None if they deleted it.
+
+        An older version kept only the original, which is returned instead.
+        """
+        if file.after is None or file.patched is None:
+            return None if file.after is None else self.original_file(file)
+        return WorkFile(file.after.mode, self.original(file.patched), 0)
 
     def held(self) -> AbstractContextManager[None]:
         """Hold a lock on the target in the `with` block; raise "busy" if another process does."""

@@ -15,7 +15,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.applied import Record
+from patchmgr.plumbing.applied import AppliedFile, Record
 from patchmgr.plumbing.checkout import Checkout, FileStanding
 from patchmgr.plumbing.clones import Clone, find_clone, open_clone
 from patchmgr.plumbing.durable import BESIDE, replace_file
@@ -111,33 +111,42 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
 
     If the series was applied as commits, it is applied as long as HEAD contains these commits.
     Otherwise, it is applied as long as at least one of its files has the recorded content and
-    differs from HEAD. A series that changes no file is applied as long as HEAD stays the same.
+    differs from HEAD; for pushed patches, an edited file counts as well. A series that changes no
+    file is applied as long as HEAD stays the same.
     """
     record = checkout.record()
     if record is None:
         return None
     if record.head is not None:
         return record if is_ancestor(checkout.clone.git_dir, record.head, head) else None
-    index = checkout.clone.index()
-    is_in = any(
-        stands is FileStanding.PATCHED
-        and (file.path in changed or (file.before is None and file.path not in index))
-        for file, stands in zip(record.files, checkout.standings(record.files), strict=True)
-    )
+    stands = dict(zip(record.files, checkout.standings(record.files), strict=True))
+    here = {FileStanding.PATCHED, FileStanding.EDITED if record.pushed else FileStanding.PATCHED}
+    is_in = any(stands[file] in here for file in unlike_head(checkout, record.files, changed))
     is_empty = not record.files and record.pushed != () and head == record.onto
     return record if is_in or is_empty else None
+
+
+def unlike_head(
+    checkout: Checkout, files: Collection[AppliedFile], changed: Collection[str]
+) -> tuple[AppliedFile, ...]:
+    """Return the applied files that may differ from HEAD; `changed` are the paths that do."""
+    index = checkout.clone.index()
+    return tuple(f for f in files if f.path in changed or (not f.before and f.path not in index))
 
 
 def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record of the applied series, or None if no series is applied.
 
-    Pushed patches count as applied until all their files are as they were before the push.
+    Pushed patches count as applied until all their files are as they were before the push, or as
+    in the commit that a person has checked out since.
     """
     record = checkout.record()
     if record is not None and record.pushed is not None:
-        stands = checkout.standings(record.files)
-        is_out = stands and all(each is FileStanding.ORIGINAL for each in stands)
-        return None if is_out and not _has_empty_top(record) else record
+        stands = dict(zip(record.files, checkout.standings(record.files), strict=True))
+        left = [file for file, each in stands.items() if each is not FileStanding.ORIGINAL]
+        if head != record.onto and FileStanding.PATCHED not in stands.values():
+            left = [*unlike_head(checkout, left, checkout.clone.changed_paths())]
+        return None if stands and not left and not _has_empty_top(record) else record
     if record is None:
         return None
     return record_in_force(checkout, head, set(checkout.clone.changed_paths()))

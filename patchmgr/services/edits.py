@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +23,7 @@ from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.diffs import tree_diff
+from patchmgr.plumbing.durable import unwritable, write_synced
 from patchmgr.plumbing.environments import other_owners
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.installation import (
@@ -29,7 +33,9 @@ from patchmgr.plumbing.installation import (
     replaced_paths,
 )
 from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.plain_files import refuse_links
 from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.target import keep_hint
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import items_of
 from patchmgr.services.checkouts import settled
@@ -38,6 +44,7 @@ from patchmgr.services.packages import RepositoryFiles, is_same_release
 from patchmgr.services.patch_sources import SourcePatch
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, require_pin
+from patchmgr.workspace import PRIVATE
 
 _COMPILED = ".pyc"
 _WORD = re.compile(rb"\w")
@@ -199,13 +206,49 @@ def read_edits(
             raise UsageError(f"no file of {what} was edited{but}")
         if edits.unknown:
             say(f"Left out, because {lost}")
-        diff = _diff(session, record, target, edits, f"{record.name} {where.words()}")
+        diff = _diff(session, record, target, edits, where.words())
     say(f"The edits stay in place. Now run: patchmgr apply {record.name} {where.words()}")
     return SourcePatch(diff, f"the edits of {what}", f"{distribution.name}-edits.patch")
 
 
+def keep_edits(
+    session: Session,
+    name: str,
+    old: Mapping[str, WorkFile | None],
+    new: Mapping[str, WorkFile | None],
+) -> Path | None:
+    """Write edits to files of an applied series to a new patch file in the workspace.
+
+    `old` and `new` are the edited files before and after the edit. Returns the path of the patch
+    file, or None if no file was edited. A dry run writes nothing.
+    """
+    if not old:
+        return None
+    with (
+        tempfile.TemporaryDirectory(prefix="patchmgr-") as folder,
+        Scratch((), folder=Path(folder)) as scratch,
+    ):
+        drafts = []
+        for side in (old, new):
+            blobs = {p: scratch.add(file.content) for p, file in side.items() if file is not None}
+            entries = {p: None if f is None else Entry(f.mode, blobs[p]) for p, f in side.items()}
+            drafts.append(Draft(own_author(), b"edits\n", entries))
+        diff = tree_diff(scratch.git_dir, *write_commits(scratch, None, drafts))
+    names = (f"{PRIVATE}/{name}-edits{f'-{n}' if n else ''}.patch" for n in count())
+    root = session.workspace.root
+    place = root / next(each for each in names if not os.path.lexists(root / each))
+    if not session.is_dry_run:
+        refuse_links(root, PRIVATE)
+        try:
+            place.parent.mkdir(exist_ok=True)
+            write_synced(place, diff)
+        except OSError as fault:
+            raise unwritable(str(place), fault) from fault
+    return place
+
+
 def _diff(
-    session: Session, record: SeriesRecord, target: Installation, edits: Edits, words: str
+    session: Session, record: SeriesRecord, target: Installation, edits: Edits, where: str
 ) -> bytes:
     """Return the diff from the pin, or from the applied series, to the edited files."""
     present = target.record()
@@ -230,7 +273,7 @@ def _diff(
             if edit.place in after and after[edit.place] != digest:
                 raise UsageError(
                     f"{record.name} was changed after it was applied to {edit.place}",
-                    "go back to the applied state: patchmgr undo",
+                    keep_hint(record.name, where),
                 )
             if edit.place in after and edit.original is not None and edit.now is not None:
                 undone = _undone(edit.original.content, content or b"", edit.now.content)
@@ -240,7 +283,7 @@ def _diff(
                         f"{edit.place} was edited, and does not have the changes of {record.name}:"
                         f" {name} was installed again after the series was applied",
                         f"keep a copy of {edit.place}, install {name} again, and run:"
-                        f" patchmgr apply {words}",
+                        f" patchmgr apply {record.name} {where}",
                         "then edit the patched file, and import the edit",
                     )
             changes[edit.path] = None

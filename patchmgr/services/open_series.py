@@ -342,10 +342,10 @@ def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, .
 
 
 def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
-    root = opened.need_checkout().root
+    to = f"--to {typed(opened.need_checkout().root)}"
     hints = (
-        f"remove all pushed patches: patchmgr unapply {opened.name} --to {typed(root)}",
-        "then push them again: patchmgr push -a, or patchmgr goto PATCH",
+        f"remove all pushed patches: patchmgr unapply {opened.name} {to}",
+        f"then push them again: patchmgr push -a --series {opened.name} {to}",
     )
     return PatchmgrError("changed-patch", message, *hints)
 
@@ -358,7 +358,9 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
     """
     if applied.head is not None:
         message = f"the series {opened.name} is applied in {checkout.root} as commits"
-        hint = f"patchmgr unapply {opened.name} --to {typed(checkout.root)}, then patchmgr push -a"
+        to = f"--to {typed(checkout.root)}"
+        push = f"patchmgr push -a --series {opened.name} {to}"
+        hint = f"patchmgr unapply {opened.name} {to}, then {push}"
         raise PatchmgrError("other-series", message, hint)
     names = [name for name in opened.file.names() if name not in opened.hidden]
     pushed = tuple(PushedPatch(name, diff_digest(opened.patches[name])) for name in names)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands.scenes import one_line, picture, text
-from tests.commands.test_installs import FIXES, house
+from tests.commands.test_installs import FIXES, house, release
 from tests.commands.wheels import DEMO, House, install
+from tests.conftest import Repository
 
 __all__ = ["house"]  # the fixture
 
@@ -86,12 +87,53 @@ def test_nothing_is_imported_without_edits_or_from_another_release(house: House)
     assert "rebase s --onto v1.1" in imported(house, code=2)
 
 
-def test_a_series_that_changed_since_it_was_applied_is_refused(house: House) -> None:
-    house.series(FIXES[0])
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_an_edit_is_kept_when_its_series_has_changed_since_it_was_applied(
+    house: House, version: str
+) -> None:
+    install(house.site, version, release(version))
+    before = picture(house.site, without=())
+    house.series(*FIXES[:2])
     house.run("apply")
-    (house.site / "demo/a.py").write_text("edited\n")
-    house.series({"demo/a.py": text(l31="other\n")})
-    assert "was changed after it was applied" in imported(house, code=2)
+    place = house.site / "demo/a.py"
+    place.write_text(place.read_text().replace("line 20\n", "mine\n"))
+    (house.site / "demo/new/deep.py").write_text("new\nmine\n")
+    house.series({"demo/a.py": text(l40="other\n")})
+    refused = imported(house, code=2)
+    if version == "1.0":
+        assert "was changed after it was applied" in refused
+    command = f"patchmgr unapply s --site {house.site} --force"
+    for verb in ("apply", "unapply"):
+        assert command in house.run(verb, code=1).err
+    told = house.run("unapply", "--force").err
+    assert picture(house.site, without=()) == before
+    house.run("apply")
+    file = told.strip().rpartition(" ")[2]
+    assert f"patch -d {house.site} -p1 -i {file}" in told
+    kept = Path(file).read_text().splitlines()
+    lines = [line for line in kept if line[:1] in ("+", "-") and line[:2] not in ("++", "--")]
+    assert lines == ["-line 20", "+mine", "+mine"]
+    Repository(house.site, is_there=True).git("apply", "--include=demo/a.py", file)
+    assert "mine\n" in house.read("demo/a.py") and "other\n" in house.read("demo/a.py")
+
+
+def test_edits_go_to_a_new_file_each_time(house: House) -> None:
+    for edit in ("one\n", "two\n"):
+        house.run("apply")
+        (house.site / "demo/new/deep.py").write_text(edit)
+        house.run("unapply", "--force")
+    folder = house.shop.root / ".patchmgr"
+    assert b"+one" in (folder / "s-edits.patch").read_bytes()
+    assert b"+two" in (folder / "s-edits-1.patch").read_bytes()
+
+
+def test_an_edited_file_of_another_version_is_left_as_it_is(house: House) -> None:
+    house.run("apply")
+    install(house.site, "1.1", release("1.1"))
+    (house.site / "demo/a.py").write_text("mine\n")
+    answer = house.run("unapply", "--force", "--json").json
+    assert answer["edits"] is None and "demo/a.py" not in answer["paths"]
+    assert house.read("demo/a.py") == "mine\n"
 
 
 def test_an_edit_of_a_package_that_was_installed_again_does_not_reverse_the_series(

@@ -318,6 +318,55 @@ def test_a_pushed_patch_that_changed_since_is_told(
     assert desk.checkout.git("status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize(
+    ("change", "command", "left"),
+    [
+        ("content", "push", ["one", "two", "three"]),
+        ("gone", "refresh", ["two", "three"]),
+        ("order", "refresh", ["two", "one", "three"]),
+    ],
+)
+@pytest.mark.parametrize("is_in_every_file", [False, True])
+def test_an_edit_is_kept_when_its_series_has_changed_since_it_was_pushed(
+    three: Hands, change: str, command: str, left: list[str], is_in_every_file: bool
+) -> None:
+    if change == "content":
+        (three.folder / "three.patch").write_bytes(three.raw("three.patch").replace(b"+t", b"+T"))
+    else:
+        (three.folder / "series").write_text("".join(f"{name}.patch\n" for name in left))
+    edited = {"pkg/b.py": text(l10="two\n", l40="three\n", l25="mine\n")}
+    if is_in_every_file:  # then none is as it was pushed
+        edited["pkg/a.py"] = text(l3="one\n", l25="mine\n")
+    three.write(edited)
+    three.checkout.git("add", "--all")
+    three.run(command, "--series", "w", code=1)
+    says = f"patchmgr unapply w --to {three.root}"
+    refused = three.stage.run(*says.split()[1:], code=1).err
+    assert refused.strip().endswith(f"keep the edits in a patch file: {says} --force")
+    before = picture(three.root)
+    with unchanged(three.stage.root, without=()):
+        three.stage.run(*says.split()[1:], "--force", "--dry-run")
+    assert picture(three.root) == before
+    told = three.stage.run(*says.split()[1:], "--force").err
+    assert three.checkout.git("status", "--porcelain") == ""
+    three.stage.run("push", "-a", "--series", "w", "--to", three.root)
+    again = told.partition("To make them again: git ")[2].split()
+    three.checkout.git(*again)
+    diff = three.run("changes").out.splitlines()
+    lines = [line for line in diff if line[:1] in ("+", "-") and line[:2] not in ("++", "--")]
+    assert lines == ["-line 25", "+mine"] * len(edited)
+    three.run("refresh")
+    assert three.applied() == [f"{name}.patch" for name in left]
+
+
+def test_a_checkout_that_went_on_to_another_commit_has_no_pushed_patches(three: Hands) -> None:
+    (three.folder / "one.patch").write_bytes(three.raw("one.patch").replace(b"+one", b"+other"))
+    three.checkout.git("stash", "--quiet")
+    theirs = {"pkg/a.py": text(l2="theirs\n\n"), "pkg/b.py": text(l2="theirs\n\n")}
+    plant(three.checkout, theirs, "theirs")
+    assert three.run("applied", "--series", "w").err == "No patches of w are pushed.\n"
+
+
 def test_a_patch_that_was_put_below_pushed_ones_is_told(desk: Hands) -> None:
     desk.run("push")
     (desk.folder / "series").write_text("fork-two.patch\nfork-one.patch\n")
