@@ -35,7 +35,14 @@ from patchmgr.plumbing.applied import (
     record_document,
     state_of,
 )
-from patchmgr.plumbing.durable import held, synced, uninterrupted, unwritable, write_synced
+from patchmgr.plumbing.durable import (
+    all_synced,
+    held,
+    synced,
+    uninterrupted,
+    unwritable,
+    write_synced,
+)
 from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
@@ -388,8 +395,10 @@ class Target:
             if file.wanted is not None and row.beside is not None:
                 mode, bits = file.wanted.mode, file.permissions
                 self.tree.write(row.beside, mode, file.wanted.content, permissions=bits)
-        for name, content in exchange.originals.items():
-            write_synced(self._staging / "originals" / name, content)
+        kept = {self._staging / "originals" / name: raw for name, raw in exchange.originals.items()}
+        for path, raw in kept.items():
+            path.write_bytes(raw)
+        all_synced([*kept])
         self._stage_more(exchange)
         write_synced(self._staging / _RECORD, json.dumps(journal.record, indent=1).encode())
         write_synced(self._staging / "spare", bytes(_SPARE))
