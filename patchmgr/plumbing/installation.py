@@ -108,7 +108,10 @@ class Installation(Target):
         is_original = self.is_original(path, found, if_unhashed=is_other)
         if applied is None:
             return PackageState.PRISTINE if is_original else PackageState.EDITED
-        if now == applied.after and (is_current or not is_original):
+        old, new = (state and state.sha256 for state in (applied.before, applied.after))
+        # A wheel that already has what the patches do may be a rebuild of the same version.
+        is_wheels = is_original and (not is_current or old != new)
+        if now == applied.after and not is_wheels:
             return PackageState.PATCHED
         is_back = is_original or (is_current and now == applied.before)
         return PackageState.REPLACED if is_back else PackageState.EDITED

@@ -207,6 +207,18 @@ def test_modes_and_owners_stay(house: House) -> None:
         assert (stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid) == (0o640, *owner)
 
 
+def test_a_rebuilt_wheel_that_has_the_patches_itself_is_left_as_it_is(house: House) -> None:
+    house.run("apply")
+    fixed = {path: change for fix in FIXES for path, change in fix.items()}
+    install(house.site, "1.0", {p: c for p, c in {**DEMO, **fixed}.items() if isinstance(c, str)})
+    with unchanged(house.site):
+        assert house.state() == "replaced"
+        house.run("unapply")
+        assert house.verdicts() == ["absorbed"] * 3
+        assert house.state() == "patched"
+        house.run("unapply")
+
+
 def test_what_python_compiled_of_a_changed_module_goes(house: House) -> None:
     cache = house.site / "demo/__pycache__"
     cache.mkdir()
