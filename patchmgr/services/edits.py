@@ -18,6 +18,7 @@ from patchmgr.engines.series.installed_paths import InstalledPaths, is_apart
 from patchmgr.engines.text.differences import changed_blocks, matched_lines
 from patchmgr.errors import UsageError
 from patchmgr.formats.overlays import start_check
+from patchmgr.formats.paths import refusal
 from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
@@ -63,10 +64,14 @@ class EditedFile(Struct, frozen=True):
 
 
 class Edits(Struct, frozen=True):
-    """The edited files of a package; `unknown` lists those whose original the pin does not have."""
+    """The edited files of a package; `unknown` lists those whose original the pin does not have.
+
+    `unfit` lists added files that no patch may have: symbolic links, and unsafe names.
+    """
 
     known: tuple[EditedFile, ...]
     unknown: tuple[str, ...]
+    unfit: tuple[str, ...]
 
 
 def find_edits(session: Session, record: SeriesRecord, target: Installation) -> Edits:
@@ -77,15 +82,17 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
     """
     present = target.record()
     applied = {file.path: file for file in present.files} if present is not None else {}
+    added = [*_added(target)]
+    unfit = tuple(p for p in added if refusal(p) or os.path.islink(target.root / p))
     places = [
         place
-        for place in dict.fromkeys((*_listed(target), *applied, *_added(target)))
+        for place in dict.fromkeys((*_listed(target), *applied, *added))
         if target.state(place, applied.get(place), is_current=True) is PackageState.EDITED
         or (place not in applied and target.is_pristine(place, b"") is None)
     ]
-    places += _deleted(target, present)
+    places = [place for place in places if place not in unfit] + _deleted(target, present)
     if not places:
-        return Edits((), ())
+        return Edits((), (), unfit)
     upstream = session.upstream_of(record)
     pin = require_pin(upstream, record.pin)
     known: list[EditedFile] = []
@@ -116,7 +123,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
                     unknown.append(place)
             else:
                 known.append(EditedFile(place, path, original, now))
-    return Edits(tuple(known), tuple(unknown))
+    return Edits(tuple(known), tuple(unknown), unfit)
 
 
 def _listed(target: Installation) -> Iterator[str]:
@@ -127,13 +134,15 @@ def _listed(target: Installation) -> Iterator[str]:
 
 
 def _added(target: Installation) -> Iterator[str]:
-    """Yield the files in the package's folders that are in no RECORD."""
+    """Yield the files, and links to folders, in the package's folders that are in no RECORD."""
     found: list[str] = []
     for top in sorted({place.partition("/")[0] for place in _listed(target) if "/" in place}):
         for folder, folders, names in os.walk(target.root / top):
-            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            links = {name for name in folders if os.path.islink(os.path.join(folder, name))}
+            folders[:] = sorted({*folders} - {*links, "__pycache__", ".git"})
             around = os.path.relpath(folder, target.root)
-            found += [f"{around}/{name}" for name in sorted(names) if not name.endswith(_COMPILED)]
+            new = sorted({*names, *links} - {".git"})
+            found += [f"{around}/{name}" for name in new if not name.endswith(_COMPILED)]
     found = [place for place in found if place not in target.distribution.record]
     others = other_owners(target.distribution, found) if found else {}
     yield from (place for place in found if place not in others)
@@ -206,6 +215,8 @@ def read_edits(
             raise UsageError(f"no file of {what} was edited{but}")
         if edits.unknown:
             say(f"Left out, because {lost}")
+        if edits.unfit:
+            say(f"Left out, because they are links or have unsafe names: {', '.join(edits.unfit)}")
         diff = _diff(session, record, target, edits, where.words())
     say(f"The edits stay in place. Now run: patchmgr apply {record.name} {where.words()}")
     return SourcePatch(diff, f"the edits of {what}", f"{distribution.name}-edits.patch")

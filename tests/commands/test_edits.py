@@ -71,6 +71,19 @@ def test_what_is_no_copy_of_the_source_is_left_out_and_named(house: House) -> No
     assert "identifies the original of demo/built.py" in imported(house)
 
 
+def test_links_and_git_folders_beside_the_edits_are_left_out_and_named(house: House) -> None:
+    edit(house)
+    for path in ("demo/.git/HEAD", "demo/sub/.git"):
+        (house.site / path).parent.mkdir()
+        (house.site / path).write_text("git's own\n")
+    for path, to in (("demo/link.py", "b.py"), ("demo/folder", "data"), ("demo/gone", "nowhere")):
+        (house.site / path).symlink_to(to)
+    said = imported(house)
+    assert "links or have unsafe names: demo/folder, demo/gone, demo/link.py\n" in said
+    house.run("apply")
+    assert house.state() == "patched"
+
+
 def test_an_edit_is_named_where_record_has_no_hash_to_tell_it_by(house: House) -> None:
     record = house.site / "demo-1.0.dist-info/RECORD"
     rows = record.read_text().splitlines()
