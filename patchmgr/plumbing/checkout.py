@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.ids import blob_id
-from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.applied import AppliedFile, Content, found_state
-from patchmgr.plumbing.clones import Clone, open_clone
+from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
+from patchmgr.plumbing.applied import AppliedFile, Content, FileState, found_state, state_of
+from patchmgr.plumbing.clones import Clone, Indexed, open_clone
 from patchmgr.plumbing.target import Exchange, PlannedExchange, Replacement, Target
-from patchmgr.plumbing.work_tree import WorkFile
+from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 
 class CheckoutEdit(Struct, frozen=True):
@@ -85,6 +87,31 @@ class FileStanding(str, Enum):
     EDITED = "edited"
 
 
+class _CheckoutTree(WorkTree):
+    """The files of a checkout; where git ignores their modes, these are not read from the disk."""
+
+    def __init__(self, checkout: Checkout) -> None:
+        super().__init__(checkout.root)
+        self._checkout = checkout
+
+    def read(self, path: str) -> WorkFile | None:
+        """Return the file at the path as `WorkTree.read` does, with the mode that git has for it.
+
+        If git ignores modes, the mode is that of the applied state with this content, or else that
+        of the patched file, or else that in the index.
+        """
+        found = super().read(path)
+        is_file = found is not None and found.mode in FILE_MODES
+        if found is None or not is_file or self._checkout.clone.conversion.settings.has_modes:
+            return found
+        states = [state for state in self._checkout.applied_states(path) if state is not None]
+        modes = [s.mode for s in states if s == state_of(s.mode, found.content)]
+        modes += [state.mode for state in states]
+        if path in self._checkout.indexed:
+            modes.append(self._checkout.indexed[path].entry.mode)
+        return replace(found, mode=next((m for m in modes if m in FILE_MODES), REGULAR))
+
+
 class Checkout(Target):
     """A git work tree to which series are applied."""
 
@@ -99,6 +126,25 @@ class Checkout(Target):
             )
         super().__init__(clone.root, clone.private / "patchmgr")
         self.clone = clone
+        self.tree = _CheckoutTree(self)
+        self._states: dict[str, tuple[FileState | None, ...]] | None = None
+
+    def applied_states(self, path: str) -> tuple[FileState | None, ...]:
+        """Return the recorded states of a file: with the patches, and without them."""
+        if self._states is None:
+            record = self.record()
+            files = record.files if record is not None else ()
+            self._states = {file.path: (file.after, file.before) for file in files}
+        return self._states.get(path, ())
+
+    @cached_property
+    def indexed(self) -> Mapping[str, Indexed]:
+        """Return the index as it was when it was first asked for."""
+        return self.clone.index()
+
+    def _keep_record(self, *, is_applied: bool) -> None:
+        super()._keep_record(is_applied=is_applied)
+        self._states = None
 
     def standings(self, files: Sequence[AppliedFile]) -> tuple[FileStanding, ...]:
         """Return for each file whether it is patched, original or edited.

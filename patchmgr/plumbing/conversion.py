@@ -28,7 +28,7 @@ from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 _FILE = ".gitattributes"
 _SYSTEM = Path("/etc/gitattributes")
-_SETTINGS = r"^(core\.(autocrlf|eol|attributesfile)|filter\..*)$"
+_SETTINGS = r"^(core\.(filemode|autocrlf|eol|attributesfile)|filter\..*)$"
 _CONVERTING = ("text", "crlf", "eol", "working-tree-encoding", "ident")
 _WRITING = {"working-tree-encoding", "ident"}
 _DRIVER = ("clean", "smudge", "process", "required")
@@ -42,12 +42,14 @@ class Settings(Struct, frozen=True):
 
     `options` pass this configuration to git, and `env` is an environment for git in which the
     configured filters are disabled. `is_plain` is true if nothing is converted unless a
-    .gitattributes file asks for it.
+    .gitattributes file asks for it. `has_modes` is false if git ignores whether files on disk are
+    executable.
     """
 
     options: tuple[str, ...]
     env: Mapping[str, str]
     is_plain: bool
+    has_modes: bool
 
 
 def read_settings(git_dir: Path, private: Path) -> Settings:
@@ -55,6 +57,7 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
     found = dict(git_process.settings(_SETTINGS, git_dir=private))
     filters = dict.fromkeys(k.rpartition(".")[0] for k in found if k.startswith("filter."))
     core = {key: value for key, value in found.items() if not key.startswith("filter.")}
+    has_modes = core.pop("core.filemode", None) not in _OFF
     known = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     core.setdefault("core.attributesfile", f"{known}/git/attributes")
     options = (f"{key}={value}" if value is not None else key for key, value in core.items())
@@ -70,6 +73,7 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
         ),
         is_plain=core.get("core.autocrlf", "") in _OFF
         and not any(place.is_file() and place.stat().st_size > 0 for place in places),
+        has_modes=has_modes,
     )
 
 

@@ -141,6 +141,33 @@ def test_a_pushed_patch_that_gets_a_guard_is_pushed_until_it_is_popped(three: Ha
     assert three.run("unapplied").out.startswith("! three.patch")
 
 
+def test_modes_on_disk_say_nothing_where_git_ignores_them(desk: Hands) -> None:
+    desk.checkout.git("config", "core.fileMode", "false")
+
+    def turn() -> None:
+        for path in ("run.sh", "plain.sh", "pkg/a.py"):
+            place = desk.root / path
+            place.chmod(place.stat().st_mode ^ 0o111)
+
+    turn()
+    before = desk.raw("fork-two.patch")
+    desk.run("push", "-a")
+    for _ in range(2):
+        assert desk.run("changes").out == ""
+        desk.stage.run("verify", "s", "--to", desk.root)
+        turn()
+    assert b"old mode 100644\nnew mode 100755" in before
+    desk.write({"run.sh": "#!/bin/sh\necho\nmine\n"})
+    desk.run("refresh")
+    modes = [line for line in desk.raw("fork-two.patch").splitlines() if b"mode" in line]
+    assert modes == [line for line in before.splitlines() if b"mode" in line]
+    desk.run("pop", "-a")
+    for command in ("apply", "unapply"):
+        turn()
+        desk.stage.run(command, "s", "--to", desk.root)
+    assert desk.checkout.git("status", "--porcelain") == ""
+
+
 def test_an_edit_beside_what_is_pushed_stays(three: Hands) -> None:
     edited = text(l3="one\n", l50="mine\n")
     three.run("goto", "one")
