@@ -103,7 +103,7 @@ def refresh(
             edits = _chosen(opened, edits, how.choose)
             named = tuple(edits)  # the user has seen the edits of each
         state = {**opened.state, **edits}
-        _refuse_put_back(opened, name, {**edited_files(opened), **edits}, named)
+        _refuse_put_back(opened, name, {**edited_files(opened, is_told=True), **edits}, named)
         edit = opened.ground.between(name, opened.state, state)
         states = _states_with(opened, opened.states, edit)
         _refuse_empty(opened, name, states, allows_empty=how.allows_empty)

@@ -16,7 +16,7 @@ from patchmgr.engines.series.layers import Ground, State, fold_states
 from patchmgr.engines.series.needs import missing_on
 from patchmgr.engines.series.picking import pick
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.paths import check_path
+from patchmgr.formats.paths import check_path, refusal
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
@@ -375,13 +375,15 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
     return opened
 
 
-def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entry | None]:
+def edited_files(
+    opened: OpenSeries, only: Sequence[str] = (), *, is_told: bool = False
+) -> dict[str, Entry | None]:
     """Return the files that differ from the state after the last pushed patch, keyed by path.
 
     By default, these are files that git tracks, that were added with `git add`, or that a patch
     created. If `only` is given, these are the files that it names and those below the folders that
-    it names; an empty name is the top folder. Raises PatchmgrError "usage" if `only` names a file
-    that does not exist.
+    it names; an empty name is the top folder. Files with unsafe names are left out, and named
+    unless `is_told`. Raises PatchmgrError "usage" if `only` names a file that does not exist.
     """
     checkout = opened.need_checkout()
     candidates = {*checkout.clone.changed_paths(), *opened.state}
@@ -389,7 +391,11 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
         named = {path for path in only if path and not checkout.tree.is_folder(path)}
         below = {p for folder in set(only) - named for p in _files_below(opened, folder)}
         candidates = {p for p in candidates if is_in(p, only)} | named | below
-    found = _entries_now(opened, sorted(candidates - set(opened.rejects)))
+    unsafe = sorted(path for path in candidates if refusal(path) and path not in only)
+    if unsafe and not is_told:
+        names = ", ".join(map(shown, unsafe))
+        opened.session.say(f"Left out, because a patch cannot have such names: {names}")
+    found = _entries_now(opened, sorted(candidates - set(opened.rejects) - set(unsafe)))
     found = {p: e for p, e in found.items() if e != opened.ground.entry(opened.state, p)}
     for path in filter(None, only):
         entry = opened.ground.entry(opened.state, path)

@@ -56,6 +56,19 @@ def test_a_new_patch_says_who_wrote_it_and_stands_on_the_top(two: Hands) -> None
     assert two.order()[0] == "first.patch"
 
 
+def test_a_file_whose_name_no_patch_may_have_is_left_out_and_named(two: Hands) -> None:
+    two.write({"pkg/a.py": two.text("pkg/a.py") + "mine\n", "-x": "x\n", "pkg/a\tb": "x\n"})
+    two.checkout.git("add", "--", "-x", "pkg/a\tb")
+    left = "Left out, because a patch cannot have such names: -x, pkg/a\\tb\n"
+    for line in (("changes",), ("refresh", "--dry-run", "."), ("refresh",)):
+        assert two.run(*line).err == left
+    assert diff_of(two.raw("two.patch"))[-1] == b"+mine"
+    two.run("pop", "-a")
+    assert one_line(two.run("refresh", "--", "-x", code=1)) == "no patch of w is pushed"
+    two.run("push")
+    assert one_line(two.run("refresh", "--", "-x", code=1)) == "The path -x begins with a dash"
+
+
 def test_a_submodule_that_is_named_is_refused(stage: Stage) -> None:
     stage.upstream.git("update-index", "--add", "--cacheinfo", f"160000,{stage.base},sub")
     tree = stage.upstream.git("write-tree")
