@@ -11,7 +11,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_fields
 from patchmgr.formats.mail_text import written_date, written_person
 from patchmgr.formats.mailbox import canonical_header
-from patchmgr.formats.mboxes import joinable
+from patchmgr.formats.mboxes import joinable, quoted
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name, written_name
 from patchmgr.formats.paths import encode_path
@@ -104,7 +104,7 @@ class Form(Struct, frozen=True):
 
     def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
         """Return a new file for a patch that cannot be kept as it is; `diff` is git's diff."""
-        return canonical_header(item.patch, author=item.author) + diff
+        return quoted(canonical_header(item.patch, author=item.author)) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
         """Map the path of each exported file to its content: the patch files and the series file.
@@ -123,7 +123,8 @@ class Form(Struct, frozen=True):
 
 def is_mail(item: ExportItem) -> bool:
     """Return whether git am can apply the patch file unchanged."""
-    return item.patch.is_mailbox and item.line.is_usual
+    header = item.patch.header
+    return item.patch.is_mailbox and item.line.is_usual and quoted(header) == header
 
 
 def moves_files(file: FilePatch) -> bool:
@@ -158,9 +159,16 @@ class Mails(Form, frozen=True):
     """Mails for `git am`."""
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return a clause that says that git refuses an empty patch."""
+        """Return clauses that say that git refuses an empty patch, and that a line is quoted."""
         told = "has no changes, and `git am` stops at it without --empty=keep"
-        return () if parcel.item.patch.files else (told,)
+        return (*_quoting(parcel), *(() if parcel.item.patch.files else (told,)))
+
+
+def _quoting(parcel: Parcel) -> tuple[str, ...]:
+    """Return a clause for a mail that would be two mails without a quoted line."""
+    header = parcel.item.patch.header
+    told = "has a line that would begin another mail; it begins with > now"
+    return () if quoted(header) == header else (told,)
 
 
 class Mailbox(Mails, frozen=True):
@@ -417,14 +425,14 @@ class Yocto(Form, frozen=True):
 
     def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
         """Return a canonical patch whose message has the required fields."""
-        mail = canonical_header(item.patch, author=item.author) + diff
+        mail = quoted(canonical_header(item.patch, author=item.author)) + diff
         return with_fields(mail, self.fields(item, pinned))
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
         """Return clauses that say why tools would reject the patch's status field."""
         patch = parse_patch(parcel.content, name=parcel.item.patch.name)
         problems = stance_problems(patch, self.field)
-        return tuple(f"may be rejected: {problem}" for problem in problems)
+        return (*_quoting(parcel), *(f"may be rejected: {problem}" for problem in problems))
 
 
 class Suse(Yocto, frozen=True):

@@ -64,6 +64,21 @@ def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
     )
 
 
+# A line at which git mailsplit begins another mail (mailsplit.c, is_from_line).
+_MAIL_STARTS = late_pattern(
+    rb"^(?=.{19})From .*\d.\d\d:\d\d\s*\+?0*(?:9[1-9](?!\d)|[1-9]\d\d)[^:\n]*.?$", re.MULTILINE
+)
+
+
+def quoted(header: bytes) -> bytes:
+    """Return a mail's header and message with `>` before each line that would begin another mail.
+
+    `git am --patch-format=mboxrd` takes the `>` away again.
+    """
+    start = len(header) - len(header.lstrip()) + 1  # the mail's own "From " line
+    return header[:start] + _MAIL_STARTS.sub(rb">\g<0>", header[start:])
+
+
 def _is_one(mail: bytes) -> bool:
     return [match.start() for match in _OURS.finditer(mail)] == [0]
 

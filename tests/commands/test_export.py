@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from patchmgr.formats.exports import FORMS
 from tests.commands.conftest import Answer
 from tests.commands.scenes import Stage, changed, one_line, picture, text, unchanged
+from tests.conftest import Repository
 from tests.tables import table
 
 PLAIN = "--- pkg/b.py\n+++ pkg/b.py\n@@ -1,2 +1,2 @@\n-line 0\n+zero\n line 1\n"
@@ -61,6 +63,54 @@ def test_a_mailbox_keeps_mails_and_writes_the_rest_anew(stage: Stage) -> None:
     assert (selected["files"], selected["written"]) == (["out"], ["out"])
     assert selected["skipped"] == []
     assert [p["kept"] for p in selected["patches"]] == [True, True, False, False]
+
+
+ENVELOPE = "From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001"
+FROM_LINES = {
+    ENVELOPE: True,
+    "From a@b.c Sat Jan  1 1:02:03 00091": True,
+    "From a@b.c at 10:20:30 +1999, or so": True,
+    "From a@b.c Sat Jan  1 01:02:03 2001 z:": True,
+    "From a@b.c Sat Jan  1 01:02:03 0090": False,
+    "From a@b.c Sat Jan  1 01:02:03 PDT 2001": False,
+    "From a@b.c Sat Jan  1 01:02:03 2001 z: y": False,
+    "From a@b.c Sat Jan  1 aa:bb:cc 2001": False,
+    "From 1:02:03 1999": False,
+    "From now on it is 12:30": False,
+    f" {ENVELOPE}": False,
+    f">{ENVELOPE}": False,
+}
+
+
+def test_a_line_of_a_message_that_begins_a_mail_for_git_is_quoted(stage: Stage) -> None:
+    clone, place = stage.clone(), stage.root / "series/s/fork-one.patch"
+    raw = place.read_text()
+    for line, is_quoted in FROM_LINES.items():
+        place.write_text(
+            raw.replace("Why it is so.\n", f"Why it is so.\n\n{line}\nSubject: more\n")
+        )
+        assert (len(split(clone, place.read_bytes())) == 2) is is_quoted, line
+        for form, count in {"mbox": 2, "git": 1, "yocto": 1}.items():
+            answer = export(stage, form, "--out", out(stage, form))
+            says = "has a line that would begin another mail" in answer.err
+            file = out(stage, form)
+            if file.is_dir():
+                file = next(path for path in file.iterdir() if "one" in path.name)
+            mails = split(clone, file.read_bytes())
+            assert len(mails) == count, line
+            assert (f"\n>{line}\n".encode() in mails[0]) is is_quoted, line
+            assert says is is_quoted
+    clone.git("am", "--quiet", "--patch-format=mboxrd", str(out(stage, "mbox")))
+    assert clone.git("log", "-1", "--format=%B", "HEAD~1").endswith("Subject: more")
+
+
+def split(clone: Repository, mails: bytes) -> list[bytes]:
+    """Return what git mailsplit splits a mailbox into."""
+    folder = clone.root.with_name("mails")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    clone.git("mailsplit", f"-o{folder}", data=mails)
+    return [path.read_bytes() for path in sorted(folder.iterdir())]
 
 
 def test_the_answer_in_json(stage: Stage) -> None:
