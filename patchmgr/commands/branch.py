@@ -183,7 +183,7 @@ def branch(
         if clone is None:
             adopt_pack(upstream.store, scratch.git_dir)
         else:
-            clone.take(scratch.git_dir, head, base.commit)
+            clone.take(scratch.git_dir, head, base.commit, bring=upstream.try_fetch_objects)
         if tag is not None:
             write_tag(place.git_dir, made)
         if remote is not None and pushes:

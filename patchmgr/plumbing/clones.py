@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -156,14 +156,26 @@ class Clone(Struct, frozen=True, dict=True):
         """Refresh the index, as `git update-index --refresh` does."""
         self._look("update-index", "-q", "--refresh")
 
-    def take(self, scratch: Path, head: str, base: str) -> None:
+    def take(
+        self,
+        scratch: Path,
+        head: str,
+        base: str,
+        *,
+        bring: Callable[[set[str]], None] = lambda lacked: None,
+    ) -> None:
         """Copy the commits from `base` to `head`, with their objects, into the clone.
 
         The commits are read from `scratch`. If the clone contains `base`, only objects that are not
-        reachable from `base` are sent. Otherwise the objects of `base` are sent too, and the store
-        must have all of them.
+        reachable from `base` are sent. Otherwise the objects of `base` are sent too; `bring`
+        fetches those that the store lacks. Raises PatchmgrError "missing-object" if it cannot.
         """
-        wanted = f"{head}\n^{base}\n" if self.can_take(scratch, base) else f"{head}\n"
+        has_base = self.can_take(scratch, base)
+        wanted = f"{head}\n^{base}\n" if has_base else f"{head}\n"
+        if not has_base and (lacked := missing_objects(scratch, wanted)):
+            bring(lacked)
+            if missing_objects(scratch, wanted):
+                raise self._lacks(base)
         # No deltas against objects of the clone: a partial clone may lack these objects.
         packed = git_process.output(
             ["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"],
@@ -181,12 +193,22 @@ class Clone(Struct, frozen=True, dict=True):
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
         content = git_process.output(["cat-file", "commit", base], git_dir=scratch) if code else b""
         if b"\nparent " in content.split(b"\n\n", 1)[0]:
-            raise PatchmgrError(
-                "missing-object",
-                f"{self.root} does not contain commit {base}, which the series is based on",
-                f"fetch it first: git -C {typed(self.root)} fetch URL {base}",
-            )
+            raise self._lacks(base)
         return code == 0
+
+    def _lacks(self, base: str) -> PatchmgrError:
+        return PatchmgrError(
+            "missing-object",
+            f"{self.root} does not contain commit {base}, which the series is based on",
+            f"fetch it first: git -C {typed(self.root)} fetch URL {base}",
+        )
+
+
+def missing_objects(git_dir: Path, ends: str) -> set[str]:
+    """Return the objects that a repository lacks; `ends` are commits, as rev-list reads them."""
+    asked = ["rev-list", "--objects", "--missing=print", "--stdin"]
+    listed = git_process.output(asked, git_dir=git_dir, data=ends.encode())
+    return {line[1:] for line in git_process.text(listed).splitlines() if line.startswith("?")}
 
 
 def index_line(path: str, entry: Entry | None, stage: int = 0) -> str:

@@ -13,7 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.clones import identity
+from patchmgr.plumbing.clones import identity, missing_objects
 from patchmgr.plumbing.forks import PERSON
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.scratch_repository import Scratch
@@ -92,9 +92,7 @@ def _lacked(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> set[str]:
     if not known:
         return set()
     ends = "".join([*(f"{move.new}\n" for move in moves), *(f"^{name}\n" for name in known)])
-    asked = ["rev-list", "--objects", "--missing=print", "--stdin"]
-    listed = git_process.output(asked, git_dir=git_dir, data=ends.encode())
-    return {line[1:] for line in git_process.text(listed).splitlines() if line.startswith("?")}
+    return missing_objects(git_dir, ends)
 
 
 def _ask(

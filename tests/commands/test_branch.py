@@ -245,6 +245,27 @@ def test_every_kind_of_clone_takes_it(stage: Stage, make: Callable[[Stage], Path
     assert clone.git("show", f"{OURS}:pkg/a.py") == text(l30="ours\n").strip()
 
 
+def test_an_empty_repository_gets_a_pin_without_history(stage: Stage) -> None:
+    upstream, root = stage.folder / "copy", stage.folder / "other"
+    stage.upstream.git("clone", "--quiet", "--bare", ".", str(upstream))
+    for line in (
+        ("init",),
+        ("upstream", "add", "up", "--git", upstream),  # its store lacks most contents
+        ("series", "new", "s", "--upstream", "up", "--base", stage.base),
+        ("import", stage.root / "series/s/fork-one.patch", "--series", "s"),
+    ):
+        assert invoke("-C", root, *line).code == 0
+    empty, late = Repository(stage.folder / "empty"), Repository(stage.folder / "late")
+    folder = upstream.rename(stage.folder / "gone")
+    refused = one_line(invoke("-C", root, "branch", "s", "--repo", late.root))
+    assert "does not contain commit" in refused
+    assert refs(late) == {}
+    folder.rename(upstream)
+    assert invoke("-C", root, "branch", "s", "--repo", empty.root).code == 0
+    empty.git("fsck", "--full", "--strict")
+    assert empty.tree(OURS) == stage.upstream.tree("fork~1")
+
+
 @table(
     ("place", "words"), [("none", "there is no folder"), ("workspace", "is not a git repository")]
 )
