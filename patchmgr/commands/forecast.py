@@ -17,10 +17,10 @@ from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, ConflictPlace, PlannedPatch
 from patchmgr.plumbing.answer_cache import Answers, answered, recalled
 from patchmgr.plumbing.diffs import changed_lines, changed_paths
-from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_changes
+from patchmgr.plumbing.forks import commit_dates, merged_tree, own_range, told_by, tree_changes
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.history import commit_facts, commit_times, landed_pulls, not_in
+from patchmgr.plumbing.history import commit_facts, landed_pulls, not_in
 from patchmgr.plumbing.pull_requests import pull_state
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.services.carry import CarryOptions
@@ -128,8 +128,8 @@ class Watch:
             some = [one for one in some if one.has_merge or has_young]
             self.upstream.bring_pulls(some)
             own = not_in(store, [one.head for one in some], tip)
-            times = commit_times(store, [one.head for one in some])
-            young = {head for head, seconds in times.items() if now - seconds <= DAYS * 86400}
+            times = commit_dates(store, *(one.head for one in some), form="%ct")
+            young = {head for head, date in times.items() if now - int(date) <= DAYS * 86400}
             has_young = has_young and bool(young)
             is_open = [
                 one for one in some if one.head in own and (one.has_merge or one.head in young)

@@ -45,12 +45,9 @@ class ArchiveUpstream(OpenUpstream):
     """
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
+        super().__init__(upstream, reader, progress)
         assert upstream.archive is not None
         self._location = upstream.archive
-        self._name = upstream.name
-        self._progress = progress
-        self.reader = reader
-        self.store = reader.git_dir
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Import the current content, and return its commit.

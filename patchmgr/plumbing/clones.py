@@ -142,7 +142,7 @@ class Clone(Struct, frozen=True, dict=True):
             data = git_process.raw("".join(index_line(*row) for row in entries.items()))
             self.ask("update-index", "-z", "--index-info", data=data, index=index)
         if hidden:
-            data = git_process.raw("".join(f"{path}\0" for path in sorted(hidden)))
+            data = git_process.words(sorted(hidden), "\0")
             self.ask("update-index", "--skip-worktree", "-z", "--stdin", data=data, index=index)
 
     def move_head(self, old: str, new: str) -> None:

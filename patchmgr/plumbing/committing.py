@@ -168,8 +168,7 @@ def as_mine(
         return ()
     # Only packs are moved to a store.
     pack = str(scratch.git_dir / "objects" / "pack" / "pack")
-    data = "".join(f"{commit}\n" for commit in found).encode()
-    git_process.output(["pack-objects", "--quiet", pack], git_dir=scratch.git_dir, data=data)
+    git_process.ask(scratch.git_dir, "pack-objects", "--quiet", pack, data=git_process.words(found))
     return tuple(found)
 
 

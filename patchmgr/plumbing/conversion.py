@@ -150,7 +150,7 @@ class Conversion:
             scratch.run(["update-index", "-z", "--index-info"], git_process.raw("".join(rows)))
             for path in scratch.converting:
                 scratch.put(path, files[path])
-            names = git_process.raw("".join(f"{path}\0" for path in scratch.converting))
+            names = git_process.words(scratch.converting, "\0")
             scratch.run(["update-index", "--add", "-z", "--stdin"], names)
             for row in scratch.run(["ls-files", "--stage", "-z"]).split(b"\0")[:-1]:
                 facts, _, name = row.partition(b"\t")
@@ -307,9 +307,7 @@ class _AttributesRepository(Scratch):
         """Ask git for the attributes of paths, and record which paths git may convert."""
         names = ("filter", *_CONVERTING)
         line = ["check-attr", "-z", "--stdin", *names]
-        words = git_process.text(
-            self.run(line, git_process.raw("".join(f"{p}\0" for p in paths)))
-        ).split("\0")
+        words = git_process.text(self.run(line, git_process.words(paths, "\0"))).split("\0")
         rows = [words[at : at + 3] for at in range(0, len(words) - 1, 3)]
         by_path: dict[str, dict[str, str]] = {}
         for path, name, value in rows:

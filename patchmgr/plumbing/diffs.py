@@ -76,27 +76,29 @@ def importing_files(
     either = [rf"\b({'|'.join(words)})\b" for words in wanted]
     # Inside a package, the name of the package is often left out: `from . import name`.
     lines = rf"(from|import).*{either[0]}|from +\.+ +import"
-    arguments = ["grep", "-l", "-z", "-I", "--no-color", "--all-match", "-E", "-e", lines]
-    arguments += ["-e", either[1], commit, "--", "*.py", "*.pyi"]
+    options = ("-l", "-z", "--all-match", "-E")
+    printed = _grep(git_dir, options, (lines, either[1]), commit, "*.py", "*.pyi")
+    if printed is None:
+        return None
+    return tuple(path.partition(":")[2] for path in printed.split("\0") if path)
+
+
+def _grep(
+    git_dir: Path, options: Sequence[str], words: Sequence[str], commit: str, *globs: str
+) -> str | None:
+    """Return what `git grep` prints, or None if contents are missing, as in a partial clone."""
+    sought = [part for word in words for part in ("-e", word)]
+    arguments = ["grep", "-I", "--no-color", *options, *sought, commit, "--", *globs]
     try:
-        _, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1))
+        return git_process.text(git_process.run(arguments, git_dir=git_dir, good=(0, 1))[1])
     except PatchmgrError:
         return None
-    return tuple(path.partition(":")[2] for path in git_process.text(printed).split("\0") if path)
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
     """Return those words that occur in a commit's files, or none if git cannot search the files."""
-    if not words:
-        return frozenset()
-    arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
-    for word in words:
-        arguments += ["-e", word]
-    try:
-        _, printed = git_process.run([*arguments, commit, "--"], git_dir=git_dir, good=(0, 1))
-    except PatchmgrError:
-        return frozenset()
-    return frozenset(git_process.text(printed).split("\n")) & frozenset(words)
+    printed = _grep(git_dir, ("-h", "-o", "-w", "-F"), words, commit) if words else None
+    return frozenset((printed or "").split("\n")) & frozenset(words)
 
 
 def lines_with(
@@ -107,20 +109,13 @@ def lines_with(
     Only the commit's files with this suffix are searched, and at most 20 lines of each are
     returned. Returns None if contents are missing, as in a partial clone.
     """
-    arguments = ["grep", "-n", "-z", "-w", "-I", "-F", "--no-color", f"--max-count={_OF_A_FILE}"]
-    for word in words:
-        arguments += ["-e", word]
-    try:
-        _, printed = git_process.run(
-            [*arguments, commit, "--", f"*{suffix}"], git_dir=git_dir, good=(0, 1)
-        )
-    except PatchmgrError:
+    options = ("-n", "-z", "-w", "-F", "--max-count=20")
+    printed = _grep(git_dir, options, words, commit, f"*{suffix}")
+    if printed is None:
         return None
-    rows = (line.split("\0", 2) for line in git_process.text(printed).split("\n") if line)
+    rows = (line.split("\0", 2) for line in printed.split("\n") if line)
     return tuple((path.partition(":")[2], int(number), text) for path, number, text in rows)
 
-
-_OF_A_FILE = 20  # lines
 
 WINDOW = 300
 RELEASES = 20
@@ -231,7 +226,7 @@ def commit_diffs(
         arguments.append("--no-renames")
     if folder:
         arguments += [f"--src-prefix=a/{folder}/", f"--dst-prefix=b/{folder}/"]
-    data = "".join(f"{commit}\n" for commit in commits).encode()
+    data = git_process.words(commits)
     if scratch is None:
         printed = git_process.output(arguments, git_dir=git_dir, data=data)
     else:

@@ -236,12 +236,11 @@ def range_ends(commits: str) -> tuple[str, str]:
     return first, last
 
 
-def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
-    """Map commit ids to committer dates in the form `2024-01-31 12:00:00 +0100`."""
+def commit_dates(git_dir: Path, *revisions: str, form: str = "%ci") -> dict[str, str]:
+    """Map commit ids to committer dates, in the form `2024-01-31 12:00:00 +0100` or another."""
     # --no-walk applies to single commits only; git still walks a range.
-    arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ci", "--stdin"]
-    data = git_process.raw("".join(f"{revision}\n" for revision in revisions))
-    printed = git_process.ask(git_dir, *arguments, data=data)
+    arguments = ["rev-list", "--no-walk", "--no-commit-header", f"--format=%H {form}", "--stdin"]
+    printed = git_process.ask(git_dir, *arguments, data=git_process.words(revisions))
     rows = (line.partition(" ") for line in printed.splitlines())
     return {commit: date for commit, _, date in rows}
 
@@ -322,12 +321,10 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Map each commit that only `head` reaches to its parents, oldest first."""
-    lines = [head, *(f"^{commit}" for commit in excluded)]
-    data = "".join(f"{line}\n" for line in lines).encode()
+    data = git_process.words([head, *(f"^{commit}" for commit in excluded)])
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
     rows = git_process.ask(git_dir, *arguments, data=data).splitlines()
-    words = (row.split() for row in rows)
-    return {commit: tuple(parents) for commit, *parents in words}
+    return {commit: tuple(parents) for commit, *parents in map(str.split, rows)}
 
 
 def write_commit_graph(scratch: Scratch, merges: Sequence[str]) -> None:
@@ -337,7 +334,7 @@ def write_commit_graph(scratch: Scratch, merges: Sequence[str]) -> None:
     """
     if len(merges) < MANY_MERGES:
         return
-    data = "".join(f"{commit}\n" for commit in merges).encode()
+    data = git_process.words(merges)
     arguments = ["commit-graph", "write", "--stdin-commits", "--no-progress"]
     # It only saves time, and git refuses it for a shallow clone.
     git_process.run(arguments, git_dir=scratch.git_dir, data=data, good=(0, 1, 128))
@@ -376,7 +373,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
     """Map, for each pair of trees, each path that differs to its old and its new entry."""
-    data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
+    data = git_process.words(map(" ".join, pairs))
     printed = git_process.ask(git_dir, *RAW_DIFF, "--stdin", data=data)
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []
     fields = printed.split("\0")

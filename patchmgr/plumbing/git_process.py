@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -289,3 +289,8 @@ text = decode_path
 
 raw = encode_path
 """Encode git's input, the reverse of `text`."""
+
+
+def words(given: Iterable[str], end: str = "\n") -> bytes:
+    """Return words as git's input; `end` comes after each of them."""
+    return raw("".join(f"{word}{end}" for word in given))

@@ -152,13 +152,10 @@ class GitUpstream(OpenUpstream):
     has_history = True
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
+        super().__init__(upstream, reader, progress)
         assert upstream.git is not None
         self.url = upstream.git
         self._branch = upstream.branch
-        self._name = upstream.name
-        self._progress = progress
-        self.reader = reader
-        self.store = reader.git_dir
 
     def list_remote(self) -> Remote:
         """Read the refs of the remote; raise PatchmgrError "unreachable-upstream" if that fails."""
@@ -301,7 +298,7 @@ class GitUpstream(OpenUpstream):
         tip = self.tip()
         if tip is not None and self.reader.commit(pin.commit) is not None:
             with contextlib.suppress(PatchmgrError):
-                return tip, GitHistory(self.store, pin.commit, tip).count()
+                return tip, GitHistory(self.store, pin.commit, tip).distance()[0]
         return tip, None
 
     def history(self, base: Resolved, target: Resolved) -> GitHistory:
@@ -368,7 +365,7 @@ class GitUpstream(OpenUpstream):
             ) as process:
                 assert process.stdin and process.stderr
                 with contextlib.suppress(BrokenPipeError):  # git has ended, and says why
-                    process.stdin.write(git_process.raw("".join(f"{x}\n" for x in refspecs)))
+                    process.stdin.write(git_process.words(refspecs))
                     process.stdin.close()
                 said = _follow(process.stderr, self._name, self._progress)
         finally:

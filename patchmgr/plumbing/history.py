@@ -58,8 +58,7 @@ class GitHistory(Struct, frozen=True):
             "--no-abbrev", "--no-renames", "--no-color", "--stdin",
             f"--format=tformat:{_RECORD}%H%n%P%n%an%n%s%n%b",
         ]  # fmt: skip
-        lines = [f"^{self.base}", self.target, "--", *asked]
-        data = git_process.raw("".join(line + "\n" for line in lines))
+        data = git_process.words([f"^{self.base}", self.target, "--", *asked])
         records = git_process.ask(self.git_dir, *arguments, data=data).split("\x00" + _RECORD)
         start, found = dict[str, Entry | None](), list[Step]()
         for record in filter(None, records):  # four lines, the body, a NUL, and the raw changes
@@ -122,11 +121,6 @@ class GitHistory(Struct, frozen=True):
         inside = is_ancestor(self.git_dir, commit, self.target)
         inside = inside and not is_ancestor(self.git_dir, commit, self.base)
         return (commit, subject.rstrip("\n")) if inside else None
-
-    def count(self) -> int:
-        """Return the number of commits that the target contains and the base does not."""
-        arguments = ["rev-list", "--count", f"^{self.base}", self.target, "--"]
-        return int(git_process.output(arguments, git_dir=self.git_dir))
 
     def distance(self) -> tuple[int, int]:
         """Return how many commits only the target contains, and how many only the base."""
@@ -331,18 +325,8 @@ def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
 
 def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
     """Return the commits that are reachable from the given commits but not from the tip."""
-    data = "".join(f"{line}\n" for line in (f"^{tip}", *commits))
-    printed = git_process.output(["rev-list", "--stdin"], git_dir=git_dir, data=data.encode())
-    return frozenset(printed.decode().split())
-
-
-def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
-    """Map each commit id to its committer date, in seconds since 1970."""
-    data = "".join(f"{commit}\n" for commit in commits).encode()
-    arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ct", "--stdin"]
-    printed = git_process.ask(git_dir, *arguments, data=data)
-    rows = (line.split() for line in printed.splitlines())
-    return {commit: int(seconds) for commit, seconds in rows}
+    data = git_process.words((f"^{tip}", *commits))
+    return frozenset(git_process.ask(git_dir, "rev-list", "--stdin", data=data).split())
 
 
 def changes_between(git_dir: Path, old: str, new: str, *paths: str) -> Changes:

@@ -120,7 +120,7 @@ class LinkedWorktree:
             # A killed command wrote files that are not in the index yet.
             moved = self.changes(stand.moving_from, stand.left)
             come = [p for p in moved if os.path.lexists(self.clone.root / p)]
-            names = git_process.raw("".join(f"{path}\0" for path in come))
+            names = git_process.words(come, "\0")
             how = ("--pathspec-from-file=-", "--pathspec-file-nul")
             self._ask("--literal-pathspecs", "add", "--force", *how, data=names, index=True)
         return self._ask("write-tree", index=True).decode().strip()

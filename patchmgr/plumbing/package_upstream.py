@@ -55,16 +55,13 @@ class PackageUpstream(OpenUpstream):
     """An upstream that is a package on an index; `reader` reads its store."""
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
+        super().__init__(upstream, reader, progress)
         assert upstream.package is not None
         self._package = upstream.package
-        self._name = upstream.name
-        self._progress = progress
         self._listed: tuple[Release, ...] | None = None
         self._known: Mapping[str, str] | None = None
         self._read = cache(lambda version, commit: imported(self.store, version))
         self._named_commit = cache(lambda v: (self.resolve(v).commit, f"{self._package} {v}"))
-        self.reader = reader
-        self.store = reader.git_dir
 
     def releases(self) -> tuple[Release, ...]:
         """Return the releases on the index in version order; the index is read once per run."""

@@ -144,7 +144,7 @@ def _point(store: Path, version: str, commit: str, *, before: ImportedRelease | 
     commands = [f"update {RELEASES}{version} {commit} {old}"]
     if before is not None and old != commit:
         commands.append(f"update {REPLACED}{version}/{old} {old}")
-    data = "".join(f"{line}\n" for line in ["start", *commands, "commit"]).encode()
+    data = git_process.words(["start", *commands, "commit"])
     code, _ = git_process.run(["update-ref", "--stdin"], git_dir=store, data=data, good=(0, 128))
     if code:
         now = imported(store, version)

@@ -100,7 +100,7 @@ class ReadAhead(Closing):
         self._file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - until it is closed
         try:
             with tempfile.TemporaryFile(dir=scratch) as names:
-                names.write("".join(f"{blob}\n" for blob in self._order).encode())
+                names.write(git_process.words(self._order))
                 names.seek(0)
                 self._process = subprocess.Popen(
                     git_process.command(["cat-file", "--batch"], git_dir),

@@ -122,7 +122,7 @@ def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]
         elif space and space[2] in gone and space[3] != "tags":
             yield StoreProblem(ProblemKind.GONE_WORKSPACE, store, name)
     tips = [commit for name, commit, _ in rows if name.startswith("refs/upstream/")]
-    data = git_process.raw("".join(f"{commit}\n" for commit in tips if commit in there))
+    data = git_process.words(commit for commit in tips if commit in there)
     line = ["rev-list", "--count", "--stdin"]
     if git_process.run(line, git_dir=store, good=(0, 128), data=data)[0] and not lacks_objects:
         yield StoreProblem(ProblemKind.LOST_HISTORY, store, ".")

@@ -1,13 +1,14 @@
-"""The protocol through which commands use an upstream, whatever its kind."""
+"""The base class through which commands use an upstream, whatever its kind."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Protocol
 
-from patchmgr.model.upstream import Pin
+from patchmgr.model.progress import Progress
+from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing.diffs import Changes
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
@@ -15,7 +16,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 
 
-class OpenUpstream(Protocol):
+class OpenUpstream(ABC):
     """An opened upstream: a git repository, the releases of a package, or an archive.
 
     `step` is the word for a step from one state to the next, such as "commit". `has_history` is
@@ -24,16 +25,18 @@ class OpenUpstream(Protocol):
 
     step: str = "release"
     has_history: bool = False
-    reader: ObjectReader
-    store: Path
 
+    def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
+        self.reader, self.store = reader, reader.git_dir
+        self._name, self._progress = upstream.name, progress
+
+    @abstractmethod
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Fetch the tracked state and those in `wanted`, and return the tracked state's commit."""
-        ...
 
+    @abstractmethod
     def resolve(self, ref: str) -> Resolved:
         """Return the state that a ref names; raise PatchmgrError "unknown-ref" if there is none."""
-        ...
 
     def try_fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
         """Fetch the objects that the store lacks and `seen` cannot read, if possible."""
@@ -47,20 +50,20 @@ class OpenUpstream(Protocol):
         """Return the version of the pinned release, or None for a commit."""
         return None
 
+    @abstractmethod
     def bring_pin(self, pin: Pin) -> str | None:
         """Fetch the pinned state; return its version, or None for a commit."""
-        ...
 
+    @abstractmethod
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
         """Return the tracked state as of the last fetch, and the number of steps to it.
 
         The steps are counted from the pin. Each result is None if it is unknown.
         """
-        ...
 
+    @abstractmethod
     def history(self, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:
         """Return the history of upstream from one state to another."""
-        ...
 
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
@@ -72,11 +75,11 @@ class OpenUpstream(Protocol):
         """
         return None
 
+    @abstractmethod
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
         """Return the releases between two states, or every Nth commit if `every` is N."""
-        ...
 
 
 def nearest(wanted: str, known: Sequence[str]) -> tuple[str, ...]:
