@@ -24,6 +24,7 @@ from patchmgr.cli import main as program
 from patchmgr.commands.forecast import Watch, effect_of
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.model.forecast import PullHead
+from patchmgr.model.progress import Progress
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
@@ -44,12 +45,6 @@ COUNT = 60
 Seen = Counter[tuple[str, str]]
 
 
-class _Silent:
-    def start(self, about: str, total: int | None) -> None: ...
-    def advance(self, steps: int) -> None: ...
-    def done(self) -> None: ...
-
-
 class Past:
     """A public history with its pull requests, and a workspace with the series."""
 
@@ -63,7 +58,7 @@ class Past:
         folder, commits = Path(patches), ("--git", str(mirror), f"{self.base}..{patches}")
         source = (str(folder.resolve()),) if folder.is_dir() else commits
         self._call("-C", str(root), "import", *source, "--series", "s")
-        self.session = Session(Workspace(root), _Silent(), tell)
+        self.session = Session(Workspace(root), Progress(), tell)
         self.upstream = git_upstream_of(self.session, self.session.workspace.series_record("s"))
 
     def _call(self, *words: str) -> None:

@@ -20,18 +20,13 @@ from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import tell
 from patchmgr.commands.init import init
 from patchmgr.commands.sharing import pull
+from patchmgr.model.progress import Progress
 from patchmgr.services.learning import learn_from
 from patchmgr.services.session import Session
 from patchmgr.workspace import Workspace
 
 UPSTREAM = ("neuralmagic+vllm/repo", "017e9f4448b700e85ee16023287b025693c72b9e")
 FORKS = ("HabanaAI+vllm-fork/repo", "neuralmagic+nm-vllm/repo")
-
-
-class _Silent:
-    def start(self, about: str, total: int | None) -> None: ...
-    def advance(self, steps: int) -> None: ...
-    def done(self) -> None: ...
 
 
 class Fork:
@@ -47,7 +42,7 @@ class Fork:
         self.commits = (commits or "--branches").split()
         root.mkdir()
         init(root, is_dry_run=False)
-        self.session = Session(Workspace(root), _Silent(), tell)
+        self.session = Session(Workspace(root), Progress(), tell)
         self.learned: set[str] = set()
         self.missed: set[str] = set()
         self.paths: set[str] = set()

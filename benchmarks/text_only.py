@@ -17,7 +17,7 @@ from pathlib import Path
 
 from patchmgr.engines.rebase.rebase import Judged, rebase_series
 from patchmgr.engines.rebase.work import Tools, UpstreamRange
-from patchmgr.model.progress import Quiet
+from patchmgr.model.progress import Progress
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.renames import find_renames
 from patchmgr.plumbing.scratch_repository import Scratch
@@ -33,7 +33,7 @@ def main() -> None:
     """Carry the series and print how many patches have which verdict."""
     gc.disable()  # the command line puts it off so far that it does not run either
     name, commit = sys.argv[1:]
-    session = Session(find_workspace(Path.cwd()), Quiet(), print)
+    session = Session(find_workspace(Path.cwd()), Progress(), print)
     with session.writing():
         judged = carried_as_text(session, name, commit)
     counts = Counter(each.outcome.verdict.value for each in judged)

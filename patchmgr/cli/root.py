@@ -17,6 +17,7 @@ import typer
 
 from patchmgr import __version__, render, services
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.model.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -307,7 +308,7 @@ def say_raw(*lines: str) -> None:
     sys.stderr.writelines(f"{line}\n" for line in lines)
 
 
-class StderrProgress:
+class StderrProgress(Progress):
     """Progress on stderr: a bar or, without bars, one line for each large task of known size."""
 
     def __init__(self, *, shows_bar: bool) -> None:

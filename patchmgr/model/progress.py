@@ -1,12 +1,13 @@
-"""The protocol by which long tasks report their progress."""
+"""The interface by which long tasks report their progress."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
-class Progress(Protocol):
-    """A receiver for the progress of one task at a time."""
+class Progress:
+    """A receiver for the progress of one task at a time; this one shows nothing."""
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a task of `total` bytes, or of unknown size if `total` is None."""
@@ -18,14 +19,11 @@ class Progress(Protocol):
         """End the task, whether it succeeded or not."""
 
 
-class Quiet:
-    """A receiver of progress that shows nothing."""
-
-    def start(self, label: str, total: int | None) -> None:
-        """Ignore the start of a task."""
-
-    def advance(self, amount: int) -> None:
-        """Ignore progress."""
-
-    def done(self) -> None:
-        """Ignore the end of a task."""
+@contextmanager
+def task(progress: Progress, label: str, total: int | None) -> Iterator[None]:
+    """Report the beginning of a task, and its end at the end of the `with` block."""
+    progress.start(label, total)
+    try:
+        yield
+    finally:
+        progress.done()

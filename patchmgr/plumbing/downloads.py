@@ -15,7 +15,7 @@ from requests import Session
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import local_path
-from patchmgr.model.progress import Progress
+from patchmgr.model.progress import Progress, task
 from patchmgr.plumbing.index_session import IndexSettings, answer, open_session, unreachable
 from patchmgr.plumbing.package_index import FILENAME, Archive
 
@@ -208,13 +208,10 @@ def _write(
     progress: Progress,
 ) -> None:
     start, total = span
-    progress.start(f"Downloading {archive.filename}", total)
-    try:
+    with task(progress, f"Downloading {archive.filename}", total):
         progress.advance(start)
         for chunk in chunks:
             with writing():
                 part.write(chunk)
                 part.flush()
             progress.advance(len(chunk))
-    finally:
-        progress.done()

@@ -17,7 +17,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.formats.shown import typed
 from patchmgr.model.forecast import PullHead
-from patchmgr.model.progress import Progress
+from patchmgr.model.progress import Progress, task
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
@@ -354,22 +354,21 @@ class GitUpstream(OpenUpstream):
             "--recurse-submodules=no", "--no-auto-maintenance", "--filter=blob:none",
             *self._upload_pack(), *options, "--stdin", "upstream",
         ]  # fmt: skip
-        self._progress.start(f"Fetching {self._name}", None)
-        try:
-            with subprocess.Popen(
+        with (
+            task(self._progress, f"Fetching {self._name}", None),
+            subprocess.Popen(
                 git_process.command(arguments, self.store),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=_for_network(),
-            ) as process:
-                assert process.stdin and process.stderr
-                with contextlib.suppress(BrokenPipeError):  # git has ended, and says why
-                    process.stdin.write(git_process.words(refspecs))
-                    process.stdin.close()
-                said = _follow(process.stderr, self._name, self._progress)
-        finally:
-            self._progress.done()
+            ) as process,
+        ):
+            assert process.stdin and process.stderr
+            with contextlib.suppress(BrokenPipeError):  # git has ended, and says why
+                process.stdin.write(git_process.words(refspecs))
+                process.stdin.close()
+            said = _follow(process.stderr, self._name, self._progress)
         if process.returncode:
             fault = git_process.failure(["fetch"], process.returncode, said)
             raise self._unreachable(fault.message)

@@ -14,7 +14,7 @@ from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
 from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import own_author
-from patchmgr.model.progress import Progress
+from patchmgr.model.progress import Progress, task
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.downloads import sha256_of, writing
@@ -120,19 +120,16 @@ def _check_names(release: Release) -> None:
 
 
 def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[ArchiveFile]:
-    size = file.tell()
-    progress.start(f"Importing {archive.filename}", size)
-    at = 0
+    at, size = 0, file.tell()
     try:
-        for found in read_wheel(file) if archive.kind == "wheel" else read_sdist(file):
-            yield found
-            at, before = file.tell(), at
-            progress.advance(at - before)
+        with task(progress, f"Importing {archive.filename}", size):
+            for found in read_wheel(file) if archive.kind == "wheel" else read_sdist(file):
+                yield found
+                at, before = file.tell(), at
+                progress.advance(at - before)
     except PatchmgrError as fault:
         hint = "choose another release, and tell the package's authors"
         raise PatchmgrError(fault.kind, f"{archive.filename} {fault.message}", hint) from fault
-    finally:
-        progress.done()
 
 
 def _point(store: Path, version: str, commit: str, *, before: ImportedRelease | None) -> None:

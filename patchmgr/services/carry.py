@@ -38,6 +38,7 @@ from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import How, PatchOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
+from patchmgr.model.progress import task
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answer_cache import Answers, answered, recalled, value_bytes
@@ -249,20 +250,18 @@ class CarryInput(Struct, frozen=True):
 
 def carry(given: CarryInput) -> RebasedSeries:
     """Rebase a series; if a history is given, audit the result and explain the verdicts."""
-    kept, confidence, progress = Answers(), given.options.confidence, given.session.progress
+    kept, confidence = Answers(), given.options.confidence
     if confidence is None:
         confidence = given.session.workspace.settings(given.name).confidence
     structure = given.session.structures.setdefault(
         confidence, StructureApart(answers=kept, confidence=confidence)
     )
-    progress.start("Carrying patches", len(given.items))
     try:
-        return _Carry(given, kept, structure).carried()
+        with task(given.session.progress, "Carrying patches", len(given.items)):
+            return _Carry(given, kept, structure).carried()
     except BaseException:
         structure.close()  # the process may still be working on a merge that nobody waits for
         raise
-    finally:
-        progress.done()
 
 
 class _Carry:

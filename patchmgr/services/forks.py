@@ -12,6 +12,7 @@ from patchmgr.engines.series.linear import Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.ids import EMPTY_TREE, is_full_id
+from patchmgr.model.progress import task
 from patchmgr.model.snapshot import GITLINK, Changes, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
@@ -446,8 +447,7 @@ def _run(
     first = plan.steps[0]
     start = first.old if isinstance(first, _Move) else graph.parent(first.commit)
     line = Line(graph.files(start), scratch, text, recall)
-    session.progress.start("Replaying", len(plan.steps))
-    try:
+    with task(session.progress, "Replaying", len(plan.steps)):
         for step, changes in zip(plan.steps, found, strict=True):
             if isinstance(step, _Move):
                 old, new = graph.files(step.old), graph.files(step.new)
@@ -462,8 +462,6 @@ def _run(
                 line.settle(step.commit, changes, want, is_rest=step.is_rest)
             session.progress.advance(1)
         line.finish(graph.head, graph.files(graph.head))
-    finally:
-        session.progress.done()
     return line
 
 

@@ -14,6 +14,7 @@ from patchmgr.engines.conflicts.memory import Missed, compare
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import TextMerge
+from patchmgr.model.progress import task
 from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.forks import (
@@ -82,13 +83,10 @@ def learn_again(
 ) -> list[LearnedFile]:
     """Repeat merges, add the resolutions of their conflicts, and return the resolved files."""
     files: list[LearnedFile] = []
-    session.progress.start("Repeating merges", len(merges))
-    try:
+    with task(session.progress, "Repeating merges", len(merges)):
         for past in merges:
             files += _files(scratch, text, past, additions)
             session.progress.advance(1)
-    finally:
-        session.progress.done()
     return files
 
 

@@ -38,6 +38,7 @@ from patchmgr.model.work_order import (
     WorkOrder,
 )
 from patchmgr.plumbing.diffs import diff_of_paths, lines_with
+from patchmgr.plumbing.forks import told_by
 from patchmgr.plumbing.git_process import text
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.render.work_order import order_value, value_size, without_sides
@@ -278,14 +279,12 @@ class _Order:
     def _change(
         self, commit: str, near: Callable[[str], str], paths: Sequence[str]
     ) -> UpstreamChange:
-        store, reader = self.carried.scratch.git_dir, self.carried.scratch.reader
-        found = reader.find(commit)
-        head, _, message = (b"" if found is None else found.content).partition(b"\n\n")
-        subject, _, body = text(message).partition("\n")
-        author = next((line[7:] for line in text(head).split("\n") if line[:7] == "author "), "")
-        diff = near(diff_of_paths(store, self.history.before(commit), commit, paths))
-        told = author.rpartition(" <")[0]
-        return UpstreamChange(commit, subject, pull_number(subject), told, body.strip(), diff)
+        scratch, before = self.carried.scratch, self.history.before(commit)
+        told = told_by(scratch.reader, commit)
+        subject, _, body = text(told.message).partition("\n")
+        diff = near(diff_of_paths(scratch.git_dir, before, commit, paths))
+        pull, author = pull_number(subject), told.author.name
+        return UpstreamChange(commit, subject, pull, author, body.strip(), diff)
 
     def later(self) -> tuple[UpstreamChange, ...]:
         """Return the upstream commits to the file that came after the last conflicting commit."""

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.progress import Quiet
+from patchmgr.model.progress import Progress
 from patchmgr.plumbing.downloads import download
 from patchmgr.plumbing.index_session import IndexSettings
 from patchmgr.plumbing.package_index import Archive
@@ -74,7 +74,7 @@ def server(serve: Callable[[Callable[[BaseHTTPRequestHandler], None]], str]) -> 
     return made
 
 
-class Heard:
+class Heard(Progress):
     """What a progress listener is told."""
 
     def __init__(self) -> None:
@@ -98,12 +98,12 @@ def archive(url: str, sha256: str | None = SHA256) -> Archive:
 
 
 def fetch(server: Server, folder: Path, sha256: str | None = SHA256) -> Path:
-    return download(archive(server.url, sha256), folder, SETTINGS, progress=Quiet())
+    return download(archive(server.url, sha256), folder, SETTINGS, progress=Progress())
 
 
 def refusal(found: Archive, folder: Path, settings: IndexSettings = SETTINGS) -> PatchmgrError:
     with pytest.raises(PatchmgrError) as caught:
-        download(found, folder, settings, progress=Quiet())
+        download(found, folder, settings, progress=Progress())
     assert "127.0.0.1" not in caught.value.message
     assert "\n" not in caught.value.message
     return caught.value
@@ -189,7 +189,7 @@ def test_a_broken_connection_is_taken_up_while_more_arrives(server: Server, fold
 def test_without_a_length_a_cut_is_seen_by_the_sha256(server: Server, folder: Path) -> None:
     server.cut_after, server.has_length = 400_000, False
     found = replace(archive(server.url), size=len(CONTENT))
-    assert download(found, folder, SETTINGS, progress=Quiet()).read_bytes() == CONTENT
+    assert download(found, folder, SETTINGS, progress=Progress()).read_bytes() == CONTENT
 
 
 def test_what_arrived_before_a_failure_is_kept(server: Server, folder: Path) -> None:
@@ -237,7 +237,7 @@ def test_offline_uses_only_what_is_there(server: Server, folder: Path) -> None:
     offline = replace(SETTINGS, offline=True)
     assert refusal(archive(server.url), folder, offline).kind == "offline"
     (folder / NAME).write_bytes(CONTENT)
-    found = download(archive(server.url), folder, offline, progress=Quiet())
+    found = download(archive(server.url), folder, offline, progress=Progress())
     assert found.read_bytes() == CONTENT
 
 
@@ -247,7 +247,7 @@ def test_a_local_archive_is_copied(folder: Path) -> None:
     source.write_bytes(CONTENT)
     offline = replace(SETTINGS, offline=True)
     for number, url in enumerate((source.as_uri(), str(source))):
-        found = download(archive(url), folder / str(number), offline, progress=Quiet())
+        found = download(archive(url), folder / str(number), offline, progress=Progress())
         assert found.read_bytes() == CONTENT
     assert refusal(archive(source.as_uri(), "0" * 64), folder).kind == "checksum-mismatch"
     source.unlink()
@@ -287,5 +287,5 @@ def test_credentials_of_the_index_go_to_its_host_only(server: Server, folder: Pa
     mine = replace(SETTINGS, index_url=base.replace("://", "://me:pw@"))
     other = replace(SETTINGS, index_url="http://me:pw@127.0.0.2")
     for number, settings in enumerate((mine, other)):
-        download(archive(server.url), folder / str(number), settings, progress=Quiet())
+        download(archive(server.url), folder / str(number), settings, progress=Progress())
     assert server.logins == ["Basic bWU6cHc=", None]

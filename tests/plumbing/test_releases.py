@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
-from patchmgr.model.progress import Quiet
+from patchmgr.model.progress import Progress
 from patchmgr.plumbing import package_upstream, releases
 from patchmgr.plumbing.package_index import Archive, Release
 from patchmgr.plumbing.releases import Packaging, import_release, upstream_commit
@@ -87,7 +87,7 @@ def release(path: Path, version: str = "1.0") -> Release:
 
 
 def bring(store: Path, path: Path, version: str = "1.0") -> str:
-    return import_release(store, "P", release(path, version), path, progress=Quiet())
+    return import_release(store, "P", release(path, version), path, progress=Progress())
 
 
 def test_a_release_is_one_commit_with_the_files_of_the_archive(store: Path, tmp_path: Path) -> None:
@@ -195,9 +195,9 @@ def test_an_imported_archive_is_not_read_again(store: Path, tmp_path: Path) -> N
     known = release(path)
     commit = bring(store, path)
     nameless = replace(known, archive=replace(known.archive, sha256=None))
-    assert import_release(store, "p", nameless, path, progress=Quiet()) == commit
+    assert import_release(store, "p", nameless, path, progress=Progress()) == commit
     path.unlink()
-    assert import_release(store, "p", known, path, progress=Quiet()) == commit
+    assert import_release(store, "p", known, path, progress=Progress()) == commit
 
 
 def test_another_archive_of_a_version_keeps_the_first_commit_reachable(
@@ -234,7 +234,7 @@ def git_files(store: Path, ref: str) -> list[tuple[str, bytes]]:
 def refusal(store: Path, found: Release, path: Path) -> PatchmgrError:
     before = refs(store)
     with pytest.raises(PatchmgrError) as caught:
-        import_release(store, "p", found, path, progress=Quiet())
+        import_release(store, "p", found, path, progress=Progress())
     assert refs(store) == before
     assert not list((store / "objects").rglob("tmp_*"))
     return caught.value
@@ -316,7 +316,7 @@ def test_progress_counts_the_archive(store: Path, tmp_path: Path) -> None:
     path = sdist(tmp_path, {str(n): os.urandom(1 << 17) for n in range(8)})
     told: list[object] = []
 
-    class Heard(Quiet):
+    class Heard(Progress):
         def start(self, label: str, total: int | None) -> None:
             told.append((label, total))
 
@@ -339,13 +339,13 @@ def test_a_run_that_is_killed_leaves_nothing_visible(store: Path, tmp_path: Path
     path = sdist(tmp_path, {str(n): os.urandom(1 << 16) for n in range(160)})
     script = (
         "import sys\nfrom pathlib import Path\n"
-        "from patchmgr.model.progress import Quiet\n"
+        "from patchmgr.model.progress import Progress\n"
         "from patchmgr.plumbing.package_index import Archive, Release\n"
         "from patchmgr.plumbing.releases import import_release\n"
         "store, path = map(Path, sys.argv[1:])\n"
         "release = Release('1.0', Archive(path.name, '', None, 'sdist'))\n"
         "print('ready', flush=True)\n"
-        "import_release(store, 'p', release, path, progress=Quiet())\n"
+        "import_release(store, 'p', release, path, progress=Progress())\n"
     )
     environ = {**os.environ, "PYTHONPATH": str(Path(releases.__file__).parents[2])}
     for delay in (0.0, 0.02, 0.05, 0.1, 0.2, 0.3) if LONG else (0.05,):
