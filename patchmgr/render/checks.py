@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from patchmgr.model.check import Checked, GateResult, Problem, Standing
-from patchmgr.render.escape import clean, counted
+from patchmgr.render.escape import clean, counted, tallied
 from patchmgr.render.machine import fields, finding_document, keys
 from patchmgr.render.rebase import painted
 from patchmgr.render.view import View, table
@@ -50,9 +49,8 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator
 
 
 def _gates(checked: Checked) -> str:
-    found = Counter(gate.standing for gate in checked.gates)
-    words = [f"{found[standing]} {standing.value}" for standing in Standing if found[standing]]
-    return f"{counted(len(checked.gates), 'gate')}: {', '.join(words) or 'none'}"
+    words = tallied((gate.standing for gate in checked.gates), Standing)
+    return f"{counted(len(checked.gates), 'gate')}: {words or 'none'}"
 
 
 def _about(gate: GateResult) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterable
+from enum import Enum
 
 from patchmgr.model.outcome import Reliability
 
@@ -41,6 +44,12 @@ def counted(number: int, noun: str) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"
+
+
+def tallied(found: Iterable[Enum], kinds: Iterable[Enum]) -> str:
+    """Return how often each kind was found, if at all: "3 modified, 1 absorbed"."""
+    counts = Counter(found)
+    return ", ".join(f"{counts[kind]} {kind.value}" for kind in kinds if counts[kind])
 
 
 def share(right: int, of: int) -> str:

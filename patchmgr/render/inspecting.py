@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
-from patchmgr.render.escape import clean, counted
+from patchmgr.render.escape import clean, counted, tallied
 from patchmgr.render.machine import fields, keys
 from patchmgr.render.rebase import painted, painted_line
 from patchmgr.render.view import View
@@ -38,9 +37,8 @@ def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> It
 
 def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
     """Return a phrase that says how many patches are identical, changed, added or dropped."""
-    counts = Counter(patch.sameness for patch in patches)
-    words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
-    return f"{counted(len(patches), 'patch')}: {', '.join(words) or 'none'}"
+    words = tallied((patch.sameness for patch in patches), Sameness)
+    return f"{counted(len(patches), 'patch')}: {words or 'none'}"
 
 
 def comparison_lines(

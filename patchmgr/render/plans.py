@@ -15,7 +15,7 @@ from patchmgr.model.plan import (
     PlannedPatch,
     PlanStep,
 )
-from patchmgr.render.escape import clean, counted
+from patchmgr.render.escape import clean, counted, tallied
 from patchmgr.render.markdown_text import code, code_cell, table, text
 from patchmgr.render.rebase import VERDICT_COLORS, moved_text, painted, short_ref, sighting_text
 from patchmgr.render.view import View
@@ -69,8 +69,7 @@ def _title(plan: Plan, step: PlanStep) -> str:
 
 
 def _facts(step: PlanStep) -> Iterator[str]:
-    counts = Counter(patch.verdict for patch in step.patches)
-    changed = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+    changed = tallied((patch.verdict for patch in step.patches), Verdict)
     if step.breaking is not None:
         yield _about(step.breaking)
         if step.breaking.known_to:
@@ -272,8 +271,8 @@ def _fate(outcome: SeriesOutcome) -> str:
         conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
         rest = f", {blocked} blocked" if blocked else ""
         return f"{counted(conflicts, 'conflict')}{rest}"
-    counts = (f"{outcome.count(v)} {v.value}" for v in Verdict if outcome.count(v))
-    return f"head {outcome.head}{_GAP}{', '.join(counts) or 'no patches'}"
+    counts = tallied((patch.verdict for patch in outcome.patches), Verdict)
+    return f"head {outcome.head}{_GAP}{counts or 'no patches'}"
 
 
 def _markdown(outcomes: Sequence[SeriesOutcome]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from patchmgr.model.ids import is_full_id
 from patchmgr.model.notes import Arrival
 from patchmgr.model.outcome import Likely, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.model.plan import BreakingCommit
-from patchmgr.render.escape import clean, counted, measured_text, reliability_text
+from patchmgr.render.escape import clean, counted, measured_text, reliability_text, tallied
 from patchmgr.render.view import View
 
 VERDICT_COLORS = {
@@ -202,8 +202,8 @@ def bare_subject(sighting: Sighting | Likely | BreakingCommit | Arrival) -> str:
 
 
 def _summary(outcome: SeriesOutcome) -> str:
-    counts = [f"{outcome.count(v)} {v.value}" for v in Verdict if outcome.count(v)]
-    return ": ".join(filter(None, (counted(len(outcome.patches), "patch"), ", ".join(counts))))
+    counts = tallied((patch.verdict for patch in outcome.patches), Verdict)
+    return ": ".join(filter(None, (counted(len(outcome.patches), "patch"), counts)))
 
 
 def ledger_line(ledger: Ledger) -> str:

@@ -18,7 +18,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import Includes, includes_in, read_code
-from patchmgr.engines.audit.places import added_lines, versions, waiting_paths, written_path
+from patchmgr.engines.audit.places import added_lines, merged_files, waiting_paths, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.cxx_declarations import (
     CxxFile,
@@ -505,10 +505,7 @@ _IF = late_pattern(rb"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b[ \t]*(.*)
 
 def check_conditions(states: States) -> Iterator[Told]:
     """Find lines of the series that are now inside another `#if`, or no longer inside any."""
-    for path in states.carriers:
-        contents = versions(states, path) if path.endswith(CXX) else None
-        if contents is None:
-            continue
+    for path, contents in merged_files(states, CXX):
         base, ours, theirs, merged = (content.split(b"\n") for content in contents)
         if any(_IF.match(line) for line in {*base} ^ {*theirs}):
             yield from _in_file(states, path, ours, merged)

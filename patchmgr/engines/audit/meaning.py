@@ -10,14 +10,14 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
 from msgspec import Struct
 
 from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
-from patchmgr.engines.audit.places import added_lines, base_path, versions
+from patchmgr.engines.audit.places import added_lines, base_path, merged_files
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import Function, parse_expression, parse_python
@@ -45,15 +45,11 @@ class _Part(Struct, frozen=True):
 
 def changed_meaning(states: States) -> Iterator[Told]:
     """Find lines of the series that read a value which upstream now computes differently."""
-    for path in states.carriers:
-        if path.endswith(PYTHON):
-            yield from _in_file(states, path)
+    for path, contents in merged_files(states, PYTHON):
+        yield from _in_file(states, path, contents)
 
 
-def _in_file(states: States, path: str) -> Iterator[Told]:
-    contents = versions(states, path)
-    if contents is None:
-        return
+def _in_file(states: States, path: str, contents: Sequence[bytes]) -> Iterator[Told]:
     base, written, onto, merged = (_parts(decoded(content)) for content in contents)
     changed = {
         name

@@ -61,23 +61,26 @@ def _renamed(states: States) -> Iterator[tuple[str, str]]:
         homes |= patch.homes
 
 
-def versions(states: States, path: str) -> tuple[bytes, bytes, bytes, bytes] | None:
-    """Return a file's content in base, in the series, in upstream's new state, and in the result.
+def merged_files(
+    states: States, suffixes: str | tuple[str, ...] = ""
+) -> Iterator[tuple[str, tuple[bytes, bytes, bytes, bytes]]]:
+    """Yield the path and the four contents of each file of the series that both sides changed.
 
-    Returns None unless all four exist, are known, and differ, as they do if both sides changed the
-    file.
+    The contents are those in base, in the series, in upstream's new state, and in the result. A
+    file is left out unless all four exist, are known, and differ.
     """
-    files = (
-        (states.base, base_path(states, path)),
-        (states.written, written_path(states, path)),
-        (states.onto, upstream_path(states, path)),
-        (states.merged, path),
-    )
-    if len({side.blob(at) for side, at in files} - {None}) != len(files):
-        return None
-    base, written, onto, merged = (side.read(at) or b"" for side, at in files)
-    contents = base, written, onto, merged
-    return None if UNKNOWN in contents else contents
+    for path in states.carriers:
+        files = (
+            (states.base, base_path(states, path)),
+            (states.written, written_path(states, path)),
+            (states.onto, upstream_path(states, path)),
+            (states.merged, path),
+        )
+        blobs = {side.blob(at) for side, at in files if path.endswith(suffixes)} - {None}
+        if len(blobs) == len(files):
+            base, written, onto, merged = (side.read(at) or b"" for side, at in files)
+            if UNKNOWN not in (base, written, onto, merged):
+                yield path, (base, written, onto, merged)
 
 
 def source_path(states: States, path: str) -> str:

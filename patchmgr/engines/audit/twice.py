@@ -17,9 +17,9 @@ from msgspec import Struct
 from patchmgr.engines.audit.cxx_includes import read_outside
 from patchmgr.engines.audit.places import (
     added_lines,
+    merged_files,
     patch_of_line,
     upstream_path,
-    versions,
     written_path,
 )
 from patchmgr.engines.audit.states import States, Told
@@ -86,10 +86,7 @@ def defined_twice(states: States) -> Iterator[Told]:
     This is likely, but not certain, to be a fault: the two definitions may be in different branches
     of an `#if`.
     """
-    for path in states.carriers:
-        texts = versions(states, path) if path.endswith(CXX) else None
-        if texts is None:
-            continue
+    for path, texts in merged_files(states, CXX):
         base, ours, theirs = ({*text.split(b"\n")} for text in texts[:3])
         words = ({*_DECLARED.findall(b"\n".join(side - base))} for side in (ours, theirs))
         if not set.intersection(*words):
@@ -292,10 +289,9 @@ class _Open(Struct):
 
 def check_keys(states: States) -> Iterator[Told]:
     """Warn of keys that must be unique in a block but that both sides add to it."""
-    for path in states.carriers:
+    for path, contents in merged_files(states):
         pattern = _READ_BY.get(language(path))
-        contents = None if pattern is None else versions(states, path)
-        if pattern is None or contents is None or any(b"\0" in content for content in contents):
+        if pattern is None or any(b"\0" in content for content in contents):
             continue
         if not _may_clash(contents, pattern):
             continue
@@ -367,10 +363,7 @@ def check_counts(states: States) -> Iterator[Told]:
     Such a number often counts the entries of a table. With the entries of both sides it must be
     n + 2k, but git applies the same change only once.
     """
-    for path in states.carriers:
-        contents = versions(states, path)
-        if contents is None:
-            continue
+    for path, contents in merged_files(states):
         base, ours, theirs, merged = (content.split(b"\n") for content in contents)
         alike = ({*ours} & {*theirs} & {*merged}) - {*base}
         if not any(_NUMBER.search(line) for line in alike):

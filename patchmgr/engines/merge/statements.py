@@ -105,10 +105,7 @@ def listed(nodes: Sequence[Node], bracket: str) -> Node:
 
 def _item(nodes: Sequence[Node], tail: str, bracket: str) -> Node:
     """Make an item. Comments before it go into its lead, and comments after it into its tail."""
-    first = 0
-    while first < len(nodes) - 1 and nodes[first].kind == "comment":
-        first += 1
-    last = len(nodes)
+    first, last = _first_code(nodes), len(nodes)
     while last > first + 1 and nodes[last - 1].kind == "comment":
         last -= 1
     lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
@@ -403,10 +400,13 @@ def _ends(nodes: Sequence[Node], after: Node | None, language: Language) -> bool
     return last.kind == "directive"
 
 
+def _first_code(nodes: Sequence[Node]) -> int:
+    """Return the index of the first node that is not a comment, or of the last node."""
+    return next((n for n, node in enumerate(nodes) if node.kind != "comment"), len(nodes) - 1)
+
+
 def _statement(nodes: Sequence[Node], language: Language) -> Node:
-    first = 0
-    while first < len(nodes) - 1 and nodes[first].kind == "comment":
-        first += 1
+    first = _first_code(nodes)
     lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
     core = [replace(nodes[first], lead=""), *nodes[first + 1 :]]
     kind, key = _what_signs(core, language)

@@ -19,7 +19,7 @@ from itertools import islice
 from keyword import kwlist
 
 from patchmgr.engines.audit.outline import words
-from patchmgr.engines.audit.places import patch_of_texts, versions
+from patchmgr.engines.audit.places import merged_files, patch_of_texts
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.languages.file_types import PYTHON
@@ -53,9 +53,8 @@ def check_merged(
     which the quoted code comes. Files in conflict are not checked.
     """
     merges, texts = dict[str, str](), dict[str, Texts]()
-    for path in states.carriers:
-        contents = versions(states, path)
-        if contents is not None and not any(b"\0" in each for each in contents):
+    for path, contents in merged_files(states):
+        if not any(b"\0" in each for each in contents):
             base, fork, upstream, merges[path] = map(decoded, contents)
             texts[path] = Texts(base, upstream, fork)
     counted = {path: growths(texts[path], merges[path]) for path in texts}
