@@ -15,7 +15,7 @@ from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_settings import parse_settings
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import ComparedSeries
-from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.model.snapshot import file_content
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
 from patchmgr.services.published import NOW, NamedState, find_state, read_commits
@@ -82,9 +82,8 @@ def _digest(state: NamedState, place: str) -> str:
     path, _, symbol = place.partition("::")
     check_path(path, what="The path of a claim")
     with ObjectReader(state.git_dir) as reader:
-        entry = StoredTree(reader, reader.tree_of(state.head)).entry(path)
-        is_file = entry is not None and entry.mode in FILE_MODES
-        content = reader.blob(entry.blob) if is_file and entry is not None else None
+        tree = StoredTree(reader, reader.tree_of(state.head))
+        content = file_content(tree.entry(path), reader.blob)
     found = claimed_bytes(path, symbol or None, content)
     if found is None:
         raise UsageError(f"there is no {shown(place)} in {state.name}")

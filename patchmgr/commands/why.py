@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from patchmgr.engines.text.origins import origins
 from patchmgr.errors import UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import file_content
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.session import Fetching, Session
 
@@ -41,18 +41,18 @@ def why(session: Session, name: str, path: str, line: int) -> LineOrigin:
         state, read = Overlay(at_pin.tree), Fetching(loaded.upstream, at_pin.scratch.read).read
         moved = _moved_from(loaded.patches, path)
         start = state.entry(path if moved is None else moved)
-        versions: list[tuple[str | None, bytes]] = [(None, _content(start, read))]
+        versions: list[tuple[str | None, bytes]] = [(None, file_content(start, read) or b"")]
         for outcome in at_pin.carried.outcomes:
             changes = (outcome.changes or {}) if outcome.is_carried else {}
             for changed, entry in changes.items():
                 state.set(changed, entry)
             for wanted in (path, moved):
                 if wanted is not None and changes.get(wanted) is not None:
-                    versions.append((outcome.name, _content(changes[wanted], read)))
+                    versions.append((outcome.name, file_content(changes[wanted], read) or b""))
         last = state.entry(path)
         if last is None:
             raise UsageError(f"the branch of the series has no file {shown(path)}")
-        content = _content(last, read)
+        content = file_content(last, read) or b""
     lines = [line.removesuffix(b"\n") for line in split_lines(content)]
     if not 1 <= line <= len(lines):
         raise UsageError(f"{shown(path)} ends at line {len(lines)}")
@@ -64,10 +64,6 @@ def why(session: Session, name: str, path: str, line: int) -> LineOrigin:
     text = lines[line - 1].decode("utf-8", "surrogateescape")
     symbol = enclosing_symbol(path, content, line)
     return LineOrigin(path, line, text, symbol, owner, patch.subject if patch else "", reason)
-
-
-def _content(entry: Entry | None, read: Callable[[str], bytes]) -> bytes:
-    return b"" if entry is None or entry.mode not in FILE_MODES else read(entry.blob)
 
 
 def _moved_from(patches: Sequence[Patch], path: str) -> str | None:

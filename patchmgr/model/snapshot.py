@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -18,6 +18,11 @@ class Entry(Struct, frozen=True):
 
     mode: str
     blob: str
+
+
+def file_content(entry: Entry | None, read: Callable[[str], bytes]) -> bytes | None:
+    """Return the content of a regular file, or None for anything else."""
+    return None if entry is None or entry.mode not in FILE_MODES else read(entry.blob)
 
 
 Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]

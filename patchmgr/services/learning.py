@@ -16,7 +16,7 @@ from patchmgr.model.merge import Clean
 from patchmgr.model.ports import TextMerge
 from patchmgr.model.progress import task
 from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import file_content
 from patchmgr.plumbing.forks import (
     Clash,
     PastMerge,
@@ -119,18 +119,19 @@ def _found(
     if not is_plain(clash):
         yield "it is not a regular file on every side"
         return
-    made = _content(scratch, clash.made)
+    made = file_content(clash.made, scratch.read)
     resolution = Resolution(made, Origin.LEARN, past.made)
-    base, ours, theirs = (_content(scratch, e) for e in (clash.base, clash.ours, clash.theirs))
+    sides = (clash.base, clash.ours, clash.theirs)
+    base, ours, theirs = (file_content(side, scratch.read) for side in sides)
     if ours is None or theirs is None:
         if (ours is None) == (theirs is None):
             yield "it was moved by one side or both"
         elif base is None:
             yield "it was moved, or something else is at its path"
         else:
-            sides = (base, ours, theirs)
-            name = conflict_id(*sides, None)
-            yield Recorded(name, RecordKind.FILE, *sides, path=clash.path, resolution=resolution)
+            each = (base, ours, theirs)
+            name = conflict_id(*each, None)
+            yield Recorded(name, RecordKind.FILE, *each, path=clash.path, resolution=resolution)
         return
     merge = text.merge(base or b"", ours, theirs)
     if isinstance(merge, Clean):
@@ -145,7 +146,3 @@ def _found(
                 yield f"{found.id}: {found.reason}"
             else:
                 yield of_lesson(found, path=clash.path, seen="", resolution=resolution)
-
-
-def _content(scratch: Scratch, entry: Entry | None) -> bytes | None:
-    return None if entry is None else scratch.read(entry.blob)

@@ -13,7 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import Author, own_author
 from patchmgr.model.ports import Tree
 from patchmgr.model.progress import Progress
-from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.model.snapshot import file_content
 from patchmgr.model.upstream import Pin, SeriesRecord, Upstream
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader
@@ -144,8 +144,7 @@ class Fetching(Struct, frozen=True):
 
     def file(self, tree: Tree, path: str) -> bytes | None:
         """Return the content of a file in a tree, or None if the tree has no such file."""
-        entry = tree.entry(path)
-        return None if entry is None or entry.mode not in FILE_MODES else self.read(entry.blob)
+        return file_content(tree.entry(path), self.read)
 
 
 def nobody(upstream: OpenUpstream, pin: Pin) -> Author:

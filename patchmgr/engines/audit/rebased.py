@@ -21,7 +21,7 @@ from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, History, Tree
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import Entry, file_content
 
 _MOST_FAILURES = 3  # failed fetches after which no more blobs are requested
 _CONTENTS = 256  # contents that are cached, because several checks read the same file
@@ -161,9 +161,7 @@ def since_in(history: History, blobs: Blobs) -> Since:
     def since(path: str, holds: Callable[[bytes | None], bool]) -> str | None:
         found: str | None = None
         for step in reversed(history.steps((path,))):
-            entry = step.changes.get(path)
-            is_file = entry is not None and entry.mode in FILE_MODES
-            if not holds(blobs.read(entry.blob) if entry is not None and is_file else None):
+            if not holds(file_content(step.changes.get(path), blobs.read)):
                 return found
             found = step.commit
         return found

@@ -13,7 +13,7 @@ from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import FilePatch
-from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.model.snapshot import file_content
 
 UNKNOWN = b"("
 """Stands for content that no store or mirror has, often a large file. No parser accepts it."""
@@ -52,10 +52,8 @@ class Files(Struct, frozen=True):
     def read(self, path: str) -> bytes | None:
         """Return the content of a file (UNKNOWN if no store has it), or None if there is none."""
         entry = self.tree.entry(path)
-        if entry is None or entry.mode not in FILE_MODES:
-            return None
         try:
-            return self.content(entry.blob)
+            return file_content(entry, self.content)
         except PatchmgrError:
             return UNKNOWN
 

@@ -36,7 +36,7 @@ from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import FileConflict, How, Likely, Resemblance, Sighting, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import Entry, file_content
 
 PROBES = 16  # versions that one round of the search tests, at most
 AT_ONCE = 4  # versions that are tested in one call; a round ends with the first that fails
@@ -105,9 +105,7 @@ class UpstreamFiles(Struct, frozen=True):
 
     def text_of(self, entry: Entry | None) -> bytes | None:
         """Return the content of a file, or None if there is no file or it is a link."""
-        if entry is None or entry.mode not in FILE_MODES:
-            return None
-        return self.read(entry.blob)
+        return file_content(entry, self.read)
 
 
 class FileHistory(Struct, frozen=True, dict=True):

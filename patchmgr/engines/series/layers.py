@@ -21,7 +21,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, TextMerge, Tree
 from patchmgr.model.series import Need
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import Entry, file_content
 
 State = Mapping[str, "Entry | None"]
 
@@ -57,8 +57,7 @@ class Ground(Struct, frozen=True):
 
     def content(self, entry: Entry | None) -> bytes:
         """Return the content of a regular file, or empty bytes for anything else."""
-        is_file = entry is not None and entry.mode in FILE_MODES
-        return self.blobs.read(entry.blob) if entry is not None and is_file else b""
+        return file_content(entry, self.blobs.read) or b""
 
     def overlay(self, state: State) -> Overlay:
         """Return the tree of all files in a state of the series."""

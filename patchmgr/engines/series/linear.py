@@ -11,7 +11,7 @@ from patchmgr.engines.conflicts.memory import Resolutions, learn, replay
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.ports import Blobs, TextMerge, Tree
-from patchmgr.model.snapshot import FILE_MODES, Changes, Entry
+from patchmgr.model.snapshot import FILE_MODES, Changes, Entry, file_content
 
 
 class Piece(Struct):
@@ -179,8 +179,7 @@ class Line:
             self.remarks.append(Remark(*where, "whole file taken from the merge"))
             return want
         mode = theirs.mode if base is None or ours.mode == base.mode else ours.mode
-        is_file = want is not None and want.mode in FILE_MODES
-        wanted = self._blobs.read(want.blob) if want is not None and is_file else b""
+        wanted = file_content(want, self._blobs.read) or b""
         content, how = self._resolved(merged.marked, wanted)
         self.remarks.append(Remark(*where, how))
         return Entry(mode, self._blobs.add(content))

@@ -28,7 +28,7 @@ from patchmgr.model.predicate import (
     StateFinder,
     WrittenRef,
 )
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import file_content
 
 
 class Evaluation(Struct, frozen=True):
@@ -177,11 +177,8 @@ def _may_define(symbol: str, path: str, lines: Sequence[str]) -> bool:
 
 
 def _text(path: str, state: State) -> str | None:
-    entry: Entry | None = state.tree.entry(path)
-    if entry is None or entry.mode not in FILE_MODES:
-        return None
-    content = state.blobs.read(entry.blob).decode("utf-8", "surrogateescape")
-    return content.replace("\r\n", "\n")
+    raw = file_content(state.tree.entry(path), state.blobs.read)
+    return None if raw is None else raw.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
 
 
 def _searched(line: str) -> str:
