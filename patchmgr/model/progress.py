@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 
 class Progress:
     """A receiver for the progress of one task at a time; this one shows nothing."""
@@ -17,13 +14,3 @@ class Progress:
 
     def done(self) -> None:
         """End the task, whether it succeeded or not."""
-
-
-@contextmanager
-def task(progress: Progress, label: str, total: int | None) -> Iterator[None]:
-    """Report the beginning of a task, and its end at the end of the `with` block."""
-    progress.start(label, total)
-    try:
-        yield
-    finally:
-        progress.done()

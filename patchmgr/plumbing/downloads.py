@@ -15,7 +15,8 @@ from requests import Session
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import local_path
-from patchmgr.model.progress import Progress, task
+from patchmgr.model.progress import Progress
+from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.index_session import IndexSettings, answer, open_session, unreachable
 from patchmgr.plumbing.package_index import FILENAME, Archive
 

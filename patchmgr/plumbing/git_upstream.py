@@ -17,10 +17,11 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.formats.shown import typed
 from patchmgr.model.forecast import PullHead
-from patchmgr.model.progress import Progress, task
+from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.diffs import Changes, recent_changes
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.objects import ObjectReader

@@ -38,11 +38,11 @@ from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import How, PatchOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
-from patchmgr.model.progress import task
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answer_cache import Answers, answered, recalled, value_bytes
 from patchmgr.plumbing.background import FEW, in_processes
+from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox

@@ -12,10 +12,10 @@ from patchmgr.engines.series.linear import Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.ids import EMPTY_TREE, is_full_id
-from patchmgr.model.progress import task
 from patchmgr.model.snapshot import GITLINK, Changes, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import (
     PastMerge,

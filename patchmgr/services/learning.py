@@ -14,9 +14,9 @@ from patchmgr.engines.conflicts.memory import Missed, compare
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import TextMerge
-from patchmgr.model.progress import task
 from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution
 from patchmgr.model.snapshot import file_content
+from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.forks import (
     Clash,
     PastMerge,

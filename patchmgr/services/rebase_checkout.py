@@ -28,6 +28,7 @@ from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, Changes, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, author_of, open_clone
+from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.linked_worktree import (
     LinkedWorktree,
@@ -91,7 +92,7 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
             raise UsageError(f"{folder} is not a worktree of {clone.root}")
 
 
-class RebaseCheckout:
+class RebaseCheckout(Closing):
     """The checkout of one rebase, in which the command of `--exec` runs on each rebased patch.
 
     Without `--checkout`, a temporary checkout is created for the command. `ran` lists the commits
@@ -108,10 +109,8 @@ class RebaseCheckout:
         self._heads: dict[str, str] = {}
         self.ran, self.failed = in_progress.ran, ""
 
-    def __enter__(self) -> RebaseCheckout:
-        return self
-
-    def __exit__(self, *fault: object) -> None:
+    def close(self) -> None:
+        """Delete the temporary checkout, if there is one."""
         if self._temporary is not None:
             if self._tree is not None:
                 self._tree.remove()
