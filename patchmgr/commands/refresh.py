@@ -35,7 +35,13 @@ from patchmgr.services.open_series import (
     paths_of,
     untracked_files,
 )
-from patchmgr.services.revising import Revision, make, refuse_forced, rewritten
+from patchmgr.services.revising import (
+    Revision,
+    make,
+    name_stopped,
+    refuse_forced,
+    rewritten,
+)
 from patchmgr.services.session import Session
 
 
@@ -111,6 +117,7 @@ def refresh(
         raws = rewritten(opened, opened.series(opened.names), states, fresh=(name,), anew=anew)
         revision = Revision(opened.names, states[-1], raws, kept=frozenset(edits), settles=True)
         make(opened, revision)
+        name_stopped(opened, states[-1])
         return _told(opened, name, raws, tuple(edits))
 
 
@@ -181,6 +188,7 @@ def distribute(session: Session, given: Sequence[str], options: CheckoutOptions)
         kept = frozenset(path for edit in taken.values() for path in edit.files)
         revision = Revision(opened.names, states[-1], raws, kept=kept)
         make(opened, revision)
+        name_stopped(opened, states[-1])
         changed = _changed(opened, raws)
         return Distributed(
             opened.name,

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.series.comparison import patch_sameness
+from patchmgr.engines.series.fold import step_patch
 from patchmgr.engines.series.layers import (
     Collision,
     Ground,
@@ -303,6 +304,28 @@ def chain_of(opened: OpenSeries) -> Chain:
             break
         names.append(name)
     return Chain(tuple(names), tuple(states), layers_of(opened.ground, names, states), fault)
+
+
+def name_stopped(opened: OpenSeries, state: State) -> None:
+    """Name the first patch that applies on the pushed ones as they were, but not on `state`."""
+    left = opened.unpushed()
+    end, fault = _reach(opened, left, state)
+    if fault is not None and _reach(opened, left[: end + 1], opened.state)[1] is None:
+        opened.session.say(f"From now on, {fault.message}")
+        opened.session.say(f"To correct it: patchmgr push {shown(left[end])} --force")
+
+
+def _reach(
+    opened: OpenSeries, names: Sequence[str], state: State
+) -> tuple[int, PatchmgrError | None]:
+    """Return how many of the patches apply in a row, and the error of the next one."""
+    side = opened.ground.overlay(state)
+    for number, name in enumerate(names):
+        try:
+            step_patch(side, opened.patches[name], opened.scratch)
+        except PatchmgrError as fault:
+            return number, fault
+    return len(names), None
 
 
 def pushed_chain(opened: OpenSeries) -> Chain:

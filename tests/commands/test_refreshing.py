@@ -56,6 +56,23 @@ def test_a_new_patch_says_who_wrote_it_and_stands_on_the_top(two: Hands) -> None
     assert two.order()[0] == "first.patch"
 
 
+@pytest.mark.parametrize("options", [(), ("--auto",)])
+def test_a_later_patch_that_stops_applying_is_named(two: Hands, options: tuple[str, ...]) -> None:
+    two.patch("three", {"pkg/a.py": text(l10="one\n", l40="three\n")})
+    two.patch("four", {"pkg/b.py": text(l5="four\n")})
+    two.run("goto", "two")
+    two.write({"pkg/a.py": text(l10="one\n", l40="two\n", l41="beside\n")})
+    assert "From now on" not in two.run("refresh", "--dry-run", "pkg/b.py").err
+    two.write({"pkg/a.py": text(l10="one\n", l40="other\n")})
+    for dry in (("--dry-run",), ()):
+        said = two.run("refresh", *options, *dry).err
+        assert said.startswith("From now on, three.patch does not apply: pkg/a.py: hunk 1 at line")
+        assert said.endswith("\nTo correct it: patchmgr push three.patch --force\n")
+    two.write({"pkg/a.py": text(l10="one\n", l40="another\n")})
+    assert two.run("refresh", *options).err == ""  # it did not apply before
+    two.run("push", "three", "--force", code=1)
+
+
 def test_a_file_whose_name_no_patch_may_have_is_left_out_and_named(two: Hands) -> None:
     two.write({"pkg/a.py": two.text("pkg/a.py") + "mine\n", "-x": "x\n", "pkg/a\tb": "x\n"})
     two.checkout.git("add", "--", "-x", "pkg/a\tb")
