@@ -1,8 +1,22 @@
-"""Entry point of `python -m patchmgr`."""
+"""The entry point of the program, also as `python -m patchmgr`."""
 
 from __future__ import annotations
 
-from patchmgr.cli import main
+import sys
+
+from patchmgr.errors import EXIT_INTERRUPTED
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C ends it without a traceback, even while modules are loaded."""
+    try:
+        from patchmgr.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("\nInterrupted. Nothing was left half done.\n")
+        sys.exit(EXIT_INTERRUPTED)
+
 
 if __name__ == "__main__":
     main()

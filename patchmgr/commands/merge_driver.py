@@ -31,7 +31,7 @@ _SCRIPT = (
     "import sys; sys.path = [p for p in sys.path if p] + [{here!r}]; "
     "from patchmgr.plumbing.quick_merge import is_merged; "
     "is_merged(*sys.argv[-4:-1]) and sys.exit(); "
-    "from patchmgr.cli import main; main()"
+    "from patchmgr.__main__ import main; main()"
 )
 
 

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -677,6 +679,15 @@ def test_an_interrupt_is_told_and_ends_with_130(
     assert Given.session is not None
     Given.session.close()  # what the end of the process would
     assert "Interrupted" in answer.err
+
+
+def test_an_interrupt_while_modules_are_loaded_is_not_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    line = [sys.executable, "-m", "patchmgr", "status"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "\nInterrupted. Nothing was left half done.\n"
 
 
 def test_a_fault_of_ours_is_told_as_one(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
