@@ -198,6 +198,7 @@ def _named(
     """
     session, known = place.run.session, place.loaded.patches
     names = {*place.loaded.series_file.names(), "series", "series.toml"}
+    names |= session.workspace.names_beside(place.loaded.record.name).keys()
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
     files = Overlay(place.tree)
     for patch in known:

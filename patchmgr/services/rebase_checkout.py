@@ -514,6 +514,7 @@ def _new_patch(
     session: Session, in_progress: InProgress, tree: LinkedWorktree, stand: Stand
 ) -> Added:
     taken = {*session.workspace.series_file(stand.series).names()}
+    taken |= session.workspace.names_beside(stand.series).keys()
     taken |= {one.name for one in in_progress.added}
     stem = stand.patch.removesuffix(SUFFIX)
     names = (f"{stem}-edits{end}{SUFFIX}" for end in chain([""], (f"-{n}" for n in count(2))))

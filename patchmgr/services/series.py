@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from patchmgr.engines.series.comparison import OwnCommit
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK
@@ -85,8 +86,9 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
     before, lines = whole_series(session, lower)
     twice = sorted({patch.name for patch in before} & {patch.name for patch in patches})
     if twice:
-        message = f"{record.name} and {lower.name} both have a patch named {twice[0]}"
-        raise PatchmgrError("bad-series", message, "rename one of the patches")
+        message = f"{record.name} and {lower.name} both have a patch named {shown(twice[0])}"
+        hint = f"rename one: patchmgr rename {shown(twice[0])} NAME --series {record.name}"
+        raise PatchmgrError("bad-series", message, hint)
     return (*before, *patches), SeriesFile((*lines.lines, *file.lines))
 
 

@@ -279,6 +279,25 @@ def test_two_patches_of_one_name_cannot_be_applied_together(stack: Stack) -> Non
     assert one_line(refused) == "high and low both have a patch named low.patch"
 
 
+@pytest.mark.parametrize(("into", "other"), [("high", "low"), ("low", "high")])
+def test_a_new_patch_gets_a_name_that_its_stack_does_not_have(
+    stack: Stack, into: str, other: str
+) -> None:
+    folder = stack.scene.root / "series" / other
+    (name,) = (path.name for path in folder.glob("*.patch") if path.name != "high-elsewhere.patch")
+    diff = "--- a/b.py\n+++ b/b.py\n@@ -51,2 +51,2 @@\n-line 50\n+mine\n line 51\n"
+    (stack.scene.root.parent / name).write_text(diff)
+    stack.run("import", stack.scene.root.parent / name, "--series", into)
+    new = name.replace(".patch", "-2.patch")
+    assert (stack.scene.root / "series" / into / new).read_text() == diff
+    clone = stack.scene.root.parent / "checkout"
+    stack.upstream.git("clone", "--quiet", ".", str(clone))
+    for line in (["rename", new, name], ["new", name], ["split", new, name]):
+        refused = one_line(stack.run(*line, "--series", into, "--to", clone, code=2))
+        assert refused == f"{other} already has a patch {name}, and is in the same stack"
+    stack.run("apply", "high", "--to", clone)
+
+
 def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack) -> None:
     stack.run("series", "new", "alone", "--upstream", "up", "--base", stack.base)
     refused = stack.run("import", stack.high, "--series", "alone", code=1)
