@@ -296,9 +296,13 @@ def _state_in_wheel(
         if is_left and not packages.has_series(session, record, found):
             return state
     except PatchmgrError as fault:
-        if fault.kind != "edited-package":
+        if fault.kind == "edited-package":
+            files = tuple({**dict(state.files), refused[-1]: PackageState.EDITED}.items())
+            return replace(state, state="edited", files=files)
+        # A file that a patch deletes is not in the wheel.
+        patches = whole_series(session, record)[0]
+        is_gone = any(file.new_path is None for patch in patches for file in patch.files)
+        if fault.kind != "out-of-reach" or not is_gone:
             raise
-        files = tuple({**dict(state.files), refused[-1]: PackageState.EDITED}.items())
-        return replace(state, state="edited", files=files)
     files = tuple((path, PackageState.PATCHED) for path, _ in state.files)
     return InstalledState(record.name, package, "patched", True, True, package.version, files)

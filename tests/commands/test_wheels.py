@@ -176,6 +176,16 @@ def test_patches_of_the_same_line_are_verified_in_a_wheel(house: House, source: 
     assert house.state() == "patched"
 
 
+def test_a_wheel_of_a_series_that_only_deletes_is_verified(house: House, source: Path) -> None:
+    house.series({"demo/gone.py": None, "csrc/k.cu": text(l5="ours\n")}, {"include/demo/y.h": None})
+    installed(house, source)
+    assert house.state() == "patched"
+    house.series({"demo/gone.py": "ours\n"})
+    assert "has none of the files" in one_line(house.run("verify", code=1))
+    house.series({"demo/b.py": None})
+    assert house.state() == "pristine"
+
+
 @pytest.mark.parametrize("release", ["1.1", "1.2"])
 def test_patches_of_the_same_line_are_verified_in_a_wheel_of_another_release(
     house: House, release: str
