@@ -241,7 +241,8 @@ def edited_text(text: bytes, *, name: str) -> bytes:
         file.write_bytes(text)
         # As in git, the variable contains a command line for the shell.
         command = ["sh", "-c", f'{editor} "$@"', editor, str(file)]
-        code = subprocess.run(command, check=False).returncode
+        out = None if sys.stdout.isatty() else 2  # a result, such as JSON, goes to stdout alone
+        code = subprocess.run(command, stdout=out, check=False).returncode
         if code:
             message = f"the editor {editor} ended with exit code {code}; nothing was changed"
             raise PatchmgrError("editor", message, "set EDITOR to another editor")

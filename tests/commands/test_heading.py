@@ -142,6 +142,16 @@ def test_the_editor_gets_the_header(desk: Hands, monkeypatch: pytest.MonkeyPatch
     assert one_line(desk.run("edit", code=1)).startswith("the editor false ended with exit code 1")
 
 
+def test_the_editor_does_not_draw_into_the_result(
+    desk: Hands, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GIT_EDITOR", "echo drawn; sed -i -e s/Why/How/")
+    desk.run("edit", "fork-one", "--json")
+    drawn = capfd.readouterr()
+    assert "drawn" not in drawn.out
+    assert "drawn\n" in drawn.err
+
+
 def test_what_was_written_in_an_editor_is_kept_where_it_is_no_header(
     desk: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
