@@ -11,12 +11,14 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from patchmgr.engines.text.differences import undone_changes
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.applied import AppliedFile, Record
 from patchmgr.plumbing.checkout import Checkout, FileStanding
+from patchmgr.plumbing.checkout_changes import found_file
 from patchmgr.plumbing.clones import Clone, find_clone, open_clone
 from patchmgr.plumbing.durable import BESIDE, replace_file
 from patchmgr.plumbing.history import is_ancestor
@@ -111,8 +113,8 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
 
     If the series was applied as commits, it is applied as long as HEAD contains these commits.
     Otherwise, it is applied as long as at least one of its files has the recorded content and
-    differs from HEAD; for pushed patches, an edited file counts as well. A series that changes no
-    file is applied as long as HEAD stays the same.
+    differs from HEAD, or was edited and still has a change of the series. For pushed patches, any
+    edited file counts. A series that changes no file is applied as long as HEAD stays the same.
     """
     record = checkout.record()
     if record is None:
@@ -120,10 +122,21 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
     if record.head is not None:
         return record if is_ancestor(checkout.clone.git_dir, record.head, head) else None
     stands = dict(zip(record.files, checkout.standings(record.files), strict=True))
-    here = {FileStanding.PATCHED, FileStanding.EDITED if record.pushed else FileStanding.PATCHED}
-    is_in = any(stands[file] in here for file in unlike_head(checkout, record.files, changed))
+    is_in = any(
+        stands[file] is FileStanding.PATCHED
+        or (stands[file] is FileStanding.EDITED and (record.pushed or _is_patched(checkout, file)))
+        for file in unlike_head(checkout, record.files, changed)
+    )
     is_empty = not record.files and record.pushed != () and head == record.onto
     return record if is_in or is_empty else None
+
+
+def _is_patched(checkout: Checkout, file: AppliedFile) -> bool:
+    """Return whether an edited file still has a change that the patches made."""
+    kept = checkout.original_file(file), checkout.patched_file(file)
+    files = (*kept, found_file(checkout, file.path))
+    old, patched, now = (b"" if found is None else found.content for found in files)
+    return not all(undone_changes(old, patched, now))
 
 
 def unlike_head(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.installed_paths import InstalledPaths, is_apart
-from patchmgr.engines.text.differences import changed_blocks, matched_lines
+from patchmgr.engines.text.differences import undone_changes
 from patchmgr.errors import UsageError
 from patchmgr.formats.overlays import start_check
 from patchmgr.formats.paths import refusal
@@ -48,7 +47,6 @@ from patchmgr.services.session import Session, require_pin
 from patchmgr.workspace import PRIVATE
 
 _COMPILED = ".pyc"
-_WORD = re.compile(rb"\w")
 
 
 class EditedFile(Struct, frozen=True):
@@ -287,7 +285,7 @@ def _diff(
                     keep_hint(record.name, where),
                 )
             if edit.place in after and edit.original is not None and edit.now is not None:
-                undone = _undone(edit.original.content, content or b"", edit.now.content)
+                undone = undone_changes(edit.original.content, content or b"", edit.now.content)
                 if undone and quantify(undone):
                     name = target.distribution.name
                     raise UsageError(
@@ -303,23 +301,3 @@ def _diff(
                 changes[edit.path] = Entry(mode, scratch.add(edit.now.content))
         drafts = [Draft(own_author(), b"edits\n", some) for some in (before.changes(), changes)]
         return tree_diff(scratch.git_dir, *write_commits(scratch, base, drafts))
-
-
-def _undone(original: bytes, patched: bytes, now: bytes) -> list[bool]:
-    """Return, for each change from `original` to `patched`, whether `now` lacks the change.
-
-    It does if it has all lines that the change removes, and none that the change adds. If any of
-    the added lines contain a word, the others do not count. The deletion of a whole file is lacking
-    if most lines of `now` are lines of the original.
-    """
-    old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
-    kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))
-    if not new:
-        return [2 * len(kept) > len(found)]
-    results = []
-    for block in changed_blocks(old, new):
-        lines = range(block.new_start, block.new_end)
-        telling = [line for line in lines if _WORD.search(new[line])] or lines
-        is_back = all(line in kept for line in range(block.old_start, block.old_end))
-        results.append(is_back and not any(line in added for line in telling))
-    return results

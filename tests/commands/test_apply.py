@@ -421,6 +421,39 @@ def test_unapply_refuses_what_was_edited_since(stage: Stage) -> None:
     assert checkout.git("status", "--porcelain") == "M pkg/b.py"
 
 
+ONE_FILE = """--- a/pkg/a.py
++++ b/pkg/a.py
+@@ -30,3 +30,3 @@
+ line 29
+-line 30
++ours
+ line 31
+"""
+
+
+@pytest.mark.parametrize("is_back", [False, True])
+def test_a_series_whose_every_file_was_edited_is_still_applied(stage: Stage, is_back: bool) -> None:
+    (stage.root / "series/s/only.patch").write_text(ONE_FILE)
+    (stage.root / "series/s/series").write_text("only.patch\n")
+    checkout = stage.clone()
+    apply(stage, checkout)
+    if is_back:
+        checkout.git("checkout", "--quiet", ".")
+    place = checkout.root / "pkg/a.py"
+    place.write_text(place.read_text().replace("line 9\n", "mine\n"))
+    if is_back:
+        assert f"git -C {checkout.root} stash" in apply(stage, checkout, code=1).err
+        unapply(stage, checkout, "--force", code=2)
+        return
+    for act in (apply, unapply):
+        assert f"unapply s --to {checkout.root} --force" in act(stage, checkout, code=1).err
+    unapply(stage, checkout, "--force")
+    assert checkout.git("status", "--porcelain") == ""
+    apply(stage, checkout)
+    checkout.git("apply", str(stage.root / ".patchmgr/s-edits.patch"))
+    assert place.read_text() == text(l30="ours\n", l9="mine\n")
+
+
 def test_unapply_refuses_to_bury_commits_on_top(stage: Stage) -> None:
     checkout = stage.clone()
     head = apply(stage, checkout, "--commit", "--json").json["head"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
@@ -107,6 +108,29 @@ def changed_blocks(old: Sequence[T], new: Sequence[T]) -> tuple[Block, ...]:
             blocks.append(Block(at_old, i, at_new, j))
         at_old, at_new = i + size, j + size
     return tuple(blocks)
+
+
+_WORD = re.compile(rb"\w")
+
+
+def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
+    """Return, for each change from `original` to `patched`, whether `now` lacks the change.
+
+    It does if it has all lines that the change removes, and none that the change adds. If any of
+    the added lines contain a word, the others do not count. The deletion of a whole file is lacking
+    if most lines of `now` are lines of the original.
+    """
+    old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
+    kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))
+    if not new:
+        return [2 * len(kept) > len(found)]
+    results = []
+    for block in changed_blocks(old, new):
+        lines = range(block.new_start, block.new_end)
+        telling = [line for line in lines if _WORD.search(new[line])] or lines
+        is_back = all(line in kept for line in range(block.old_start, block.old_end))
+        results.append(is_back and not any(line in added for line in telling))
+    return results
 
 
 def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], ...]:
