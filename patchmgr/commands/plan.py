@@ -14,7 +14,7 @@ from patchmgr.commands.init import Branch, import_branch, init, name_from
 from patchmgr.commands.rebase import plan_lock, rebase_stack
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
-from patchmgr.engines.text.marked import split_marked
+from patchmgr.engines.text.marked import sides_of, split_marked
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.plan import (
@@ -275,10 +275,7 @@ def _as_if_resolved(
 
 
 def _theirs(conflict: FileConflict) -> bytes | None:
-    if conflict.marked is None:
-        return conflict.theirs
-    found = split_marked(conflict.marked)
-    return found.with_each(tuple(region.region.theirs for region in found.regions))
+    return conflict.theirs if conflict.marked is None else sides_of(conflict.marked)[2]
 
 
 def _assumed(options: CarryOptions) -> Iterator[Assumption]:
@@ -323,13 +320,12 @@ def _regions(conflict: FileConflict) -> Iterator[ConflictPlace]:
     if conflict.marked is None:
         yield ConflictPlace(conflict.new_path, 0, None)
         return
-    found = split_marked(conflict.marked)
-    ours = [region.region.ours for region in found.regions]
-    index, line = SymbolIndex(conflict.new_path, found.with_each(tuple(ours))), 1
-    for text, region in zip(found.texts, ours, strict=False):
+    found, ours = split_marked(conflict.marked), sides_of(conflict.marked)[1]
+    index, line = SymbolIndex(conflict.new_path, ours), 1
+    for text, one in zip(found.texts, found.regions, strict=False):
         line += text.count(b"\n")
         yield ConflictPlace(conflict.new_path, line, index.at(line))
-        line += region.count(b"\n")
+        line += one.region.ours.count(b"\n")
 
 
 def _breaking_commit(

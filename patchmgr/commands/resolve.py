@@ -16,7 +16,6 @@ from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict, SeriesOutcome
-from patchmgr.model.recorded_conflict import RegionSides
 from patchmgr.model.resolving import Choice, Choices, InFile, Resolving, Taken
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.programs import edited_text
@@ -332,13 +331,9 @@ def _parts(file: FileConflict, choices: Choices) -> list[bytes]:
     assert file.marked is not None
     found = list[bytes]()
     for number, one in enumerate(split_marked(file.marked).regions):
-        choice = choices.get(_id(one.region))
+        choice = choices.get(region_id(*one.region.sides))
         found.append(one.raw if choice is None else text_of(file, number, choice) or b"")
     return found
-
-
-def _id(region: RegionSides) -> str:
-    return region_id(region.base, region.ours, region.theirs)
 
 
 def place_of(file: FileConflict, number: int, choices: Choices) -> InFile:
@@ -349,7 +344,7 @@ def place_of(file: FileConflict, number: int, choices: Choices) -> InFile:
     split, parts = split_marked(file.marked), _parts(file, choices)
     before = [text + part for text, part in zip(split.texts, parts, strict=False)]
     behind = [part + text for part, text in zip(parts, split.texts[1:], strict=True)]
-    has_choice = _id(split.regions[number].region) in choices
+    has_choice = region_id(*split.regions[number].region.sides) in choices
     return InFile(
         b"".join(before[:number]) + split.texts[number],
         parts[number] if has_choice else None,

@@ -14,6 +14,11 @@ class RegionSides(Struct, frozen=True):
     ours: bytes
     theirs: bytes
 
+    @property
+    def sides(self) -> tuple[bytes, bytes, bytes]:
+        """Return base, ours and theirs."""
+        return self.base, self.ours, self.theirs
+
 
 class RecordKind(str, Enum):
     """What is in conflict: lines of a text, a whole file, or several regions of one file."""

@@ -42,7 +42,6 @@ class Archive(Struct, frozen=True):
     kind: str
     yanked: bool = False
     size: int | None = None
-    uploaded: str | None = None
 
 
 class Release(Struct, frozen=True):
@@ -172,7 +171,6 @@ def _archive(package: DistributionPackage, settings: IndexSettings) -> Archive:
         _kind(filename),
         yanked=package.is_yanked,
         size=package.size,
-        uploaded=package.upload_time.isoformat() if package.upload_time else None,
     )
 
 

@@ -102,35 +102,29 @@ def _synopsis(page: CommandPage) -> list[str]:
     return [f".B {_escaped(' '.join(page.words))}", " ".join(parts) or r"\&"]
 
 
-def _entries(entries: Sequence[ParameterHelp]) -> list[str]:
-    lines: list[str] = []
+def _entries(entries: Sequence[ParameterHelp]) -> Iterator[str]:
     for entry in entries:
         names = ", ".join(rf"\fB{_escaped(name)}\fP" for name in entry.names)
         value = rf"\fI{_escaped(entry.value)}\fP" if entry.value else ""
         shown = " ".join(part for part in (names, value) if part)
-        lines += [".TP", shown, _inline(entry.text) or r"\&"]
-    return lines
+        yield from (".TP", shown, _inline(entry.text) or r"\&")
 
 
-def _pairs(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    lines: list[str] = []
+def _pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     for name, text in pairs:
-        lines += [".TP", rf"\fB{_escaped(name)}\fP", _inline(text)]
-    return lines
+        yield from (".TP", rf"\fB{_escaped(name)}\fP", _inline(text))
 
 
-def _paragraphs(texts: Sequence[str]) -> list[str]:
-    lines: list[str] = []
+def _paragraphs(texts: Sequence[str]) -> Iterator[str]:
     for number, text in enumerate(texts):
-        lines += [*([".PP"] if number else []), _inline(text)]
-    return lines
+        if number:
+            yield ".PP"
+        yield _inline(text)
 
 
-def _blocks(found: Sequence[PageBlock]) -> list[str]:
-    lines: list[str] = []
+def _blocks(found: Sequence[PageBlock]) -> Iterator[str]:
     for number, block in enumerate(found):
-        lines += _block(block, is_first=number == 0)
-    return lines
+        yield from _block(block, is_first=number == 0)
 
 
 def _block(block: PageBlock, *, is_first: bool) -> list[str]:

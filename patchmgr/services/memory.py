@@ -257,8 +257,8 @@ def _is_same(known: Recorded, other: Recorded) -> bool:
 
 def of_region(region: RegionSides, *, path: str, seen: str) -> Recorded:
     """Return a record of an unresolved region."""
-    sides = (region.base, region.ours, region.theirs)
-    return Recorded(region_id(*sides), RecordKind.REGION, *sides, path=path, seen=seen)
+    name = region_id(*region.sides)
+    return Recorded(name, RecordKind.REGION, *region.sides, path=path, seen=seen)
 
 
 def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -> Recorded:
@@ -363,7 +363,7 @@ def _is_all(marked: bytes, found: Sequence[Lesson | Missed], content: bytes) -> 
     """Return whether a person changed nothing outside the conflicting regions of a file."""
     made = {one.id: one.resolution for one in found if isinstance(one, Lesson)}
     split = split_marked(marked)
-    names = [region_id(r.base, r.ours, r.theirs) for r in (one.region for one in split.regions)]
+    names = [region_id(*one.region.sides) for one in split.regions]
     if not made.keys() >= set(names):
         return False
     whole = split.with_each(tuple(made[name] for name in names))

@@ -16,7 +16,7 @@ from patchmgr import __version__
 from patchmgr.engines.rebase.conflicts import CHANGED_SINCE
 from patchmgr.engines.rebase.work import SeenSides
 from patchmgr.engines.text.leftover import leftover_marker, line_ending_problem, syntax_problem
-from patchmgr.engines.text.marked import split_marked
+from patchmgr.engines.text.marked import sides_of
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path, parents_of, refusal
 from patchmgr.formats.shown import shown
@@ -377,9 +377,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
     """Return the contents of a file on each side of its conflict, or () if they are unknown."""
     marked = original(workspace, item)
     if marked is not None:
-        split = split_marked(marked)
-        each = [(one.region.base, one.region.ours, one.region.theirs) for one in split.regions]
-        return tuple(split.with_each(tuple(parts)) for parts in zip(*each, strict=True))
+        return sides_of(marked)
     known = workspace.conflict(item.conflict)
     sides = () if known is None else (known.base, known.ours, known.theirs)
     return tuple(side for side in sides if side is not None)

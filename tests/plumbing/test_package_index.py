@@ -120,9 +120,8 @@ def test_a_json_page_is_read(server: Server) -> None:
     server.page("/simple/p/", json.dumps(page), kind)
     (release,) = list_releases("p", settings(f"{server.url}/simple/"))
     assert release.archive == Archive(
-        "p-1.0.tar.gz", f"{server.url}/files/p-1.0.tar.gz", A, "sdist", True, 7,
-        "2024-01-02T03:04:05+00:00",
-    )  # fmt: skip
+        "p-1.0.tar.gz", f"{server.url}/files/p-1.0.tar.gz", A, "sdist", True, 7
+    )
     accepted = server.asked[0][1]["Accept"]
     assert "application/vnd.pypi.simple.v1+json" in accepted
     assert "text/html" in accepted

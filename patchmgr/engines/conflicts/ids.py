@@ -9,8 +9,7 @@ from patchmgr.engines.text.marked import split_marked
 
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
     """Return base, ours and theirs of each region of a conflict, without the last line feed."""
-    regions = (found.region for found in split_marked(marked).regions)
-    sides = (map(_unended, (region.base, region.ours, region.theirs)) for region in regions)
+    sides = (map(_unended, found.region.sides) for found in split_marked(marked).regions)
     return tuple((base, ours, theirs) for base, ours, theirs in sides)
 
 
@@ -27,7 +26,7 @@ def conflict_id(
     change the id.
     """
     found = split_marked(marked).regions if marked is not None else ()
-    regions = [tuple(map(_bare, (r.base, r.ours, r.theirs))) for r in (f.region for f in found)]
+    regions = [tuple(map(_bare, one.region.sides)) for one in found]
     digest = hashlib.sha256()
     for region_base, *sides in regions or ((base, ours, theirs),):
         for part in (region_base, *sorted(sides, key=lambda s: (s is not None, s or b""))):

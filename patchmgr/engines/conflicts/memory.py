@@ -71,8 +71,7 @@ def replay(
     parts: list[bytes] = []
     is_clean = is_sure = found.is_sure
     for one in found.regions:
-        region = one.region
-        sides = (region.base, region.ours, region.theirs)
+        sides = one.region.sides
         known = find(*sides) if is_sure and one.is_sure else None
         if known is None:
             is_clean = False
@@ -136,11 +135,11 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
     is_left = any(line.startswith(_LEFT) for line in split_lines(resolved))
     for one, span in zip(split.regions, spans, strict=True):
         region = one.region
-        name = region_id(region.base, region.ours, region.theirs)
+        name = region_id(*region.sides)
         text = None if span is None else resolved[span[0] : span[1]]
         if not one.is_sure or not split.is_sure:
             yield Missed(name, region, "the text itself has lines like git's markers")
-        elif not _says_something(region.base + region.ours + region.theirs):
+        elif not _says_something(b"".join(region.sides)):
             yield Missed(
                 name, region, "its lines have no letter or digit, so they could be anywhere"
             )
@@ -292,8 +291,7 @@ def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str
     """
     if (reason := refusal(text)) is not None:
         return f"it {reason}"
-    sides = (region.base, region.ours, region.theirs)
-    if text.count(b"\n") > 2 * sum(side.count(b"\n") for side in sides) + _MORE:
+    if text.count(b"\n") > 2 * sum(side.count(b"\n") for side in region.sides) + _MORE:
         return "it is much longer than the sides of the conflict"
     if whole is None:
         return None
@@ -302,7 +300,7 @@ def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str
     if number is None:
         return None
     around = (split_lines(split.texts[number])[-3:], split_lines(split.texts[number + 1])[:3])
-    known = {line for side in sides for line in split_lines(side)}
+    known = {line for side in region.sides for line in split_lines(side)}
     telling = {line for lines in around for line in lines if _says_something(line)}
     if (telling - known) & set(split_lines(text)):
         return "it repeats lines around the conflict, but is not the whole file"

@@ -53,7 +53,7 @@ def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) 
     if content is None:
         return Failure("place", "the file cannot be deleted: only regions of it are in conflict")
     split, marked = split_marked(conflict.marked), conflict.marked
-    regions = [(region_id(r.base, r.ours, r.theirs), r) for r in (s.region for s in split.regions)]
+    regions = [(region_id(*one.region.sides), one.region) for one in split.regions]
     told = compare(marked, content)
     lessons = {one.id: one for one in told if isinstance(one, Lesson)}
     reasons = [one.reason for one in told if not isinstance(one, Lesson)]
@@ -81,7 +81,7 @@ def _sides(conflict: FileConflict) -> list[bytes]:
 
 
 def _known(region: RegionSides, find: Find) -> bytes:
-    found = find(region.base, region.ours, region.theirs)
+    found = find(*region.sides)
     return region.ours if found is None else found
 
 
@@ -101,7 +101,7 @@ def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
     for one in fitted.lessons:
         region = one.region
         where = "here" if len(regions) == 1 else f"in region {regions.index(region) + 1}"
-        yield from given_up(region.base, region.ours, region.theirs, one.resolution, where)
+        yield from given_up(*region.sides, one.resolution, where)
     if not fitted.lessons:
         yield from given_up(conflict.base, conflict.ours, conflict.theirs, content, "here")
 

@@ -60,12 +60,11 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
     symbols = _symbols(conflict)
     for number, one in enumerate(found.regions):
         line += found.texts[number].count(b"\n")
-        each = (one.region.base, one.region.ours, one.region.theirs)
-        base, ours, theirs = map(_side, each)
+        base, ours, theirs = map(_side, one.region.sides)
         known = conflict.suggestions[number] if number < len(conflict.suggestions) else ()
         writer = written[number] if number < len(written) else None
         placed = [replace(it, text=in_place(found, number, it.text)) for it in known]
-        name, candidates = region_id(*each), _candidates(placed)
+        name, candidates = region_id(*one.region.sides), _candidates(placed)
         regions.append(
             OrderedRegion(
                 name, line, symbols[number], base, ours, theirs, candidates, written_by=writer

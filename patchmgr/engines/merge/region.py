@@ -57,9 +57,7 @@ def pieces_of(marked: str) -> tuple[Piece, ...] | None:
         return None
     pieces: list[Piece] = [texts[0]]
     for marks, after in zip(found.regions, texts[1:], strict=True):
-        base, ours, theirs = map(
-            _lines, (marks.region.base, marks.region.ours, marks.region.theirs)
-        )
+        base, ours, theirs = map(_lines, marks.region.sides)
         pieces += [Region(base, ours, theirs), after]
     return tuple(pieces)
 

@@ -86,7 +86,7 @@ def _candidates(collided: Collided, offers: Offers | None) -> tuple[tuple[Sugges
     known = (*collided.suggestions, *[()] * len(regions))
     found = []
     for region, each in zip(regions, known, strict=False):
-        first, last = offers(region.base, region.ours, region.theirs)
+        first, last = offers(*region.sides)
         found.append((*first, *each, *last))
     return tuple(found) if any(found) else collided.suggestions
 

@@ -175,8 +175,7 @@ def may_be_formatting(marked: bytes) -> bool:
     formatters sort imports.
     """
     for found in split_marked(marked).regions:
-        region = found.region
-        base, *sides = (_SAID.split(side) for side in (region.base, region.ours, region.theirs))
+        base, *sides = map(_SAID.split, found.region.sides)
         if any(b"import" in words or b"include" in words for words in (base, *sides)):
             continue
         ours, theirs = changes = [changed_blocks(base[1::2], side[1::2]) for side in sides]

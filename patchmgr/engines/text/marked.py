@@ -25,8 +25,7 @@ class MarkedRegion(Struct, frozen=True):
     @property
     def is_sure(self) -> bool:
         """Whether the region's bounds are certain: no line in it looks like another marker."""
-        sides = (self.region.base, self.region.ours, self.region.theirs)
-        return not any(has_marker(side) for side in sides)
+        return not any(map(has_marker, self.region.sides))
 
 
 class MarkedText(Struct, frozen=True):
@@ -49,9 +48,8 @@ class MarkedText(Struct, frozen=True):
 def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
     """Return (base, ours, theirs): the file with every conflict replaced by that side's text."""
     found = split_marked(marked)
-    regions = [one.region for one in found.regions]
-    every = ([r.base for r in regions], [r.ours for r in regions], [r.theirs for r in regions])
-    base, ours, theirs = (found.with_each(tuple(parts)) for parts in every)
+    sides = [one.region.sides for one in found.regions]
+    base, ours, theirs = (found.with_each(tuple(each[n] for each in sides)) for n in range(3))
     return base, ours, theirs
 
 
