@@ -425,8 +425,7 @@ class Yocto(Form, frozen=True):
 
     def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
         """Return a canonical patch whose message has the required fields."""
-        mail = quoted(canonical_header(item.patch, author=item.author)) + diff
-        return with_fields(mail, self.fields(item, pinned))
+        return with_fields(super().rewritten(item, diff, pinned), self.fields(item, pinned))
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
         """Return clauses that say why tools would reject the patch's status field."""

@@ -75,6 +75,11 @@ class Recorded(Struct, frozen=True):
     seen: str = ""
     resolution: Resolution | None = None
 
+    @property
+    def made(self) -> bytes | None:
+        """Return the resolved text, or None if there is none or the file was deleted."""
+        return None if self.resolution is None else self.resolution.content
+
     def is_about(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bool:
         """Return whether the conflict has these sides, with ours and theirs in either order."""
         return self.base == base and (ours, theirs) in (

@@ -19,7 +19,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_process import DIFF_FORM
 from patchmgr.plumbing.history import RAW_DIFF, is_ancestor, raw_changes
-from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
+from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.scratch_repository import Scratch
 
 MANY_MERGES = 8
@@ -150,7 +150,7 @@ def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:
     )
     if code == 0:
         return
-    made = StoredTree(scratch.reader, scratch.reader.tree_of(past.made))
+    made = scratch.tree(past.made)
     stages: dict[str, dict[int, Entry]] = {}
     for row in git_process.text(printed).split("\0")[1:]:
         facts, tab, path = row.partition("\t")

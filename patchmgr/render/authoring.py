@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.operation import Operation, OperationKind, Turned, TurnedFile
 from patchmgr.model.patch import Patch
-from patchmgr.render.escape import clean, counted
+from patchmgr.render.escape import clean, counted, first_few
 from patchmgr.render.machine import fields
 from patchmgr.render.view import View
 
@@ -64,11 +64,8 @@ def refreshed_text(done: Refreshed, view: View) -> Iterator[str]:
 def _untracked(paths: Sequence[str]) -> list[str]:
     if not paths:
         return []
-    names = ", ".join(clean(path) for path in paths[:_MOST])
-    more = len(paths) - _MOST
-    tail = f" and {more} more" if more > 0 else ""
     return [
-        f"Left out, because git does not track them: {names}{tail}",
+        f"Left out, because git does not track them: {first_few([*map(clean, paths)], _MOST)}",
         "  to include a file: patchmgr refresh PATH, or git add -N PATH",
     ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from patchmgr.model.check import Checked, GateResult, Problem, Standing
-from patchmgr.render.escape import clean, counted, tallied
+from patchmgr.render.escape import clean, counted, first_few, tallied
 from patchmgr.render.machine import fields, finding_document, keys
 from patchmgr.render.rebase import painted
 from patchmgr.render.view import View, table
@@ -81,9 +81,8 @@ def _rows(problems: Sequence[Problem]) -> Iterator[str]:
         if len(patches) <= _FEW:
             yield _place(problem)
         elif clean(problem.patch or "") == patches[0]:
-            named = ", ".join(patches[:_FEW])
             yield f"{clean(problem.sentence)}: {counted(len(patches), 'patch')}"
-            yield f"  {named} and {len(patches) - _FEW} more"
+            yield f"  {first_few(patches, _FEW)}"
 
 
 def _place(problem: Problem) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from patchmgr.model.outcome import Reliability
@@ -50,6 +50,12 @@ def tallied(found: Iterable[Enum], kinds: Iterable[Enum]) -> str:
     """Return how often each kind was found, if at all: "3 modified, 1 absorbed"."""
     counts = Counter(found)
     return ", ".join(f"{counts[kind]} {kind.value}" for kind in kinds if counts[kind])
+
+
+def first_few(words: Sequence[str], most: int, joint: str = ", ") -> str:
+    """Return the first words, and how many others there are: "a, b and 3 more"."""
+    left = len(words) - most
+    return joint.join(words[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def share(right: int, of: int) -> str:

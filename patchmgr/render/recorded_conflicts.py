@@ -280,7 +280,7 @@ def recorded_value(recorded: Recorded) -> dict[str, Any]:
 
 def whole_value(recorded: Recorded) -> dict[str, Any]:
     """Return a conflict as JSON data, with the contents of its sides and resolution."""
-    solved = None if recorded.resolution is None else recorded.resolution.content
+    solved = recorded.made
     sides = fields(recorded, "base", "ours", "theirs", resolution=solved)
     texts = {
         name: None if content is None else content.decode("utf-8", "surrogateescape")

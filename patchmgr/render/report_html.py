@@ -18,6 +18,7 @@ from patchmgr.model.review import Reach, Review, RiskKind
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted, reliability_text
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps
+from patchmgr.render.resolving import cut
 from patchmgr.render.work_order import OrderCode, OrderLine, sections
 
 
@@ -211,8 +212,7 @@ def _labels(file: FileFootprint, box: Box) -> Iterator[Label]:
 
 
 def _fitting(text: str, width: float) -> str:
-    room = int((width - 8) / 7.2)
-    return text if len(text) <= room else f"{text[: max(room - 1, 0)]}…"
+    return cut(text, int((width - 8) / 7.2))
 
 
 def reach_bar(review: Review) -> Chart | None:

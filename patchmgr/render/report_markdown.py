@@ -15,7 +15,7 @@ from patchmgr.model.footprint import (
     Tally,
 )
 from patchmgr.model.review import ChangedSite, Hotspot, Review, Risk, Subsystem
-from patchmgr.render.escape import counted
+from patchmgr.render.escape import counted, first_few
 from patchmgr.render.markdown_text import LIMIT, Page, code, code_cell, text
 from patchmgr.render.report_words import (
     FOLDER_RULE,
@@ -172,12 +172,10 @@ def _words_row(patch: PatchFootprint, file: PatchFile) -> Sequence[object]:
 
 
 def _patch_row(number: int, patch: PatchFootprint) -> Sequence[object]:
-    symbols = touched_symbols(patch)
-    shown = [code_cell(symbol) for symbol in symbols[:MOST_SYMBOLS]]
-    more = f" and {len(symbols) - len(shown)} more" if len(symbols) > len(shown) else ""
+    symbols = first_few([*map(code_cell, touched_symbols(patch))], MOST_SYMBOLS, " ")
     title = f"{text(patch.subject)}<br>{code_cell(patch.name)}"
     counts = (len(patch.files), patch.added, patch.removed)
-    return number, title, *counts, ", ".join(patch.languages), " ".join(shown) + more
+    return number, title, *counts, ", ".join(patch.languages), symbols
 
 
 def _add_new_files(page: Page, footprint: Footprint) -> None:
@@ -260,10 +258,9 @@ def _changed_site(site: ChangedSite) -> Sequence[object]:
 
 def _hotspot(hotspot: Hotspot) -> Sequence[object]:
     symbol = code_cell(hotspot.symbol) if hotspot.symbol else "outside of symbols"
-    patches = " ".join(code_cell(name) for name in hotspot.patches[:3])
-    more = f" and {len(hotspot.patches) - 3} more" if len(hotspot.patches) > 3 else ""
+    patches = first_few([*map(code_cell, hotspot.patches)], 3, " ")
     counts = (hotspot.commits, hotspot.file_commits)
-    return symbol, code_cell(hotspot.path), *counts, patches + more
+    return symbol, code_cell(hotspot.path), *counts, patches
 
 
 def _risk(risk: Risk) -> str:

@@ -86,7 +86,7 @@ class Memory:
         own = self.get(name)
         known = self._trusted(name) if own is None or own.resolution is None else [own]
         found = [one for one in known if one.kind is kind and one.is_about(*sides)]
-        if len({_made_of(one) for one in found}) != 1:
+        if len({one.made for one in found}) != 1:
             return None  # no resolution is known, or trusted sources do not agree
         self._used.setdefault(name, (found[0], {}))[1][self._place] = None
         return found[0].resolution
@@ -124,7 +124,7 @@ class Memory:
 
     def whose(self, name: str, text: bytes | None) -> str | None:
         """Return the first source that resolves a conflict to this text, or None if none does."""
-        return next((s.place for s, one in self.pulled(name) if _made_of(one) == text), None)
+        return next((s.place for s, one in self.pulled(name) if one.made == text), None)
 
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
@@ -136,7 +136,7 @@ class Memory:
         """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
-            text = _made_of(one)
+            text = one.made
             if (
                 text is not None
                 and one.kind is RecordKind.REGION
@@ -214,7 +214,7 @@ class Additions:
         name = recorded.id
         if recorded.path and refusal(recorded.path) is not None:
             recorded = replace(recorded, path="")  # a workspace does not allow every path of git
-        sides = (recorded.base, recorded.ours, recorded.theirs, _made_of(recorded))
+        sides = (recorded.base, recorded.ours, recorded.theirs, recorded.made)
         if any(len(side) > MAX_SIDE for side in sides if side is not None):
             return f"it is larger than {MAX_SIDE} bytes"
         if name in self._disputed:
@@ -240,10 +240,6 @@ class Additions:
             self._disputed.add(known.id)
             return _DISPUTED
         return None
-
-
-def _made_of(recorded: Recorded) -> bytes | None:
-    return None if recorded.resolution is None else recorded.resolution.content
 
 
 _DISPUTED = "it occurs more than once, and was resolved in different ways"

@@ -318,8 +318,7 @@ class _Run:
         if self.ends.base is None or self.ends.needs_all:
             return False
         carried = self._carry(self._reachable()[0])
-        is_whole = not any(patch.is_left for patch in carried.outcomes)
-        return is_whole and not self._placed(carried)[0]
+        return not (carried.has_conflicts or self._placed(carried)[0])
 
     def _differing(self, paths: Sequence[str]) -> dict[str, Entry | None]:
         """Return the installed files that differ from the target, keyed by path."""

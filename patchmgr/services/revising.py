@@ -28,11 +28,10 @@ from patchmgr.formats.patch_files import parse_listed, parse_patch
 from patchmgr.formats.series_files import without_strip, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import Sameness
-from patchmgr.model.ids import blob_id
 from patchmgr.model.patch import Patch, own_author
 from patchmgr.model.series import SeriesFile
-from patchmgr.model.snapshot import REGULAR, Entry
-from patchmgr.plumbing.applied import Content, PushedPatch, Record
+from patchmgr.model.snapshot import REGULAR
+from patchmgr.plumbing.applied import PushedPatch, Record, content_of
 from patchmgr.plumbing.checkout import CheckoutEdit, CheckoutStep, serve
 from patchmgr.plumbing.checkout_changes import (
     FileShift,
@@ -177,7 +176,7 @@ def _move(opened: OpenSeries, revision: Revision, path: str) -> FileShift:
 def _reject_moves(opened: OpenSeries, revision: Revision) -> list[FileShift]:
     """Return the moves that write new reject files and delete obsolete ones."""
     moves = [
-        FileShift(path, None, None, Content(Entry(REGULAR, blob_id(raw)), raw), is_apart=True)
+        FileShift(path, None, None, content_of(REGULAR, raw), is_apart=True)
         for path, raw in revision.rejects.items()
     ]
     for path in opened.rejects:

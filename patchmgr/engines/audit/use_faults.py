@@ -395,7 +395,7 @@ def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> I
     """Yield a sentence for each way in which a call does not match the function's parameters."""
     places = parameters(args)[int(is_method) :]
     given = {keyword.arg for keyword in call.keywords}
-    open_ended = None in given or any(isinstance(arg, ast.Starred) for arg in call.args)
+    open_ended = None in given or _has_stars(call)
     known = {arg.arg for arg, _ in (*places, *keyword_parameters(args))}
     for keyword in sorted(k for k in given if k is not None):
         if keyword not in known and args.kwarg is None:

@@ -324,7 +324,7 @@ def recorded_fault(recorded: Recorded) -> str | None:
             return "has a side that cannot be a region of a text file"
     if region_id(base, ours, theirs) != recorded.id:
         return "has an id that does not match its sides"
-    solved = None if recorded.resolution is None else recorded.resolution.content
+    solved = recorded.made
     if solved is None:
         return None
     if solved != ended(solved):

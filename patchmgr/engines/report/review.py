@@ -22,6 +22,7 @@ from patchmgr.engines.hardware_gates.words import Words
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES, is_test, is_third_party, language
 from patchmgr.engines.report.subsystems import Subsystems
 from patchmgr.formats import toml_text
+from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.model.footprint import (
     Area,
     Build,
@@ -287,7 +288,7 @@ def _requirements(path: str, text: str) -> dict[str, str]:
     for line in lines:
         match = _REQUIREMENT.match(line)
         if match is not None:
-            found[re.sub(r"[-_.]+", "-", match[1]).lower()] = line
+            found[normalized_name(match[1])] = line
     return found
 
 
