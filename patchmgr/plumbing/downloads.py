@@ -18,7 +18,7 @@ from patchmgr.formats.git_urls import local_path
 from patchmgr.model.progress import Progress
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.index_session import IndexSettings, answer, open_session, unreachable
-from patchmgr.plumbing.package_index import FILENAME, Archive
+from patchmgr.plumbing.package_index import Archive, check_filename
 
 _CHUNK = 1 << 18
 _OK, _PARTIAL, _BEYOND_END = 200, 206, 416
@@ -38,10 +38,7 @@ def download(
     download is resumed if the index gives a sha256. Raises PatchmgrError "bad-archive", "offline",
     "unreachable-upstream", "checksum-mismatch" or, if the folder cannot be written, "cache".
     """
-    if not FILENAME.fullmatch(archive.filename):
-        raise PatchmgrError(
-            "bad-archive", f"{archive.filename!a} is not a valid file name for a package archive"
-        )
+    check_filename(archive)
     target = folder / archive.filename
     if _is_right(target, archive):
         return target

@@ -25,7 +25,7 @@ from patchmgr.plumbing.index_session import (
     without_login,
 )
 
-FILENAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+!-]*")
+_FILENAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+!-]*")
 _SHA256 = re.compile(r"([0-9a-fA-F]{64})(?:&.*)?")
 _SDIST = re.compile(r"(.+)\.(?:tar|tar\.gz|tgz|zip|tar\.bz2|tar\.xz)")
 _OK = 200
@@ -42,6 +42,13 @@ class Archive(Struct, frozen=True):
     kind: str
     yanked: bool = False
     size: int | None = None
+
+
+def check_filename(archive: Archive) -> None:
+    """Raise PatchmgrError "bad-archive" if an archive has an unsafe file name."""
+    if not _FILENAME.fullmatch(archive.filename):
+        message = f"{archive.filename!a} is not a valid file name for a package archive"
+        raise PatchmgrError("bad-archive", message)
 
 
 class Release(Struct, frozen=True):
@@ -176,7 +183,7 @@ def _archive(package: DistributionPackage, settings: IndexSettings) -> Archive:
 
 def _kind(filename: str) -> str:
     """Return "sdist", "wheel", or "" for a file that is neither or has an unsafe name."""
-    if not FILENAME.fullmatch(filename):
+    if not _FILENAME.fullmatch(filename):
         return ""
     return "wheel" if filename.endswith(".whl") else "sdist" if _SDIST.fullmatch(filename) else ""
 

@@ -20,7 +20,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.downloads import sha256_of, writing
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.package_index import FILENAME, Archive, Release
+from patchmgr.plumbing.package_index import Archive, Release, check_filename
 from patchmgr.plumbing.package_upstream import RELEASES, ImportedRelease, imported
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import adopt_pack
@@ -111,13 +111,10 @@ def write_snapshot(
 
 def _check_names(release: Release) -> None:
     """Raise an error if a ref or a commit message cannot contain the version or file name."""
-    version, filename = release.version, release.archive.filename
+    version = release.version
     if not _VERSION.fullmatch(version) or ".." in version or version.endswith((".", ".lock")):
         raise PatchmgrError("bad-archive", f"{version!a} is not a valid package version")
-    if not FILENAME.fullmatch(filename):
-        raise PatchmgrError(
-            "bad-archive", f"{filename!a} is not a valid file name for a package archive"
-        )
+    check_filename(release.archive)
 
 
 def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[ArchiveFile]:
