@@ -172,24 +172,27 @@ class Workspace:
         is_same = content is not None and place.is_file() and place.read_bytes() == content
         return not os.path.lexists(place) or (is_same and not place.is_symlink())
 
-    def names_beside(self, series: str) -> dict[str, str]:
-        """Map each patch name in use below or above a series in its stack to the series with it."""
+    def names_beside(self, series: str, source: str | None = None) -> dict[str, str]:
+        """Map each patch below or above a series in its stack to the series that has it.
+
+        The patches of `source` do not count.
+        """
         records = self.lock().series
 
         def below(name: str) -> tuple[str, ...]:
             on = records[name].on
             return () if on is None else (on, *below(on))
 
-        others = [*below(series), *(name for name in records if series in below(name))]
+        others = {*below(series), *(name for name in records if series in below(name))} - {source}
         return {name: other for other in others for name in self.series_file(other).names()}
 
-    def require_free(self, series: str, name: str, *, is_moved: bool = False) -> None:
+    def require_free(self, series: str, name: str, *, source: str | None = None) -> None:
         """Raise PatchmgrError "usage" if a new patch of a series cannot have this name.
 
-        It would replace a file, or have the name of another patch in the stack. A patch that
-        `is_moved` comes from another series of the stack, with its name.
+        It would replace a file, or have the name of another patch in the stack. The patch that is
+        moved from the series `source` has the name there.
         """
-        other = None if is_moved else self.names_beside(series).get(name)
+        other = self.names_beside(series, source).get(name)
         if other is not None:
             message = f"{other} already has a patch {shown(name)}, and is in the same stack"
             raise UsageError(message, "choose another name")

@@ -77,7 +77,7 @@ def move_to_series(session: Session, given: str, *, series: str | None, into: st
                 f"{into} already has a patch {shown(name)}",
                 f"patchmgr rename {name} NAME --series {source}",
             )
-        workspace.require_free(into, name, is_moved=True)
+        workspace.require_free(into, name, source=source)
         _check_groups(session, name, source, into)
         _check_not_pushed(session, name, source, "" if is_down else into)
         line = with_ended_lines(SeriesFile(tuple(x for x in file.lines if x.name == name))).lines

@@ -298,6 +298,19 @@ def test_a_new_patch_gets_a_name_that_its_stack_does_not_have(
     stack.run("apply", "high", "--to", clone)
 
 
+def test_a_patch_does_not_move_below_one_of_its_name(stack: Stack) -> None:
+    stack.run("series", "new", "side", "--on", "low")
+    low, side = stack.scene.root / "series/low", stack.scene.root / "series/side"
+    stack.run("move", "low", "--into", "side", "--series", "low")
+    (low / "series").write_text("")
+    (side / "low.patch").rename(side / "high-on-low.patch")
+    (side / "series").write_text("high-on-low.patch\n")
+    with unchanged(stack.scene.root):
+        line = ("move", "high-on-low", "--into", "low", "--series", "side")
+        refused = one_line(stack.run(*line, code=2))
+    assert refused.startswith("high already has a patch high-on-low.patch")
+
+
 def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack) -> None:
     stack.run("series", "new", "alone", "--upstream", "up", "--base", stack.base)
     refused = stack.run("import", stack.high, "--series", "alone", code=1)
