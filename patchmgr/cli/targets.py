@@ -212,7 +212,7 @@ def unapply(
     say(f"{verb} {render.escape.counted(len(done.paths), 'file')} in {done.target}")
     if done.edits is not None:
         root, file = typed(done.target), typed(done.edits)
-        tool = f"git -C {root} apply {file}" if to else f"patch -d {root} -p1 -i {file}"
+        tool = f"git -C {root} apply --reject {file}" if to else f"patch -d {root} -p1 -i {file}"
         kept = view_of().verb("Would keep your edits in", "Your edits are in")
         say(f"{kept} {done.edits}", f"To make them again: {tool}")
 
