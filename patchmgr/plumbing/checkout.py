@@ -94,6 +94,11 @@ class _CheckoutTree(WorkTree):
         super().__init__(checkout.root)
         self._checkout = checkout
 
+    @property
+    def has_modes(self) -> bool:
+        """Return whether git compares the modes of files."""
+        return self._checkout.clone.conversion.settings.has_modes
+
     def read(self, path: str) -> WorkFile | None:
         """Return the file at the path as `WorkTree.read` does, with the mode that git has for it.
 
@@ -101,8 +106,7 @@ class _CheckoutTree(WorkTree):
         of the patched file, or else that in the index.
         """
         found = super().read(path)
-        is_file = found is not None and found.mode in FILE_MODES
-        if found is None or not is_file or self._checkout.clone.conversion.settings.has_modes:
+        if found is None or found.mode not in FILE_MODES or self.has_modes:
             return found
         states = [state for state in self._checkout.applied_states(path) if state is not None]
         modes = [s.mode for s in states if s == state_of(s.mode, found.content)]

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.paths import parents_of, refusal
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 from patchmgr.plumbing.applied import (
     AppliedFile,
     Content,
@@ -122,8 +122,11 @@ class PlannedExchange(Struct, frozen=True):
     decider: str = ""
 
 
-def _short_state(state: FileState | None) -> _State | None:
-    return None if state is None else (state.mode, state.sha256)
+def _short_state(state: FileState | None, tree: WorkTree) -> _State | None:
+    if state is None:
+        return None
+    mode = REGULAR if state.mode in FILE_MODES and not tree.has_modes else state.mode
+    return mode, state.sha256
 
 
 def _planned(tree: WorkTree, exchange: Exchange, *, decider: str = "") -> PlannedExchange:
@@ -137,7 +140,7 @@ def _planned(tree: WorkTree, exchange: Exchange, *, decider: str = "") -> Planne
             place = tree.place(file.path, leaving)
             made.update(dict.fromkeys(place.missing))
             beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
-        states = _short_state(file.before), _short_state(found_state(file.wanted))
+        states = (_short_state(each, tree) for each in (file.before, found_state(file.wanted)))
         rows.append(_FilePlan(file.path, beside, *states))
     return PlannedExchange(
         "staging",
@@ -467,7 +470,7 @@ class Target:
     def _state_now(self, path: str, changed: Collection[str]) -> _State | None:
         if self.is_below_file(path, changed) or self.tree.is_folder(path):
             return None
-        return _short_state(found_state(self.tree.read(path)))
+        return _short_state(found_state(self.tree.read(path)), self.tree)
 
     def is_below_file(self, path: str, changed: Collection[str]) -> bool:
         """Return whether a parent of the path is one of the changed paths but not a folder."""

@@ -43,6 +43,11 @@ class WorkTree:
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    @property
+    def has_modes(self) -> bool:
+        """Return whether the files on disk tell which of them are executable."""
+        return True
+
     def read(self, path: str) -> WorkFile | None:
         """Return the file at the path, or None if nothing is there.
 

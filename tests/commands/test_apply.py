@@ -454,6 +454,25 @@ def test_a_series_whose_every_file_was_edited_is_still_applied(stage: Stage, is_
     assert place.read_text() == text(l30="ours\n", l9="mine\n")
 
 
+def test_commits_below_a_staged_edit_are_taken_out_and_the_edit_is_kept(stage: Stage) -> None:
+    stage.upstream.git("checkout", "--quiet", "main")
+    checkout = stage.clone()
+    checkout.git("config", "core.autocrlf", "true")
+    apply(stage, checkout, "--commit")
+    edited = text(l30="ours\n", l9="mine\n")
+    (checkout.root / "pkg/a.py").write_bytes(edited.replace("\n", "\r\n").encode())
+    checkout.git("add", "--all")
+    unapply(stage, checkout, code=1)
+    unapply(stage, checkout, "--force")
+    assert checkout.git("rev-parse", "HEAD") == stage.base
+    assert checkout.git("status", "--porcelain") == ""
+    kept = (stage.root / ".patchmgr/s-edits.patch").read_text()
+    lines = [
+        line for line in kept.splitlines() if line[:1] in "+-" and line[:2] not in ("++", "--")
+    ]
+    assert lines == ["-line 9", "+mine"]
+
+
 def test_unapply_refuses_to_bury_commits_on_top(stage: Stage) -> None:
     checkout = stage.clone()
     head = apply(stage, checkout, "--commit", "--json").json["head"]

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.work_tree import WorkTree
 from tests.commands.conftest import invoke
 from tests.commands.every import restorer
@@ -136,6 +137,26 @@ def test_an_edit_after_a_kill_is_not_written_over(stage: Stage, small: Repositor
     (listed,) = stage.run("status", "--json").json["applied"]
     assert listed["target"] == str(small.root)
     stage.run("unapply", "s", "--to", small.root)
+    assert small.git("status", "--porcelain") == ""
+
+
+def test_modes_do_not_stop_the_next_run_where_git_ignores_them(
+    stage: Stage, small: Repository
+) -> None:
+    small.git("config", "core.fileMode", "false")
+
+    def killed(*_: object, **__: object) -> None:
+        raise Killed
+
+    for command in ("apply", "unapply"):
+        with pytest.MonkeyPatch.context() as patched, suppress(Killed):
+            patched.setattr(Checkout, "_finish_more", killed)
+            invoke("-C", stage.root, command, "s", "--to", small.root)
+        for place in (small.root / "plain.sh", small.root / "new/file"):
+            if place.exists():
+                place.chmod(0o644)
+        answer = stage.run("verify", "s", "--to", small.root, code=4 * (command == "unapply"))
+        assert "Finished the change" in answer.err
     assert small.git("status", "--porcelain") == ""
 
 
