@@ -7,7 +7,7 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 
-from patchmgr.engines.merge.languages import CLOSERS, PYTHON, C, Language, Token, tokens_of
+from patchmgr.engines.merge.languages import CLOSERS, GO, PYTHON, C, Language, Token, tokens_of
 
 _LEVELS = (  # by precedence, the loosest first; languages differ only in the place of `&` and `|`
     ("if", "unless", "else", "?", ":"),
@@ -117,7 +117,8 @@ class _Reader:
             return False
         continues, is_broken = self.language.continues, "\n" in token.lead
         if token.kind == "string" and before[-1:] in "'\"`":
-            self.found[before, token.text] += 1
+            if not (is_broken and self.language is GO):  # an import of Go has one on each line
+                self.found[before, token.text] += 1
         elif is_operand and is_broken and not continues and before != ")":  # not a type or a macro
             self.found["", ""] += 1
         is_new = is_operand or (continues and not re.match(continues, token.text))

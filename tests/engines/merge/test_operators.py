@@ -56,6 +56,7 @@ def test_operators_that_keep_their_operands_do_not_ask(
         "postfix": ("a.rs", "f()? && g()", []),
         "statements": ("a.go", "a := b +\n\tc\n*d = e * f\n", [("", "* ")]),
         "strings": ("a.py", 'f("a"\n  "b")', [('"a"', '"b"')]),
+        "imports of Go": ("a.go", 'import (\n\t"a"\n\t"b"\n)\n', []),
         "a missing comma": ("a.c", "{\n A = 1\n B = 2,\n}", [("", "")]),
         "lines of a macro": ("a.c", 'F(a, "a")\nF(b, "b")\n', []),
     },
