@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from msgspec import Struct
 
@@ -131,6 +131,35 @@ def _grow(found: list[Piece], n: int, first: Lines, last: Lines) -> None:
         )
     if last and isinstance(after, Region):
         found[n + 1] = Region(after.base, last + after.ours, last + after.theirs, head=last)
+
+
+_CLOSES = re.compile(r"\s*(?:[)\]}]|</|(?:end|fi|done|esac)\b)")
+
+
+def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Move insertions of both sides down until they no longer begin with the end of a block.
+
+    git gives `}`, an empty line and a function without its `}`, if both sides add a function after
+    the last one of a file. Without this, statements of both functions were mixed
+    (prometheus/prometheus 9eec3ab904).
+    """
+    found = list(pieces)
+    for n in range(1, len(found) - 1, 2):
+        before, region, after = found[n - 1 : n + 2]
+        assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
+        both = region.ours, region.theirs
+        size = sum(1 for _ in takewhile(_is_closed, zip(*both, after, strict=False)))
+        if region.base or not size or min(map(len, both)) == size:
+            continue
+        first = after[:size]
+        ours, theirs = (side[size:] + first for side in both)
+        found[n] = Region((), ours, theirs, head=region.head[size:], tail=region.tail + first)
+        found[n - 1], found[n + 1] = before + first, after[size:]
+    return tuple(found)
+
+
+def _is_closed(lines: tuple[str, ...]) -> bool:
+    return len({*lines}) == 1 and _CLOSES.match(lines[0]) is not None
 
 
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:

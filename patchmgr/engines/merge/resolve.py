@@ -34,7 +34,7 @@ from patchmgr.engines.merge.languages import (
     unframed,
 )
 from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, reason
-from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widened
+from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, slid, widened
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, lines_of, tree
@@ -109,7 +109,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
     if pieces is None or not all(_is_of(piece, ours, theirs) for piece in pieces):
         return None
     language = language_of(path)
-    pieces = widened(grown(pieces, base), language)
+    pieces = widened(slid(grown(pieces, base)), language)
     found: list[str | Candidates] = []
     lines = [Counter(line.strip() for line in lines_of(text)) for text in texts.sides()]
     known = _Known(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.merge.languages import language_of
-from patchmgr.engines.merge.region import Region, grown, pieces_of, widened
+from patchmgr.engines.merge.region import Region, grown, pieces_of, slid, widened
 from tests.engines.merge.marked import marked
 from tests.tables import table
 
@@ -11,7 +11,9 @@ from tests.tables import table
 def _only(text: str, base: str, path: str) -> Region:
     pieces = pieces_of(text)
     assert pieces is not None
-    found = [p for p in widened(grown(pieces, base), language_of(path)) if isinstance(p, Region)]
+    found = [
+        p for p in widened(slid(grown(pieces, base)), language_of(path)) if isinstance(p, Region)
+    ]
     assert len(found) == 1
     return found[0]
 
@@ -62,3 +64,27 @@ def test_lines_that_git_took_out_of_a_region_are_in_it_again() -> None:
     region = _only(text, "end\n", "a.py")
     assert region.theirs == ("b()\n", "g()\n")
     assert region.head == ("b()\n",)
+
+
+@table(
+    ("ours", "theirs", "after", "slid_ours"),
+    {
+        "functions": ("}\n\nb() {\n", "}\n\nc() {\n", "}\n", "\nb() {\n}\n"),
+        "elements": ("</a>\n<a>\n", "</a>\n<b/>\n<a>\n", "</a>\n</x>\n", "<a>\n</a>\n"),
+        "another-line-after": ("}\nb() {\n", "}\nc() {\n", ")\n", "}\nb() {\n"),
+        "no-end-of-a-block": ("x\ny\n", "x\nz\n", "x\n", "x\ny\n"),
+        "nothing-else": ("}\n", "}\nc() {\n", "}\n", "}\n"),
+    },
+)
+def test_insertions_begin_with_no_end_of_a_block(
+    ours: str, theirs: str, after: str, slid_ours: str
+) -> None:
+    *_, text = marked("", ours, theirs, before="a() {\n", after=after)
+    pieces = pieces_of(text)
+    assert pieces is not None
+    found = slid(pieces)
+    region = found[1]
+    assert isinstance(region, Region)
+    assert "".join(region.ours) == slid_ours
+    assert found[0] == ("a() {\n", *region.tail)
+    assert found[2] == tuple(after.splitlines(keepends=True)[len(region.tail) :])
