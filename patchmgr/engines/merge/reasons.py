@@ -49,6 +49,10 @@ _DECLARES = re.compile(
     r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
 )
+_FUNCTION = re.compile(
+    r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
+    r"\w[\w<>:,\s*&]*[\s*&](\w+\s*\(.*)"
+)
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
 _SUFFIXES = ("[", "(", ".", "->", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "?.", "::")
 _BRACKET = re.compile(r"[()\[\]{},]")
@@ -366,6 +370,8 @@ def _loses(conflict: Conflict, made: Made) -> bool:
 
     One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
     """
+    if any(place.kind == "string" and place.how == "edit" for place in made.places):
+        return True  # all words of "15.1.0" are in "15.0.1"
     lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
     side = made.features["is"]
     if lacks and (made.places or "none" in lacks or side != "neither"):
@@ -429,8 +435,14 @@ def _is_command(conflict: Conflict, made: Made) -> bool:
 
 
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has both sides' lines, which may say one thing in two ways."""
-    return made.rule in BY_LINES and any(map(_tells, conflict.region.head))
+    """Return whether the candidate has both sides' lines, which may say one thing in two ways.
+
+    The last line of both may be an entry of two lists, of which only one would keep it: that of the
+    last release in a changelog (prometheus/prometheus ae3eca0909).
+    """
+    count = Counter(lines_of(made.text))
+    shared = (*conflict.region.head, *(x for x in conflict.region.tail if count[x] < 2))
+    return made.rule in BY_LINES and any(map(_tells, shared))
 
 
 def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
@@ -572,6 +584,9 @@ def _outside(lines: Iterable[str], language: Language) -> Iterator[str]:
 
 def _is_nearly(one: str, other: str) -> bool:
     """Return whether two lines declare the same thing differently, as with other parameters."""
+    functions = _FUNCTION.match(one), _FUNCTION.match(other)
+    if functions[0] and functions[1] and functions[0][1] == functions[1][1]:
+        return one != other  # with another type
     if _SIGN.split(one, maxsplit=1)[0] != _SIGN.split(other, maxsplit=1)[0]:
         return False
     a, b = (said_of(line.strip(" \t\n,")) for line in (one, other))

@@ -232,6 +232,8 @@ class Replay:
         rest = [p for p in theirs if p.kind in _REPEATED or p.said not in known]
         is_new = any(p.kind != "blank" for p in rest)
         if not is_new or {p.said for p in theirs} >= known:
+            if any(p.kind == "line" for p in ours) and not _is_at_an_end(ours, theirs):
+                self.asks.append("two wordings")
             return theirs if is_new else ours
         if shared := _shared(chunk.kind, ours, theirs):
             return self._join_around(chunk, ours, theirs, shared)
@@ -262,10 +264,8 @@ class Replay:
         A token that both insert is kept twice. With only one, two enumerators of curl would have
         had one comma between them (62fefb0a00).
         """
-        short, long = sorted((ours, theirs), key=len)
-        few, said = ([p.said for p in side] for side in (short, long))
-        if few in (said[: len(few)], said[-len(few) :]):
-            return long
+        if _is_at_an_end(ours, theirs):
+            return max(ours, theirs, key=len)
         self.places.append(Place(kind, "insert"))
         self.asks.append("order")
         return [*theirs, *ours] if self.is_theirs else [*ours, *theirs]
@@ -293,6 +293,13 @@ class Replay:
             merged += ours[i : i + 1]
             at, to = i + 1, j + 1
         return merged
+
+
+def _is_at_an_end(ours: Nodes, theirs: Nodes) -> bool:
+    """Return whether the longer of two insertions begins or ends with the shorter one."""
+    sides = ([p.said for p in side if p.said] for side in (ours, theirs))
+    few, said = sorted(sides, key=len)
+    return few in (said[: len(few)], said[-len(few) :])
 
 
 _SHORT = 3  # words and punctuation: an item, or an operator such as `&&` and its operand

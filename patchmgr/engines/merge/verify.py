@@ -8,13 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import accumulate, takewhile
+from itertools import accumulate, pairwise, takewhile
 
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import faults_of
 from patchmgr.engines.merge.imports import imported
-from patchmgr.engines.merge.languages import CLOSERS, JSON, PYTHON, TOML, Language, tokens_of
+from patchmgr.engines.merge.languages import CLOSERS, CMAKE, JSON, PYTHON, TOML, Language, tokens_of
 from patchmgr.engines.merge.region import Piece, Region
 from patchmgr.engines.structure.guards_flow import facts_of, newly_dead
 from patchmgr.engines.structure.python_tree import compiles, parse_python
@@ -227,8 +227,11 @@ def is_unbalanced(text: str, sides: Sequence[str], language: Language) -> bool:
     """Return whether all sides leave equally many blocks open, but the merged file does not.
 
     git merges the rest of a file by lines: in Ruby, an `end` came without its `if` (mastodon
-    b6b68b44a1). The whole file is read only if the braces of a region say too little.
+    b6b68b44a1). The whole file is read only if the braces of a region say too little. In CMake, no
+    command may be within the brackets of another one (openscad 69262c7dd8).
     """
+    if language is CMAKE:
+        return _has_nested_call(text) and not any(map(_has_nested_call, sides))
     if not (language.opens or language.continues):
         return False
     merged, *others = (sum(blocks_opened(t, language)) for t in (text, *sides))
@@ -276,6 +279,12 @@ def _repeated(text: str, language: Language) -> Counter[str]:
             repeated[said] += 1
         seen[-1] |= {said} - {""}
     return repeated
+
+
+def _has_nested_call(text: str) -> bool:
+    """Return whether a command of CMake begins a line between the brackets of another command."""
+    pairs = pairwise(tokens_of(text, CMAKE))
+    return any(two.text == "(" and one.depth and "\n" in one.lead for one, two in pairs)
 
 
 _NEW_CHAINS = ("try", "let", "guard")

@@ -137,7 +137,7 @@ def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
         "another sign before the same number": ("a.py", "x = y[0]\n", "x = y[1]\n",
             "x = y[-1]\n", "one expression"),
         "one side takes a word away, the other has it in another text": ("a.py", 'x = "a/b/"\n',
-            'x = "a/b"\n', 'x = "c/d/"\n', "undone"),
+            'x = "a/b"\n', 'x = "c/d/"\n', "loses"),
         "more inserted behind what goes, or before it": ("a.cc", "a; f(a.b);\n", "a; f(b);\n",
             "a; f(a.c(a.b));\n", "one expression"),
         "a name before a dot that goes": ("a.cc", "f(.y);\n", "f(y);\n", "f(x.y);\n",

@@ -246,3 +246,14 @@ def test_an_alias_that_one_side_renames_and_the_other_uses_again_is_a_persons(
     assert found is not None
     assert found.regions[0][0].text == 'import new "v3/p"\n'
     assert found.regions[0][0].asks == asks
+
+
+def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
+    fix = "* [BUGFIX] Fix queries after a failed snapshot replay. #9980\n"
+    ours, theirs = "## 2.0\n* [FEATURE] A new mode of operation. #87\n", "## 1.2\n"
+    base, text = "## 1.1\n", f"<<<<<<< ours\n{ours}||||||| base\n=======\n{theirs}>>>>>>> theirs\n"
+    sides = (f"{side}{fix}{base}" for side in (ours, theirs))
+    found = candidates_of(Texts(base, *sides), "CHANGES.md", f"{text}{fix}{base}")
+    assert found is not None
+    asks = {one.rule: one.asks for one in found.regions[0]}
+    assert asks["theirs, ours"] == asks["ours, theirs"] == "two wordings"
