@@ -137,24 +137,32 @@ _CLOSES = re.compile(r"\s*(?:[)\]}]|</|(?:end|fi|done|esac)\b)")
 
 
 def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Move insertions of both sides down until they no longer begin with the end of a block.
+    """Move insertions of both sides, as far as that gives the same text, to where they begin.
 
     git gives `}`, an empty line and a function without its `}`, if both sides add a function after
     the last one of a file. Without this, statements of both functions were mixed
-    (prometheus/prometheus 9eec3ab904).
+    (prometheus/prometheus 9eec3ab904). And git gives a member, an empty line and the first line of
+    the comment before the next member (jellyfin 1b2b674a21).
     """
     found = list(pieces)
     for n in range(1, len(found) - 1, 2):
         before, region, after = found[n - 1 : n + 2]
         assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
         both = region.ours, region.theirs
-        size = sum(1 for _ in takewhile(_is_closed, zip(*both, after, strict=False)))
-        if region.base or not size or min(map(len, both)) == size:
-            continue
-        first = after[:size]
-        ours, theirs = (side[size:] + first for side in both)
-        found[n] = Region((), ours, theirs, head=region.head[size:], tail=region.tail + first)
-        found[n - 1], found[n + 1] = before + first, after[size:]
+        ends = zip(*(lines[::-1] for lines in (*both, before)), strict=False)
+        up = sum(1 for _ in takewhile(lambda x: len({*x}) == 1 and x[0].strip(), ends))
+        down = sum(1 for _ in takewhile(_is_closed, zip(*both, after, strict=False)))
+        least = min(map(len, both))
+        if not region.base and 0 < down < least:
+            first = after[:down]
+            ours, theirs = (side[down:] + first for side in both)
+            found[n] = Region((), ours, theirs, head=region.head[down:], tail=region.tail + first)
+            found[n - 1], found[n + 1] = before + first, after[down:]
+        elif not region.base and 0 < up < min(least, len(before)) and not before[-up - 1].strip():
+            last = before[-up:]
+            ours, theirs = (last + side[:-up] for side in both)
+            found[n] = Region((), ours, theirs, head=region.head, tail=region.tail[:-up])
+            found[n - 1], found[n + 1] = before[:-up], last + after
     return tuple(found)
 
 

@@ -67,24 +67,27 @@ def test_lines_that_git_took_out_of_a_region_are_in_it_again() -> None:
 
 
 @table(
-    ("ours", "theirs", "after", "slid_ours"),
+    ("before", "ours", "theirs", "after", "slid_ours"),
     {
-        "functions": ("}\n\nb() {\n", "}\n\nc() {\n", "}\n", "\nb() {\n}\n"),
-        "elements": ("</a>\n<a>\n", "</a>\n<b/>\n<a>\n", "</a>\n</x>\n", "<a>\n</a>\n"),
-        "another-line-after": ("}\nb() {\n", "}\nc() {\n", ")\n", "}\nb() {\n"),
-        "no-end-of-a-block": ("x\ny\n", "x\nz\n", "x\n", "x\ny\n"),
-        "nothing-else": ("}\n", "}\nc() {\n", "}\n", "}\n"),
+        "functions": ("f\n", "}\n\nb() {\n", "}\n\nc() {\n", "}\n", "\nb() {\n}\n"),
+        "elements": ("f\n", "</a>\n<a>\n", "</a>\n<b/>\n<a>\n", "</a>\n</x>\n", "<a>\n</a>\n"),
+        "another-line-after": ("f\n", "}\nb() {\n", "}\nc() {\n", ")\n", "}\nb() {\n"),
+        "no-end-of-a-block": ("f\n", "x\ny\n", "x\nz\n", "x\n", "x\ny\n"),
+        "nothing-else": ("f\n", "}\n", "}\nc() {\n", "}\n", "}\n"),
+        "comments": ("\n// a\n", "b\n\n// a\n", "c\n\n// a\n", "d\n", "// a\nb\n\n"),
+        "a-comment-of-one": ("\n// a\n", "b\n\n// a\n", "c\n", "d\n", "b\n\n// a\n"),
+        "no-empty-line-before": ("f\n// a\n", "b\n// a\n", "c\n// a\n", "d\n", "b\n// a\n"),
     },
 )
-def test_insertions_begin_with_no_end_of_a_block(
-    ours: str, theirs: str, after: str, slid_ours: str
+def test_insertions_are_moved_to_where_they_begin(
+    before: str, ours: str, theirs: str, after: str, slid_ours: str
 ) -> None:
-    *_, text = marked("", ours, theirs, before="a() {\n", after=after)
+    *_, text = marked("", ours, theirs, before=before, after=after)
     pieces = pieces_of(text)
     assert pieces is not None
     found = slid(pieces)
     region = found[1]
     assert isinstance(region, Region)
     assert "".join(region.ours) == slid_ours
-    assert found[0] == ("a() {\n", *region.tail)
-    assert found[2] == tuple(after.splitlines(keepends=True)[len(region.tail) :])
+    for side, lines in ((ours, region.ours), (theirs, region.theirs)):
+        assert "".join((*found[0], *lines, *found[2])) == before + side + after  # type: ignore[misc]
