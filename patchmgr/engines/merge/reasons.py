@@ -437,11 +437,11 @@ def _is_command(conflict: Conflict, made: Made) -> bool:
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate has both sides' lines, which may say one thing in two ways.
 
-    The last line of both may be an entry of two lists, of which only one would keep it: that of the
-    last release in a changelog (prometheus/prometheus ae3eca0909).
+    In plain text, the last line of both may also be an entry of two lists, of which only one would
+    keep it: that of the last release in a changelog (prometheus/prometheus ae3eca0909).
     """
-    count = Counter(lines_of(made.text))
-    shared = (*conflict.region.head, *(x for x in conflict.region.tail if count[x] < 2))
+    region = conflict.region
+    shared = (*region.head, *region.tail) if conflict.around.language is TEXT else region.head
     return made.rule in BY_LINES and any(map(_tells, shared))
 
 
