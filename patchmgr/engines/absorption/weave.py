@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import IntEnum
 from functools import cached_property, partial
 from itertools import groupby, pairwise
@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from msgspec import Struct, field
 
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import aligned, matched_lines, matched_runs
+from patchmgr.engines.text.differences import aligned, matched_lines, matched_runs, runs_of
 from patchmgr.engines.text.distinctive import bare, is_telling, normal_lines
 from patchmgr.model.outcome import How
 from patchmgr.model.patch import Hunk
@@ -36,9 +36,7 @@ class Node(Struct):
 
     def is_alive(self, patch: int) -> bool:
         """Return whether the file has the line once this patch is applied (index; -1: the base)."""
-        past = len(self.events)  # they are in the order of the patches
-        while past and self.events[past - 1][0] > patch:
-            past -= 1
+        past = sum(by <= patch for by, _ in self.events)
         return self.is_base is (past % 2 == 0)
 
 
@@ -66,50 +64,40 @@ class Weave:
 
     def __init__(self, base: bytes | None) -> None:
         self.is_made = base is None
-        self.nodes = [Node(line, key, is_base=True) for line, key in _keyed(base or b"")]
+        self.nodes = [Node(line, bare(line), is_base=True) for line in split_lines(base or b"")]
         self.last = -1
 
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
         """Record a patch's change of the file. `first` is the index of the first hunk."""
-        alive = [-1, *self.alive(patch - 1)]
-        for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
-            self._apply_hunk(alive[position] + 1, hunk, (patch, first + number))
+        nodes, alive = self.nodes, [-1, *self.alive(patch - 1), len(self.nodes)]
+        changes = [
+            (run, (patch, first + number))
+            for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True))
+            for run in runs_of(hunk, position)
+        ]
+        for run, by in reversed(changes):
+            above, *removed, below = alive[run.start : run.end + 2]
+            for number in removed:
+                nodes[number].events.append(by)
+            floor, at = above + 1, [above, *removed][-1] + 1
+            for line in run.added:  # a restored line reuses the node of the removed one
+                dead = (n for n in range(floor, below) if nodes[n].text == line)
+                place = next((n for n in dead if nodes[n].events[-1] != by), None)
+                if place is None:
+                    place = at
+                    below += 1
+                    nodes.insert(at, Node(line, bare(line), is_base=False))
+                nodes[place].events.append(by)
+                floor = place + 1
+                at = max(at, floor)
         self.last = patch
-
-    def _apply_hunk(self, at: int, hunk: Hunk, by: HunkId) -> None:
-        """Apply a hunk at a node. A restored line reuses the node of the removed one."""
-        nodes, floor, following = self.nodes, at, self._alive_from(at, by[0] - 1)
-        for line in hunk.lines:
-            if line[:1] != b"+":
-                at = following + 1
-                if line[:1] == b"-":
-                    nodes[following].events.append(by)
-                else:
-                    floor = at
-                following = self._alive_from(at, by[0] - 1)
-                continue
-            dead = (n for n in range(floor, following) if nodes[n].text == line[1:])
-            back = (n for n in dead if not nodes[n].is_alive(by[0]) and nodes[n].events[-1] != by)
-            place = next(back, None)
-            if place is None:
-                nodes.insert(at, Node(line[1:], bare(line[1:]), is_base=False))
-                place = at
-                following += 1
-            nodes[place].events.append(by)
-            floor = place + 1
-            at = max(at, floor)
-
-    def _alive_from(self, at: int, patch: int) -> int:
-        """Return the index of the first node from `at` on whose line exists after a patch."""
-        numbers = range(at, len(self.nodes))
-        return next((n for n in numbers if self.nodes[n].is_alive(patch)), len(self.nodes))
 
     def carry_in(self, patch: int, content: bytes) -> None:
         """Record that a patch moves or copies a file to this path."""
-        event = patch - 1, CARRIED
-        self.nodes += [Node(x, key, is_base=False, events=[event]) for x, key in _keyed(content)]
+        for line in split_lines(content):
+            self.nodes.append(Node(line, bare(line), is_base=False, events=[(patch - 1, CARRIED)]))
         self.last = patch
 
     def take_out(self, by: HunkId) -> None:
@@ -120,8 +108,7 @@ class Weave:
 
     def alive(self, patch: int) -> list[int]:
         """Return the indices of the nodes whose lines exist after a patch (-1: in the base)."""
-        nodes = enumerate(self.nodes)
-        return [n for n, node in nodes if (node.is_alive(patch) if node.events else node.is_base)]
+        return [n for n, node in enumerate(self.nodes) if node.is_alive(patch)]
 
     @property
     def is_deleted(self) -> bool:
@@ -180,15 +167,6 @@ class Weave:
     def words(self) -> Set[bytes]:
         """The lines of all states of the file, without their white space."""
         return {node.key for node in self.nodes}
-
-    def state(self, run: Run, patch: int) -> list[Node]:
-        """Return the lines in a range, as they are after patch number `patch` (-1: in the base)."""
-        return [node for node in self.nodes[run.start : run.end] if node.is_alive(patch)]
-
-
-def _keyed(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each line of a text, and the same line without white space."""
-    return zip(split_lines(content), normal_lines(content), strict=False)
 
 
 class Fate(IntEnum):
@@ -258,9 +236,9 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
         if state is None:
             is_wider = sum(bool(keys[n]) and n not in matched for n in place) > missing
             ways[How.SUPERSET if is_wider else How.EXACT] |= {change.by for change in run.changes}
+        # Lines that upstream lacks beside a missing line do not matter (S-fi-2125).
         absent = Fate.TAKEN if news or ours is None else Fate.OPEN
-        fates.update(_fates(weave, run, pairs, state, absent, is_rewritten=is_rewritten))
-        fates.update(_without_replaced(run, fates))
+        fates |= _fates(weave, run, pairs, state, absent, is_rewritten=is_rewritten)
     removed = {(c.by, c.node.text.rstrip(b"\r\n")) for c in fates if not c.adds}
     for change, fate in fates.items():
         text, line = change.node.text.rstrip(b"\r\n"), pairs.get(change.at)
@@ -297,48 +275,44 @@ def _state(weave: Weave, run: Run, here: list[bytes], missing: int, *, is_gone: 
         return weave.last if weave.is_deleted else -1 if weave.is_made else None
     if missing:
         return None
+    nodes = weave.nodes[run.start : run.end]
+    states = {x: [n for n in nodes if n.is_alive(x)] for x in (*reversed(run.patches), -1)}
     keys = [*map(bare, here)]
-    states = [
-        x for x in (*reversed(run.patches), -1) if [n.key for n in weave.state(run, x)] == keys
-    ]
-    exact = (x for x in states[1:] and states if [n.text for n in weave.state(run, x)] == here)
-    return next(exact, states[0] if states else None)
+    same = [x for x, state in states.items() if [n.key for n in state] == keys]
+    exact = [x for x in same if [n.text for n in states[x]] == here]
+    return next(iter([*exact, *same]), None)
 
 
 def _fates(
     weave: Weave, run: Run, pairs: Mapping[int, int], state: int | None, absent: Fate, *,
     is_rewritten: bool,
-) -> Iterator[tuple[Change, Fate]]:  # fmt: skip
-    """Yield the fate of each change in a run. `state` is the state that the run is in, if any."""
-    nodes, here = weave.nodes, range(run.start, run.end)
+) -> dict[Change, Fate]:  # fmt: skip
+    """Return the fate of each change in a run. `state` is the state that the run is in, if any."""
+    nodes, here, found = weave.nodes, range(run.start, run.end), dict[Change, Fate]()
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
     latest = max(there, default=-1) if lasting else weave.last + 1
     adds_any = any(not nodes[at].is_base for at in here)
     gone = Fate.FOUND if adds_any or not is_rewritten else Fate.TAKEN
     for change in run.changes:
-        node, number, patch, fate = change.node, change.number, change.by[0], Fate.REPLACED
+        node, number, patch = change.node, change.number, change.by[0]
         past = sum(state is None or by <= state for by, _ in node.events)
         is_last, is_there = number + 1 == past, change.at in pairs
-        # A change that undoes another patch's change leaves no trace.
+        found[change] = Fate.REPLACED  # a change that undoes another patch's leaves no trace
         if number >= past:
-            fate = Fate.OPEN
+            found[change] = Fate.OPEN
         elif number == 0 and (is_there and change.adds if state is None else is_last):
-            fate = Fate.FOUND
-        elif state is None and is_there:
-            fate = Fate.TAKEN if is_last and not change.adds else fate
-        elif state is None and change.adds:
-            fate = absent if is_last or latest <= patch else fate
-        elif state is None and is_last and node.is_base:
-            fate = gone
-        yield change, fate
-
-
-def _without_replaced(run: Run, fates: Mapping[Change, Fate]) -> Iterator[tuple[Change, Fate]]:
-    """Yield a new fate, REPLACED, for removals by patches whose added lines were all replaced."""
-    # Without this, B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
+            found[change] = Fate.FOUND
+        elif state is None and is_there and is_last and not change.adds:
+            found[change] = Fate.TAKEN
+        elif state is None and not is_there and change.adds and (is_last or latest <= patch):
+            found[change] = absent
+        elif state is None and not is_there and not change.adds and is_last and node.is_base:
+            found[change] = gone
+    # If all lines that a patch adds were replaced, its removals were, too. Without this,
+    # B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     for patch in run.patches:
         own = [change for change in run.changes if change.by[0] == patch]
-        put_in = [fates[change] for change in own if change.adds]
-        if put_in and all(fate is Fate.REPLACED for fate in put_in):
-            yield from ((c, Fate.REPLACED) for c in own if fates[c] is Fate.FOUND)
+        if {found[change] for change in own if change.adds} == {Fate.REPLACED}:
+            found |= {c: Fate.REPLACED for c in own if found[c] is Fate.FOUND}
+    return found
