@@ -108,7 +108,7 @@ RULES = (
         "a patch that later ones wholly replace goes with them, if between landed ones",
         landing,
         "_along",
-        lambda mute, landed, related, size: set(),
+        lambda mute, landed, related: set(),
     ),
     Rule(
         "target",
@@ -142,10 +142,7 @@ RULES = (
     ),
     NEWS,
     _proof("deletion", "a deletion is in if nothing that replaced the lines is left"),
-    _proof(
-        "coincidence", "a number that both sides change alike is no evidence for lines beside it"
-    ),
-    _proof("place", "lines in another order, block, comment or string do not count"),
+    _proof("place", "lines that are missing, or in another order, block or string do not count"),
 )
 
 

@@ -32,8 +32,6 @@ from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.distinctive import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
-Lines = Mapping[HunkId, Sequence[Line]]
-
 _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
@@ -59,7 +57,9 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
     return None
 
 
-def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
+def at_step(
+    series: Series, patch: int, landed: int, number: int
+) -> Mapping[HunkId, Sequence[Line]]:
     """Map each hunk to its lines that commit `landed` introduced, with their fate at `number`."""
     found = dict[HunkId, Sequence[Line]]()
     for hunk in series.hunks[patch]:
@@ -70,23 +70,22 @@ def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
     """Return whether commit `number` undoes what commit `landed` did, and does little else."""
-    added, removed = (series.news(landed, adds=adds) for adds in (True, False))
-    back, away = (series.news(number, adds=adds) for adds in (True, False))
-    undone = len(added & away) + len(removed & back)
-    other = len(back - removed) + len(away - added)
-    fewest = FEWEST_REVERSED if removed & back else 1
-    if undone < fewest * max(len(added) + len(removed), undone + other):
+    did = series.news(landed)
+    undid = {(path, not adds, line) for path, adds, line in series.news(number)}
+    undone = did & undid
+    # What only removes added lines may clean up, unless it removes all of them (T-fi-3051).
+    fewest = 1 if all(adds for _, adds, _ in undone) else FEWEST_REVERSED
+    if len(undone) < fewest * max(len(did), len(undid)):
         return False
     width, most = (series.way.width(series.way.steps[n]) for n in (number, landed))
     return MOST * width <= most
 
 
-def event_of(lines: Lines) -> Event:
-    """Return how much of a landed patch the target still has: all, a part, or nothing."""
-    fates = [line for some in lines.values() for line in some]
-    if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in fates):
+def event_of(lines: Sequence[Line]) -> Event:
+    """Return how much of what landed the target still has: all, a part, or nothing."""
+    if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in lines):
         return Event.LANDED
-    put_in = [fate for puts_in, fate in fates if puts_in] or [fate for _, fate in fates]
+    put_in = [fate for puts_in, fate in lines if puts_in] or [fate for _, fate in lines]
     return Event.EVOLVED if Fate.FOUND in put_in else Event.GONE
 
 
@@ -135,11 +134,11 @@ def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Ab
     for number, branch in series.inside(landed):
         inner = dict[int, Absorption]()
         for patch in landed[number]:
-            enough = (1 - MOST_OPEN) * series.count_patch(patch, number).found
-            for at in sorted(branch.touching(patch) - {0}):  # 0: what the branch started from
-                now, before = (branch.count_patch(patch, n).found for n in (at, at - 1))
-                if patch not in inner and now - before >= enough:
-                    inner[patch] = replace(found[patch], step=branch.way.steps[at])
+            enough = (1 - MOST_OPEN) * series.traffic[0][patch][number]
+            came = sorted(branch.traffic[0][patch].items())
+            at = next((n for n, count in came if n and count >= enough), 0)
+            if at:  # 0: what the branch started from
+                inner[patch] = replace(found[patch], step=branch.way.steps[at])
         # The inner commit may be a merge, too.
         for patch, one in _with_inner(branch, inner).items():
             named[patch] = replace(found[patch], inner=one.inner or one.step)
@@ -147,115 +146,97 @@ def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Ab
     return named
 
 
-def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> set[HunkId]:
-    """Return the hunks of a landed patch that a proof says must be kept."""
+def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
+    """Return the hunks of a landed patch that a proof says must be kept.
+
+    There are none if the other hunks are enough to tell that this commit landed the patch.
+    """
+    wrong = {hunk for hunk in sorted(hunks) if _is_refuted(series, hunk, landed)}
     patch = next(patch for patch, _ in hunks)
-    found = {hunk: series.count(hunk, landed).found for hunk in hunks}
     enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
-    wrong, rest = set[HunkId](), 0
-    for hunk in sorted(hunks, key=lambda hunk: (-found[hunk], hunk)):
-        if _is_refuted(series, hunk, hunks, landed):
-            wrong.add(hunk)
-        else:
-            rest += found[hunk]
-        if rest >= enough and series.is_own(patch, landed):
-            return set()
-    return wrong
+    rest = sum(series.count(hunk, landed).found for hunk in hunks - wrong)
+    return set() if rest >= enough and series.is_own(patch, landed) else wrong
 
 
-def _is_refuted(series: Series, hunk: HunkId, hunks: Set[HunkId], landed: int) -> bool:
+def _is_refuted(series: Series, hunk: HunkId, landed: int) -> bool:
     """Return whether a proof forbids dropping a hunk, both at the landing and at the target."""
     number, file, count = series.steps[hunk][1], series.file(hunk), series.count(hunk, landed)
     if file is None or (file.hunks[number].added() and (count.open or count.taken)):
         return False
-    dropped = {n - hunk[1] + number for _, n in hunks}
-
-    def is_needed(at: int) -> bool:
+    for at in (series.way.end, landed):
         ours = series.text(series.version(file.path, at))
         # If a later patch undoes the hunk, its lines show nothing.
-        is_asked = ours is not None and series.count(hunk, at).total
-        if ours is None or not is_asked or series.is_state(file.path, at, hunk[0]):
-            return False
+        is_asked = series.count(hunk, at).total and not series.is_state(file.path, at, hunk[0])
         is_state = hunk not in series.effect_at(file.path, at).ways
-        return why_needed(Drop(file, ours, number, dropped, is_state=is_state)) is not None
-
-    steps = series.folded[hunk[0]].steps
-    adds = any(each.added() for step in steps for each in step.change.hunks)
-    return is_needed(series.way.end) and (not adds or is_needed(landed))
+        if ours is None or not is_asked:
+            return False
+        if why_needed(Drop(file, ours, number, is_state=is_state)) is None:
+            return False
+    return True
 
 
 def _candidates(series: Series) -> list[int]:
     """Return the numbers of the upstream commits that may have landed any patch, in order."""
-    found = {
-        number
-        for patch, steps in enumerate(series.traffic[0])
-        for number, count in steps.items()
-        if count >= FEWEST_CAME * series.size(patch)
-    }
+    found = set[int]()
+    for patch, came in enumerate(series.traffic[0]):
+        fewest = FEWEST_CAME * series.size(patch)
+        found |= {number for number, count in came.items() if count >= fewest}
     # Lines that the series moves within a file do not count as added, as the file had them before.
-    paths = (path for path in series.paths if series.is_state(path, series.way.end))
-    moved = ((path, number) for path in paths for number in series.versions[path])
-    return sorted(found | {number for path, number in moved if series.is_state(path, number)})
+    for path in (path for path in series.paths if series.is_state(path, series.way.end)):
+        found |= {number for number in series.versions[path] if series.is_state(path, number)}
+    return sorted(found)
 
 
 def _landings(series: Series) -> Landings:
     every, found = range(len(series.folded)), dict[int, list[int]]()
     for number in _candidates(series):
-        counts = {p: series.count_patch(p, number) for p in every if number in series.touching(p)}
-        landed = {
-            patch
-            for patch in counts
-            if _is_landed(series, patch, number, at=number)
-            and not _is_landed(series, patch, number, at=number - 1)
-        }
+        landed = {patch for patch in every if _has_landed(series, patch, number)}
         if not landed:
             continue
-        related, rest = series.related, (p for p in every if p not in landed)
-        mute = {patch for patch in rest if not series.count_patch(patch, number).total}
+        counts, related = {p: series.count_patch(p, number) for p in every}, series.related
+        mute = {patch for patch in every if patch not in landed and not counts[patch].total}
         # A patch that reverts an earlier one looks landed even before that one lands.
         known = landed | found.keys() | mute
         landed = {
             patch
             for patch in landed
             if counts[patch].found >= counts[patch].replaced
-            or all(one in known for one in related.get(patch, ()) if one < patch)
+            or all(one in known for one in related[patch] if one < patch)
         }
-        for patch in (*landed, *_along(mute, landed, related, len(every))):
+        for patch in (*landed, *_along(mute, landed, related)):
             found.setdefault(patch, []).append(number)
     return found
 
 
-def _is_landed(series: Series, patch: int, number: int, *, at: int) -> bool:
-    """Return whether commit `at` has enough of a patch for commit `number` to have landed it."""
-    count = series.count_patch(patch, at)
-    lines = (line for hunk in series.hunks[patch] for line in series.lines(hunk, at))
-    new = {fate for adds, fate in lines if adds}
-    if new and new.isdisjoint((Fate.FOUND, Fate.REPLACED)):
-        return False  # upstream lacks what the patch removes: it may have deleted all of that code
-    if count.found == count.total:
-        return count.total > 0
-    fewest = MOST if series.is_own(patch, number) else 1 - MOST_OPEN
-    return count.found >= max(FEWEST_LINES, fewest * count.total)
+def _has_landed(series: Series, patch: int, number: int) -> bool:
+    """Return whether upstream has enough of a patch after commit `number`, but not before it."""
+
+    def is_enough(at: int) -> bool:
+        count = series.count_patch(patch, at)
+        lines = (line for hunk in series.hunks[patch] for line in series.lines(hunk, at))
+        new = {fate for adds, fate in lines if adds}
+        if new and new.isdisjoint((Fate.FOUND, Fate.REPLACED)):
+            return False  # upstream lacks what the patch removes: it may have deleted all the code
+        if count.found == count.total:
+            return count.total > 0
+        fewest = MOST if series.is_own(patch, number) else 1 - MOST_OPEN
+        return count.found >= max(FEWEST_LINES, fewest * count.total)
+
+    return number in series.touching(patch) and is_enough(number) and not is_enough(number - 1)
 
 
-def _along(
-    mute: Set[int], landed: Set[int], related: Mapping[int, set[int]], size: int
-) -> set[int]:
+def _along(mute: Set[int], landed: Set[int], related: Sequence[Set[int]]) -> set[int]:
     """Return those `mute` patches (which leave no trace upstream) that landed with others."""
-
-    def closed(some: set[int]) -> set[int]:
+    while True:
+        others = [patch for patch in range(len(related)) if patch not in mute]
+        places = {patch: bisect_left(others, patch) for patch in mute}
+        beside = {patch: {*others[max(at - 1, 0) : at + 1]} for patch, at in places.items()}
+        along = {p for p in mute if related[p] & landed or set() < beside[p] <= landed}
         # R-fi-0.6.13:tip: a patch sets a version, later patches raise it, and none of them landed
-        while out := {p for p in some if not related.get(p, set()) <= some | landed}:
-            some -= out
-        return some
-
-    mute = closed({*mute})
-    others = [patch for patch in range(size) if patch not in mute]
-    places = {patch: bisect_left(others, patch) for patch in mute}
-    beside = {patch: {*others[max(at - 1, 0) : at + 1]} for patch, at in places.items()}
-    return closed(
-        {p for p in mute if related.get(p, set()) & landed or set() < beside[p] <= landed}
-    )
+        out = {patch for patch in along if not related[patch] <= along | landed}
+        if not out:
+            return along
+        mute = mute - out
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
@@ -301,7 +282,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
     hunks -= _refuted(series, hunks, landed) if hunks else set()
     if not hunks or not (is_landed or len(hunks) == len(lines) or series.size(patch)):
         return None
-    event = event_of(lines if is_landed else {hunk: lines[hunk] for hunk in hunks})
+    event = event_of([line for h in (lines if is_landed else hunks) for line in lines[h]])
     homes = _now_in(series, patch, landed) if event is Event.GONE else ()
     # A mode or path that upstream never took is still needed.
     lacks = (all(series.lacks_header(h, n) for n in (landed, end)) for h in hunks)
@@ -321,16 +302,17 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 def _since(series: Series, patch: int) -> int | None:
     """Return the number of the first commit with all that the target has of a patch, or None."""
-    ends, touching = (BASE, series.way.end), sorted(series.touching(patch))
-    # A file that upstream did not change shows nothing: base and target have the same of each hunk.
-    changed = [
-        h for h in series.hunks[patch] if len({series.version(series.path(h), n) for n in ends}) > 1
-    ]
-    come = [h for h in changed if [_is_there(series, h, n) for n in ends] == [False, True]]
 
     def are_there(number: int) -> bool:
         return all(_is_there(series, hunk, number) for hunk in come)
 
+    def is_new(hunk: HunkId) -> bool:
+        ends = BASE, series.way.end
+        # A file that upstream did not change has the same of each hunk at base and target.
+        is_changed = len({series.version(series.path(hunk), n) for n in ends}) > 1
+        return is_changed and [_is_there(series, hunk, n) for n in ends] == [False, True]
+
+    come, touching = [*filter(is_new, series.hunks[patch])], sorted(series.touching(patch))
     if not come or not touching or not are_there(touching[-1]):
         return None
     return touching[bisect_left(touching, True, key=are_there)]
@@ -349,54 +331,51 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
         lines = step.change.hunks[number].lines if step.change.hunks else ()
         sides = ((bare(x[1:]) for x in lines if x[:1] == kind) for kind in (b"+", b" "))
         new, beside = (frozenset(filter(is_telling, side)) for side in sides)
-        is_asked = series.count(hunk, landed).found and new and beside
-        there = series.elsewhere(step.change.path, new, beside) if is_asked else ()
-        if there:
+        is_asked = new and beside and series.count(hunk, landed).found
+        if is_asked and (there := series.elsewhere(step.change.path, new, beside)):
             return there
     return ()
 
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     """Return whether a hunk landed with its patch, perhaps reworded or without a few lines."""
-    path = series.path(hunk)
+    path, count = series.path(hunk), series.count(hunk, landed)
     before, after = (series.version(path, number) for number in (landed - 1, landed))
-    if not series.count(hunk, landed).open:
-        if before != after or after is None or hunk in series.wholes:
-            return True
-        # Where the file had other text even before the landing, the hunk did not land reworded.
-        new = [fate for is_added, fate in series.lines(hunk, landed) if is_added]
-        return Fate.TAKEN not in new or Fate.FOUND in new
-    whole = series.count_patch(hunk[0], landed)
-    is_small = whole.open <= MOST_OPEN * whole.total
-    is_superseded = before != after and is_small and series.is_own(hunk[0], landed)
-    return is_superseded and not _says_more(series, hunk, landed)
+    if count.open:
+        whole = series.count_patch(hunk[0], landed)
+        is_small = whole.open <= MOST_OPEN * whole.total
+        is_superseded = before != after and is_small and series.is_own(hunk[0], landed)
+        return is_superseded and not _says_more(series, hunk, landed)
+    # Where the file had other text even before the landing, the hunk did not land reworded.
+    new = [fate for is_added, fate in series.lines(hunk, landed) if is_added]
+    is_landed = before != after or after is None or hunk in series.wholes
+    return is_landed or Fate.TAKEN not in new or Fate.FOUND in new
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether nothing of a hunk landed, and it adds words that no landed hunk adds."""
-    counts = {one: series.count(one, landed) for one in series.hunks[hunk[0]]}
-    if counts[hunk].found:
-        return False
-    others = (_new_words(series, one) for one, c in counts.items() if c.found or c.taken)
-    own = _new_words(series, hunk)
-    return own is None or not own <= set[str]().union(*filter(None, others))
-
-
-def _new_words(series: Series, hunk: HunkId) -> set[str] | None:
-    """Return the words that only the added code of a hunk has, or None if it adds no lines of code.
+    """Return whether nothing of a hunk landed, and its code adds words that no landed hunk adds.
 
     Words in comments and long strings do not count, because a review may reword those before the
     patch lands (case S-fi-2777).
     """
-    file = series.file(hunk)
-    if file is None:
-        return None
-    drop, spoken = Drop(file, b"", series.steps[hunk][1], ()), language(file.path)
-    added = [line for _, lines in drop.runs for line in lines]
-    code = [drop.mine.lines[line] for line in added if line not in drop.mine.quoted]
-    words = {*all_words(code, spoken)}
-    new = words.difference(all_words([*drop.hunk.old()], spoken))
-    return new if new or (added and not words) else None
+
+    def new_words(one: HunkId) -> set[str] | None:
+        file = series.file(one)
+        if file is None:
+            return None
+        drop, spoken = Drop(file, b"", series.steps[one][1]), language(file.path)
+        added = [line for _, lines in drop.runs for line in lines]
+        code = [drop.mine.lines[line] for line in added if line not in drop.mine.quoted]
+        words = {*all_words(code, spoken)}
+        new = words.difference(all_words([*drop.hunk.old()], spoken))
+        return new if new or (added and not words) else None  # None: no code is added
+
+    counts = {one: series.count(one, landed) for one in series.hunks[hunk[0]]}
+    if counts[hunk].found:
+        return False
+    others = (new_words(one) for one, count in counts.items() if count.found or count.taken)
+    own = new_words(hunk)
+    return own is None or not own <= set[str]().union(*filter(None, others))
 
 
 def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
@@ -427,14 +406,12 @@ def _how(series: Series, hunks: Set[HunkId], landed: int, event: Event) -> How:
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """Record which hunks remove lines or files of earlier patches that are not wholly absorbed."""
+    """Record which hunks remove lines or files of earlier patches."""
     if not found:
         return {}
     undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
     for path in series.paths:
         for earlier, (patch, by) in series.weave(path).replacements:
-            if earlier in found and found[earlier].is_whole:
-                continue
             away = [h for h in series.hunks[patch] if series.steps[h][0].change.old_path == path]
             for _, hunk in away if by == CARRIED else [(patch, by)]:
                 undoes[patch][hunk].add(series.folded[earlier].patch.name)

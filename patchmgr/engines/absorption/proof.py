@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from operator import lt
@@ -15,19 +15,12 @@ from operator import lt
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proposal import marked_spots
-from patchmgr.engines.absorption.superset import PIECE
+from patchmgr.engines.absorption.superset import PIECE, is_among
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.languages.file_types import OTHER, language
+from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.languages.words import indentation, is_import
-from patchmgr.engines.rebase.ladder import (
-    CARRIED_TEXT,
-    CONFLICT,
-    DECIDED,
-    SAME_LINES,
-    Collided,
-    Merged,
-    Sides,
-)
+from patchmgr.engines.rebase.ladder import CONFLICT, DECIDED, SAME_LINES, Collided, Merged, Sides
 from patchmgr.engines.series.placement import PatchedFile, split_lines
 from patchmgr.engines.text.differences import Alignment, Block, Run, aligned, matched_lines, runs_of
 from patchmgr.engines.text.distinctive import bare
@@ -36,9 +29,7 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs, TextMerge
 
 _WORD = re.compile(rb"\w")
-_NUMBER = late_pattern(rb"(?<!\w)\d+(?!\w)")
-_COUNT = late_pattern(rb"(?<![\w.])\d+(?![\w.])")
-_DEFINED = late_pattern(rb"\s*(?:async\s+)?(?:def|class)\s+(\w+)")
+_QUOTED = late_pattern(rb"(\"{3}|'{3}).*?\1|/\*.*?\*/", re.DOTALL)
 # Lines that begin a block or section at any indentation, lines that end one, and decorators.
 _OPENS = late_pattern(
     rb"\s*(?:\[[^\]]*\]\s*$|#\s*(?:if|el)|<!--|```|(?:case|default|public|private|protected)\b)"
@@ -49,8 +40,6 @@ _CLOSES = late_pattern(
 )
 _ATTRIBUTE = late_pattern(rb"\s*(?:@\w|#!?\[)")
 _NAMED = late_pattern(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
-
-NOTHING_TO_CHOOSE = ""  # why a hunk must be kept, if applying it gives upstream's text anyway
 
 
 def key_of(line: bytes) -> bytes:
@@ -66,22 +55,17 @@ class Text:
     """
 
     def __init__(self, content: bytes) -> None:
-        self.lines = split_lines(content)
+        self.content, self.lines = content, split_lines(content)
         self.keys = [*map(key_of, self.lines)]
         self.counts = Counter(filter(None, self.keys))
 
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:
         """For each line inside a comment or long string, by number, the mark that ends it."""
-        found, ending = dict[int, bytes](), b""
-        for number, line in enumerate(self.lines):
-            if ending:
-                found[number] = ending
-            for mark in re.findall(rb"\"{3}|'{3}|/\*|\*/", line):
-                if mark == ending:
-                    ending = b""
-                elif not ending and mark != b"*/":
-                    ending = b"*/" if mark == b"/*" else mark
+        found = dict[int, bytes]()
+        for mark in _QUOTED.finditer(self.content):
+            first, last = (self.content.count(b"\n", 0, at) for at in mark.span())
+            found |= dict.fromkeys(range(first + 1, last + 1), mark[0][-2:])
         return found
 
     def around(self, line: int) -> Iterator[bytes]:
@@ -94,12 +78,6 @@ class Text:
                 level = indentation(text)
                 yield key
 
-    def decorated(self, line: int) -> bytes:
-        """Return the name of the definition below a decorator, or b"" for any other line."""
-        is_decorator = _ATTRIBUTE.match(self.lines[line])
-        named = (_DEFINED.match(below) for below in self.lines[line:] if is_decorator)
-        return next((name[1] for name in named if name), b"")
-
 
 text_of = lru_cache(maxsize=16)(Text)
 
@@ -107,15 +85,13 @@ text_of = lru_cache(maxsize=16)(Text)
 class Drop:
     """A hunk of a file that may be dropped, given by its index, and upstream's version of the file.
 
-    `dropped` holds the hunks of the file that are dropped with it. `is_state` says whether
-    upstream's lines at the hunk's position equal a state of the series.
+    `is_state` says whether upstream's lines at the hunk's position equal a state of the series.
     """
 
     def __init__(
-        self, file: PatchedFile, upstream: bytes, number: int, dropped: Collection[int], *,
-        is_state: bool = False,
-    ) -> None:  # fmt: skip
-        self.file, self.upstream, self.number, self.dropped = file, upstream, number, dropped
+        self, file: PatchedFile, upstream: bytes, number: int, *, is_state: bool = False
+    ) -> None:
+        self.file, self.upstream, self.number = file, upstream, number
         self.hunk = file.hunks[number]
         self.base, self.mine, self.there = map(text_of, (file.base, file.theirs, upstream))
         # Whether the hunk adds lines, and upstream's file has the hunk's new text unchanged.
@@ -138,27 +114,21 @@ class Drop:
             shift += len(run.added) - len(run.removed)
         return tuple(found)
 
-    @cached_property
-    def shared(self) -> Set[bytes]:
-        """The lines, without white space, that the patched text and upstream have exactly once."""
-        mine, there = self.mine.counts, self.there.counts
-        return {key for key, count in mine.items() if count == there[key] == 1}
-
-    @cached_property
-    def news(self) -> Set[bytes]:
-        """The lines, without white space, that upstream added or moved."""
-        kept, before = {*_alignment(self.file.base, self.upstream).new}, self.base.counts
-        keys, counts = enumerate(self.there.keys), self.there.counts
-        return {key for n, key in keys if n not in kept or counts[key] > before[key]}
-
     def is_same_block(self, line: int, place: int) -> bool:
         """Return whether two lines are in the same block, judged by lines unique in both texts."""
         if language(self.file.path) in ("Text", OTHER):
             return True
         old, new = [*self.mine.around(line)], [*self.there.around(place)]
-        same = [[key for key in keys if key in self.shared] for keys in (old, new)]
-        is_of_same = self.mine.decorated(line) == self.there.decorated(place)
-        return is_of_same and same[0] == same[1] and len(new) <= len(old)
+        mine, there = self.mine.counts, self.there.counts
+        same = [[key for key in keys if mine[key] == there[key] == 1] for keys in (old, new)]
+        return same[0] == same[1] and len(new) <= len(old) and self._is_of_same(line, place)
+
+    def _is_of_same(self, line: int, place: int) -> bool:
+        """Return whether two lines are of the same function, if they are decorators."""
+        pairs = (self.file.theirs, line), (self.upstream, place)
+        is_decorator = _ATTRIBUTE.match(self.mine.lines[line]) is not None
+        names = (SymbolIndex(self.file.path, text).at(n + 1) for text, n in pairs if is_decorator)
+        return len({*names}) < 2
 
 
 @lru_cache(maxsize=4)  # shared by all hunks of a file; a generated file has hundreds
@@ -182,9 +152,8 @@ def rewritten_deletion(drop: Drop) -> str | None:
         pairs = [(line, new) for line in lines for new in _closest(line, news)]
         # A new line that is more like another removed line is a rewrite of that other line.
         left = [new for line, new in pairs if _closest(new, [line, *gone]) == [line]]
-        base, ours = drop.base.counts, drop.there.counts
-        is_moved = all(base[key] <= ours[key] for key in map(bare, lines))
-        is_moved = is_moved and any(base[bare(line)] == 1 for line in lines)
+        counts = [(drop.base.counts[key], drop.there.counts[key]) for key in map(bare, lines)]
+        is_moved = all(old <= new for old, new in counts) and any(old == 1 for old, _ in counts)
         if len(left) > MOST_LEFT * len(lines) or is_moved:
             rewritten = sorted(set(left).difference(lines))
             did = "rewrote" if rewritten else "still has"
@@ -198,56 +167,31 @@ def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
     return get_close_matches(line, others, 1, ALIKE)
 
 
-def coincidence(drop: Drop) -> str | None:
-    """Return why a hunk is needed if upstream has only one line of it, with a changed number."""
-    own = [run for run, _ in drop.runs]
-    carried = (hunk for n, hunk in enumerate(drop.file.hunks) if n not in drop.dropped)
-    beside = (run for hunk in carried for run in runs_of(hunk, 0))
-    counted = {line: old for run in own for line, old in _counted(run).items()}
-    if not counted:
-        return None
-    # The added lines that differ from every removed line in more than numbers.
-    more = [
-        line
-        for run in (*own, *beside)
-        for line in run.added
-        if key_of(line) and line not in _counted(run)
-    ]
-    if not more or any(bare(line) in drop.news for line in more):
-        return None
-    line, old = next(iter(counted.items()))
-    pairs = zip(_COUNT.findall(old), _COUNT.findall(line), strict=False)
-    # A number that rises by no more than the number of added lines is a count of them.
-    if not any(0 < int(after) - int(before) <= len(more) for before, after in pairs):
-        return NOTHING_TO_CHOOSE
-    return (
-        f"both sides have {_shown(line)}, but upstream lacks what goes with it: {_shown(more[0])}"
-    )
-
-
-def _counted(run: Run) -> Mapping[bytes, bytes]:
-    """Map added lines to the removed lines that differ from them only in numbers."""
-    old = {_NUMBER.sub(b"0", bare(line)): line for line in run.removed}
-    pairs = ((line, old.get(_NUMBER.sub(b"0", bare(line)))) for line in run.added)
-    return {line: before for line, before in pairs if before and bare(before) != bare(line)}
-
-
 def other_place(drop: Drop) -> str | None:
-    """Return why a hunk is still needed although upstream has its lines, or None if it is not.
+    """Return why a hunk is still needed although upstream seems to have it, or None if it is not.
 
-    Upstream may have them elsewhere, or with other white space.
+    Upstream may lack a line, or have it elsewhere or with other white space.
     """
-    keys = drop.mine.keys
+    keys, base, there = drop.mine.keys, drop.base.counts, drop.there.counts
     added = [line for _, lines in drop.runs for line in lines if keys[line]]
     for line in added[:1] if drop.is_there else added:
         place, said = drop.alignment.place(line), None
         if place is not None:
             said = _difference(drop, line, place)
-        elif not drop.is_there and keys[line] in drop.news and not _is_unordered(drop, line):
-            said = "in another order"
+        elif not drop.is_there and there[keys[line]] > base[keys[line]]:
+            said = None if _is_unordered(drop, line) else "in another order"
+        elif not drop.is_there and not there[keys[line]] and not _is_among_more(drop, line):
+            return f"upstream lacks {_shown(drop.mine.lines[line])}"
         if said is not None:
             return f"upstream has {_shown(drop.mine.lines[line])} {said}"
     return None
+
+
+def _is_among_more(drop: Drop, line: int) -> bool:
+    """Return whether upstream has all words of a line at its position, or imports them anywhere."""
+    _, there = drop.alignment.around(range(line, line + 1))
+    text, ours = drop.mine.lines[line], b"".join(drop.there.lines[n] for n in there)
+    return is_import(text) or is_among(PIECE.findall(text), PIECE.findall(ours))
 
 
 def _difference(drop: Drop, line: int, place: int) -> str | None:
@@ -269,9 +213,8 @@ def _difference(drop: Drop, line: int, place: int) -> str | None:
         return "in another block"
     sizes = [sum(1 for text in lines if key_of(text)) for lines in own]
     around = next(drop.mine.around(line), b"")
-    is_numbered = around.count(b"(") > around.count(b")") or around.startswith(
-        (b"enum", b"typedef")
-    )
+    is_list = around.startswith((b"enum", b"typedef"))
+    is_numbered = is_list or around.count(b"(") > around.count(b")")
     is_behind = sizes[1] > sizes[0] and is_numbered and not _is_unordered(drop, line)
     return "in another order" if is_behind else None
 
@@ -315,7 +258,6 @@ def _shown(line: bytes) -> str:
 
 PROOFS: tuple[tuple[str, Callable[[Drop], str | None]], ...] = (
     ("deletion", rewritten_deletion),
-    ("coincidence", coincidence),
     ("place", lambda drop: untouched(drop) or other_place(drop)),
 )
 
@@ -328,7 +270,7 @@ def why_needed(drop: Drop) -> str | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return the merge after the proofs: a hunk that is still needed is in conflict or carried."""
+    """Return the merge after the proofs: a hunk that is still needed is in conflict."""
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None
     if texts is None:
@@ -336,27 +278,23 @@ def checked(
     base, ours, theirs = texts
     file = PatchedFile(sides.path, base, theirs, sides.hunks, sides.positions)
     answers, whys, spots = list(merged.answers), list[str](), list[Block]()
-    absorbed = {n for n, (verdict, _) in enumerate(answers) if verdict is Verdict.ABSORBED}
-    for number, hunk in enumerate(sides.hunks):
-        answer, drop = answers[number], Drop(file, ours, number, absorbed)
-        is_dropped = number in absorbed and answer != DECIDED
-        why = why_needed(drop) if is_dropped else None
+    for number, (hunk, answer) in enumerate(zip(sides.hunks, merged.answers, strict=False)):
+        drop, is_dropped = Drop(file, ours, number), answer[0] is Verdict.ABSORBED
+        why = why_needed(drop) if is_dropped and answer != DECIDED else None
         if answer == CONFLICT and not hunk.added():
             why = rewritten_deletion(drop)
-        if why is None:
-            continue
-        answers[number] = CARRIED_TEXT if why == NOTHING_TO_CHOOSE else CONFLICT
-        if why != NOTHING_TO_CHOOSE:
+        if why is not None:
+            answers[number] = CONFLICT
             whys.append(why)
             spots += [_block(drop)] if is_dropped else []
     if not whys:
-        return replace(merged, answers=tuple(answers))
+        return merged
     if isinstance(merged, Collided) and merged.reason != SAME_LINES:
         whys.insert(0, merged.reason)
     reason = "; ".join(dict.fromkeys(whys))
     if isinstance(merged, Collided) and (not spots or merged.marked is None):
         return replace(merged, reason=reason, answers=tuple(answers))
-    return Collided(reason, marked_spots(base, ours, theirs, spots, text), tuple(answers))
+    return Collided(reason, marked_spots(texts, spots, text), tuple(answers))
 
 
 def _block(drop: Drop) -> Block:

@@ -6,12 +6,10 @@ A word that was rare in the file weighs more than a frequent one.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from math import fsum, log2
 from operator import itemgetter
 
@@ -26,21 +24,9 @@ from patchmgr.engines.absorption.thresholds import (
 )
 from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.symbols import SymbolIndex
-from patchmgr.engines.languages.words import (
-    BLANKED,
-    KEYWORDS,
-    OPERATORS,
-    SIGN,
-    is_import,
-    words_of,
-)
-from patchmgr.engines.rebase.ladder import (
-    CONFLICT,
-    Answer,
-    Collided,
-    Merged,
-    Sides,
-)
+from patchmgr.engines.languages.words import BLANKED, KEYWORDS, OPERATORS, SIGN, is_import, words_of
+from patchmgr.engines.moved.units import leaf_of
+from patchmgr.engines.rebase.ladder import CONFLICT, Collided, Merged, Sides
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import (
     Alignment,
@@ -61,30 +47,17 @@ Brought = tuple[int, str]
 """The number of a line in upstream's file (from 0), and a word that upstream added to it."""
 
 
-class Wanted(Struct, frozen=True, dict=True):
-    """The words that a hunk adds, in order, each with its weight in the search."""
+class Wanted(Struct, frozen=True):
+    """The words that a hunk adds, in order, and the weight of each and of all in the search."""
 
     words: tuple[str, ...]
     weights: dict[str, float]
+    telling: float
     lines: int
-
-    @cached_property
-    def telling(self) -> float:
-        """The total weight of the words that the hunk adds."""
-        return self.weight(self.words)
 
     def weight(self, words: Iterable[str]) -> float:
         """Return the total weight of some of these words."""
         return fsum(map(self.weights.__getitem__, words))
-
-    def may_be_in(self, lines: bytes, least: float) -> bool:
-        """Return whether enough of the hunk's words occur in some lines, in whatever order."""
-        there = (word for word in self.words if _raw(word) in lines)
-        return self.weight(there) >= least * self.telling
-
-
-def _raw(word: str) -> bytes:
-    return word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
 
 
 class Comparison:
@@ -92,19 +65,10 @@ class Comparison:
 
     def __init__(self, path: str, base: bytes, ours: bytes) -> None:
         self.language = language(path, base)
+        self.base, self.ours = split_lines(base), split_lines(ours)
         self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
         self._brought: dict[Block, list[Brought]] = {}
-
-    @cached_property
-    def base(self) -> list[bytes]:
-        """The lines of the file before upstream's changes."""
-        return split_lines(self._contents[0])
-
-    @cached_property
-    def ours(self) -> list[bytes]:
-        """The lines of the file after upstream's changes."""
-        return split_lines(self._contents[1])
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -122,10 +86,6 @@ class Comparison:
         first = bisect_left(blocks, least, key=lambda block: block.old_end)
         last = bisect_right(blocks, most, key=lambda block: block.old_start)
         return [b for b in blocks[first:last] if any(run.gap(b) <= NEAR for run in runs)]
-
-    def new_lines(self, blocks: Iterable[Block]) -> bytes:
-        """Return the lines that upstream has in the given ranges."""
-        return b"".join(chain.from_iterable(self.ours[b.new_start : b.new_end] for b in blocks))
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
         """Return the words that upstream added in the given ranges, with their line numbers."""
@@ -155,17 +115,18 @@ class Comparison:
     def _names(self) -> Counter[bytes]:
         return Counter(self._contents[0].translate(BLANKED).split())
 
-    def count(self, word: str) -> int:
-        """Return how often a name or operator occurs in the file before upstream's changes."""
-        text = _raw(word)
-        return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
-
     def wanted(self, runs: Sequence[Run]) -> Wanted:
         """Return the words that the given changes of a hunk add, with a weight for each."""
+
+        def count(word: str) -> int:
+            text = word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
+            return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
+
         words = [word for run in runs for _, word in self._put(run.removed, run.added)]
         counts = Counter(words)
-        weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
-        return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
+        weights = {word: 1 / (1 + log2(1 + count(word))) / n for word, n in counts.items()}
+        telling = fsum(map(weights.__getitem__, words))
+        return Wanted(tuple(words), weights, telling, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
         """Return upstream's changed ranges that are in the same symbols as the given changes."""
@@ -174,27 +135,18 @@ class Comparison:
             lines = range(run.start + (not run.removed), run.end + 2)
             return next(filter(None, (self._symbols[0].at(max(1, n)) for n in lines)), None)
 
-        around = [(run, symbol_of(run)) for run in runs]
+        def is_near(run: Run, block: Block) -> bool:
+            there = {self._symbols[1].at(n + 1) for n in range(block.new_start, block.new_end)}
+            is_told = (symbol := symbol_of(run)) is not None and there != {None}
+            return symbol in there if is_told else run.gap(block) <= NEAR
 
-        def is_here(block: Block) -> bool:
-            there = self._symbols_in[block]
-            return any(
-                run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
-                for run, symbol in around
-            )
-
-        return [*filter(is_here, blocks)]
-
-    @cached_property
-    def _symbols_in(self) -> Mapping[Block, Set[str | None]]:
-        at = self._symbols[1].at
-        return {b: {at(n + 1) for n in range(b.new_start, b.new_end)} for b in self.blocks}
+        return [block for block in blocks if any(is_near(run, block) for run in runs)]
 
     def called(self, there: Sequence[Brought]) -> list[Brought]:
         """Return the words of new upstream functions whose names are among the given words."""
         base, ours = self._symbols
         said = {word for _, word in there}
-        new = {s for s in ours.names - base.names if re.split(r"\.|::", s)[-1] in said}
+        new = {s for s in ours.names - base.names if leaf_of(s) in said}
         return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
     def passage(
@@ -234,8 +186,10 @@ def find_resemblance(
     wanted, least = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
     is_short = wanted.telling < FEWEST_TELLING
     fewest = 1 if is_short else least - 0.01  # a confidence is rounded
+    there = {word for _, word in comparison.brought(changed)}
     # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
-    if (is_short and is_clean) or not wanted.may_be_in(comparison.new_lines(changed), fewest):
+    is_there = wanted.weight(filter(there.__contains__, wanted.words)) >= fewest * wanted.telling
+    if (is_short and is_clean) or not is_there:
         return None
     lines = comparison.brought(comparison.brought_to(runs, changed))
     if is_short:  # a function may do now what the hunk adds (stale-hash at 0.24.0)
@@ -268,11 +222,16 @@ def with_proposals(
     texts = sides.texts(blobs) if is_asked else None
     if texts is None:
         return merged, ()
-    base, ours, theirs = texts
-    found = tuple(_proposals(Comparison(sides.path, base, ours), sides, merged.answers))
+    comparison, found = Comparison(sides.path, *texts[:2]), list[Proposal]()
+    for n, (hunk, position) in enumerate(zip(sides.hunks, sides.positions, strict=True)):
+        verdict, how = merged.answers[n]
+        if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):
+            is_clean = verdict is not Verdict.CONFLICT
+            there = find_resemblance(comparison, hunk, position, is_clean=is_clean)
+            found += [] if there is None else [Proposal(n, is_clean, there)]
     clean = {one.hunk: one.resemblance for one in found if one.is_clean}
     if not clean:
-        return merged, found
+        return merged, tuple(found)
     answers = tuple(CONFLICT if n in clean else a for n, a in enumerate(merged.answers))
     spots = []
     for n, there in clean.items():
@@ -280,26 +239,12 @@ def with_proposals(
         end = there.line - 1 + len(split_lines(there.upstream))
         spots.append(Block(runs[0].start, runs[-1].end, there.line - 1, end))
     reason = merged.reason if isinstance(merged, Collided) else REASON
-    return Collided(reason, marked_spots(base, ours, theirs, spots, text), answers), found
+    return Collided(reason, marked_spots(texts, spots, text), answers), tuple(found)
 
 
-def _proposals(
-    comparison: Comparison, sides: Sides, answers: Sequence[Answer]
-) -> Iterator[Proposal]:
-    for n, (hunk, position) in enumerate(zip(sides.hunks, sides.positions, strict=True)):
-        verdict, how = answers[n]
-        if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):
-            is_clean = verdict is not Verdict.CONFLICT
-            found = find_resemblance(comparison, hunk, position, is_clean=is_clean)
-            if found is not None:
-                yield Proposal(n, is_clean, found)
-
-
-def marked_spots(
-    base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Block], text: TextMerge
-) -> bytes | None:
+def marked_spots(texts: Sequence[bytes], spots: Sequence[Block], text: TextMerge) -> bytes | None:
     """Merge three texts, with conflict markers around the given lines even if they merge."""
-    lines, new = split_lines(base), split_lines(ours)
+    lines, new = split_lines(texts[0]), split_lines(texts[1])
     to = aligned(matched_lines(lines, new), lines, new)
     back = Alignment(to.new, to.old)
     places = list[tuple[int, int]]()
@@ -315,7 +260,7 @@ def marked_spots(
         mark = b"%d of %d lines\n" % (start, len(lines))
         held[mark] = b"".join(line.rstrip(b"\n") + b"\n" for line in lines[start:end])
         lines[start:end] = [mark]
-    merge = text.merge(b"".join(lines), ours, theirs)
+    merge = text.merge(b"".join(lines), texts[1], texts[2])
     marked = merge.content if isinstance(merge, Clean) else merge.marked
     for mark, content in held.items():
         marked = None if marked is None else marked.replace(mark, content)

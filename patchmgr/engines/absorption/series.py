@@ -29,14 +29,11 @@ from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.engines.text.distinctive import differing, is_telling, normal_lines
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import Entry, file_content
 
 Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
 """A function like `ChangedFiles.gaining`, which returns the other files that gained given lines."""
-
-FileLine = tuple[str, bytes]
-"""A path of the series, and a line of the file without white space."""
 
 LineChange = tuple[bool, bytes]
 """Whether a line is added (rather than removed), and the line without white space."""
@@ -168,8 +165,7 @@ class Series:
 
     def text(self, entry: Entry | None) -> bytes | None:
         """Return the content of a file, or None if it does not exist or is a link."""
-        is_file = entry is not None and entry.mode in FILE_MODES
-        return self._read(entry.blob) if entry is not None and is_file else None
+        return file_content(entry, self._read)
 
     def path(self, hunk: HunkId) -> str:
         """Return the path of the file that a hunk changes."""
@@ -223,28 +219,25 @@ class Series:
 
     def _fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
         """Return the fate of a change that has no hunks. A new mode has the fate of its file."""
-        step, path = self.steps[hunk][0], self.path(hunk)
-        base = step.base if step.change.old_path == path else None
+        (step, nth), path = self.steps[hunk], self.path(hunk)
         is_kept = step.base and step.theirs and step.base.blob == step.theirs.blob
+        is_mode = is_kept and step.change.old_path == path
 
         def state(entry: Entry | None) -> Entry | str | None:
-            return entry.mode if entry and is_kept and base else entry
+            return entry.mode if entry and is_mode else entry
 
-        sides = [
-            (by[0], state(s.theirs)) for by, (s, _) in self.steps.items() if s.change.path == path
-        ]
-        before = {state(self.way.start.get(path)), *(x for by, x in sides if by < hunk[0])}
-        entry = self.version(path, number)
-        now, theirs = state(entry), state(step.theirs)
-        if now == theirs not in before:
-            return Fate.FOUND
+        now, start, mine = self.version(path, number), self.way.start.get(path), hunk[1] - nth
+        states = {(BASE, 0): start}
+        for by, (other, n) in self.steps.items():
+            states |= {by: other.theirs} if other.change.path == path and not n else {}
+        same = [by for by, entry in states.items() if state(entry) == state(now)]
+        if same:
+            is_first, is_open = same[0] == (hunk[0], mine), same[-1] < (hunk[0], mine)
+            return Fate.FOUND if is_first else Fate.OPEN if is_open else Fate.REPLACED
         # A file that upstream moved as the patch does may have been edited since.
-        seen = {self.version(path, n) for n in self.versions[path] if n <= number}
-        is_same = is_kept and entry and step.theirs and entry.mode == step.theirs.mode
-        is_moved = is_same and step.theirs in seen - {self.way.start.get(path)}
-        if now == theirs or is_moved or now in {x for by, x in sides if by > hunk[0]}:
-            return Fate.REPLACED
-        return Fate.OPEN if now == state(base) else Fate.TAKEN
+        seen = {self.version(path, n) for n in self.versions[path] if n <= number} - {start}
+        is_same = is_kept and now and step.theirs and now.mode == step.theirs.mode
+        return Fate.REPLACED if is_same and step.theirs in seen else Fate.TAKEN
 
     def _count_patch(self, patch: int, number: int) -> Count:
         return count_of(line for hunk in self.hunks[patch] for line in self.lines(hunk, number))
@@ -255,13 +248,11 @@ class Series:
         The fate is that after commit `number`. A change without lines counts as one line, and so
         does a mode or path that upstream lacks.
         """
-        path, lines = self.path(hunk), list[Line]()
+        path, lacking = self.path(hunk), [(True, Fate.OPEN)] * self.lacks_header(hunk, number)
         if hunk in self.wholes:
             adds = self.steps[hunk][0].change.old_path != path
-            lines.append((adds, self._fate_of_whole(hunk, number)))
-        else:
-            lines += self.effect_at(path, number).lines.get(hunk, ())
-        return [*lines, (True, Fate.OPEN)] if self.lacks_header(hunk, number) else lines
+            return [(adds, self._fate_of_whole(hunk, number)), *lacking]
+        return [*self.effect_at(path, number).lines.get(hunk, ()), *lacking]
 
     def _wanted(self, path: str) -> Mapping[LineChange, set[int]]:
         """Map each distinctive line that patches add to or remove from a file to those patches."""
@@ -286,15 +277,16 @@ class Series:
         old, new = (Counter(normal_lines(part)) for part in differing(*texts))
         return {(new[line] > old[line], line) for line, _ in old.items() ^ new.items() if line}
 
-    def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the lines that are new (or gone) after a commit: distinctive ones, or else all."""
-        found = set[FileLine]()
+    def _news(self, number: int) -> Set[tuple[str, bool, bytes]]:
+        """Return the lines that a commit adds and removes: the distinctive ones, or else all."""
+        found = set[tuple[str, bool, bytes]]()
         for path in (path for path in self.paths if number in self.versions[path]):
-            # A file may have had the line elsewhere before, or have it elsewhere after.
-            other = {*normal_lines(self.text(self.version(path, number - adds)) or b"")}
-            changed = (x for is_added, x in self.changed(path, number) if is_added is adds)
-            found |= {(path, line) for line in changed if line not in other}
-        return {line for line in found if is_telling(line[1])} or found
+            # Without lines that the file has elsewhere, a reversal is known (A-fi-1496).
+            sides = (self.text(self.version(path, n)) or b"" for n in (number, number - 1))
+            other = [{*normal_lines(side)} for side in sides]
+            changes = self.changed(path, number)
+            found |= {(path, adds, line) for adds, line in changes if line not in other[adds]}
+        return {change for change in found if is_telling(change[2])} or found
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
@@ -315,9 +307,9 @@ class Series:
         return came, gone
 
     @cached_property
-    def related(self) -> Mapping[int, set[int]]:
-        """Maps each patch to the patches that partly undo it, or that it partly undoes."""
-        found = defaultdict[int, set[int]](set)
+    def related(self) -> Sequence[set[int]]:
+        """For each patch, the patches that partly undo it, or that it partly undoes."""
+        found = [set[int]() for _ in self.folded]
         for path in self.paths:
             for one, (other, _) in self.weave(path).replacements:
                 found[one].add(other)
@@ -330,8 +322,7 @@ class Series:
         The changes are the lines that the commit adds or, if it adds none, removes.
         """
         paths = {self.path(hunk) for hunk in self.hunks[patch]}
-        for adds in (True, False):
-            if brought := {line for line in self.news(number, adds=adds) if line[0] in paths}:
-                own = sum((adds, line) in self.wanted(path) for path, line in brought)
-                return own >= MOST * len(brought)
-        return False
+        lines = {change for change in self.news(number) if change[0] in paths}
+        brought = {change for change in lines if change[1]} or lines
+        own = sum((adds, line) in self.wanted(path) for path, adds, line in brought)
+        return bool(brought) and own >= MOST * len(brought)

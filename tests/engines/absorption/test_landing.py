@@ -978,6 +978,22 @@ def test_the_commit_that_brought_a_patch_is_named_inside_of_its_merge(
     assert named(ours, merged, branch) == commit
 
 
+def test_a_patch_that_a_later_one_replaces_has_its_own_commit_in_the_merge() -> None:
+    states = [
+        FIRST,
+        swap(FIRST, ("ours_one", "ours_own")),
+        swap(BASE, ("stay_05", "stay_05 end_1")),
+    ]
+    told = tale(a(*states), *on_a(states[-1])).series()
+    assert isinstance(told.blobs, MemoryBlobs)
+    entries = [entry_of(told.blobs, state) for state in (BASE, *states)]
+    steps = [Step(f"b{n}", "", "", {"a": entry}) for n, entry in enumerate(entries)]
+    merge = replace(told.way.steps[0], is_merge=True)
+    way = replace(told.way, steps=[merge], inside=lambda merges: {merge.commit: steps})
+    found = find_absorbed(Series(told.folded, way, told.blobs, elsewhere=told.elsewhere))
+    assert [one.inner and one.inner.commit for one in found.values()] == ["b1", "b2", "b3"]
+
+
 def test_a_move_that_only_deletes_a_line_lands_with_the_patches_around_it() -> None:
     cut = base_with(("stay_10", ""))
     move = patch_of("p", moved("a", "b", BASE, cut))

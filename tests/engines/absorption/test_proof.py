@@ -11,7 +11,6 @@ from patchmgr.engines.absorption.proof import (
 )
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
-    CARRIED_TEXT,
     CONFLICT,
     SAME_LINES,
     Answer,
@@ -54,7 +53,7 @@ def why(path: str, base: str, theirs: str, ours: str) -> str | None:
     (hunk,) = hunks_between(base.encode(), theirs.encode())
     position = hunk.old_start - (hunk.old_count > 0)
     file = PatchedFile(path, base.encode(), theirs.encode(), (hunk,), (position,))
-    return why_needed(Drop(file, ours.encode(), 0, {0}))
+    return why_needed(Drop(file, ours.encode(), 0))
 
 
 def added(path: str, frame: str, theirs: str, ours: str) -> str | None:
@@ -110,6 +109,21 @@ def test_order_and_white_space_are_free_where_the_language_says_so(
     assert (added(path, frame, theirs, ours) is not None) is is_needed
 
 
+@table(
+    ("theirs", "ours", "said"),
+    {
+        "short": ("    b()\n    call_x()\n", "    call_x()\n", "upstream lacks b()"),
+        "with-other-words": ("    call(x)\n", "    call(x, y)\n", None),
+        "in-another-order": ("    call(x, y)\n", "    call(y, x)\n", "upstream lacks call(x, y)"),
+        "without-a-word": ("    {\n    call_x()\n", "    call_x()\n", None),
+    },
+)
+def test_a_line_that_upstream_lacks_is_missing_however_short(
+    theirs: str, ours: str, said: str | None
+) -> None:
+    assert added("a.py", OPEN, theirs, ours) == said
+
+
 BLOCK = OPEN.format("    check_size(256)\n    check_scale(scale)\n")
 FEW = OPEN.format("    check_size(512)\n")
 GONE = OPEN.format("")
@@ -134,9 +148,6 @@ def test_a_deletion_is_in_where_nothing_is_left(ours: str, said: str | None) -> 
     assert why("a.py", BLOCK, GONE, ours) == said
 
 
-APART = 'version = "1.{}.0"\n' + "".join(f"line_{n}\n" for n in range(12)) + "{}last\n"
-
-
 def held(base: str, theirs: str, ours: str, *answers: Answer) -> Merged | Collided:
     """Return what is made of a merge that gave the answers and upstream's text."""
     blobs = MemoryBlobs()
@@ -155,21 +166,6 @@ def test_a_refuted_hunk_is_a_conflict_that_shows_both_texts() -> None:
     assert found.marked is not None
     shown = found.marked.split(b"<<<<<<<")[1]
     assert shown.split(b"|||||||")[0].endswith(b"\n    check_size(512)\n")
-
-
-def test_a_version_that_both_sides_raise_is_carried_by_upstreams_bytes() -> None:
-    texts = APART.format(2, ""), APART.format(9, "ours_1\n"), APART.format(9, "other_1\n")
-    found = held(*texts, ABSORBED_EXACT, CARRIED_TEXT)
-    assert isinstance(found, Merged)
-    assert found.answers == (CARRIED_TEXT, CARRIED_TEXT)
-
-
-def test_a_count_that_both_sides_raise_is_a_conflict() -> None:
-    counted = APART.replace('"1.', "").replace('.0"', "")
-    texts = counted.format(2, ""), counted.format(3, "ours_1\n"), counted.format(3, "other_1\n")
-    found = held(*texts, ABSORBED_EXACT, CARRIED_TEXT)
-    assert isinstance(found, Collided)
-    assert found.answers == (CONFLICT, CARRIED_TEXT)
 
 
 def test_a_conflict_about_deleted_lines_says_what_became_of_them() -> None:

@@ -240,7 +240,7 @@ WITH_T = text("a b c d T e f g h i j k l")
 def marked(
     base: bytes, ours: bytes, theirs: bytes, *spots: tuple[int, int, int, int]
 ) -> bytes | None:
-    return marked_spots(base, ours, theirs, [Block(*spot) for spot in spots], PlainMerge())
+    return marked_spots((base, ours, theirs), [Block(*spot) for spot in spots], PlainMerge())
 
 
 def regions(content: bytes | None) -> list[list[str]]:
@@ -314,4 +314,4 @@ def test_a_side_without_a_last_line_feed_gets_one() -> None:
 
 
 def test_binaries_are_not_shown() -> None:
-    assert marked_spots(LETTERS, WITH_U, WITH_T, [Block(4, 4, 3, 4)], Binary()) is None
+    assert marked_spots((LETTERS, WITH_U, WITH_T), [Block(4, 4, 3, 4)], Binary()) is None
