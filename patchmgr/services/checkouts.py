@@ -135,6 +135,9 @@ def _is_patched(checkout: Checkout, file: AppliedFile) -> bool:
     """Return whether an edited file still has a change that the patches made."""
     kept = checkout.original_file(file), checkout.patched_file(file)
     files = (*kept, found_file(checkout, file.path))
+    modes = [found and found.mode for found in files]
+    if None not in modes and modes[0] != modes[1] == modes[2]:
+        return True
     old, patched, now = (b"" if found is None else found.content for found in files)
     return not all(undone_changes(old, patched, now))
 

@@ -473,6 +473,22 @@ def test_commits_below_a_staged_edit_are_taken_out_and_the_edit_is_kept(stage: S
     assert lines == ["-line 9", "+mine"]
 
 
+def test_a_mode_that_a_series_changed_counts_in_an_edited_file(stage: Stage) -> None:
+    modes = "diff --git a/pkg/a.py b/pkg/a.py\nold mode 100644\nnew mode 100755\n"
+    (stage.root / "series/s/only.patch").write_text(modes)
+    (stage.root / "series/s/series").write_text("only.patch\n")
+    checkout = stage.clone()
+    apply(stage, checkout)
+    place = checkout.root / "pkg/a.py"
+    place.write_text(text(l9="mine\n"))
+    assert f"unapply s --to {checkout.root} --force" in unapply(stage, checkout, code=1).err
+    unapply(stage, checkout, "--force")
+    assert checkout.git("status", "--porcelain") == ""
+    place.chmod(0o644)
+    place.write_text(text(l9="mine\n"))
+    unapply(stage, checkout, code=2)
+
+
 def test_unapply_refuses_to_bury_commits_on_top(stage: Stage) -> None:
     checkout = stage.clone()
     head = apply(stage, checkout, "--commit", "--json").json["head"]
