@@ -212,7 +212,9 @@ def unapply(
     say(f"{verb} {render.escape.counted(len(done.paths), 'file')} in {done.target}")
     if done.edits is not None:
         root, file = typed(done.target), typed(done.edits)
-        tool = f"git -C {root} apply --reject {file}" if to else f"patch -d {root} -p1 -i {file}"
+        # Below the folder of another repository, git would skip all files of the patch.
+        alone = "--git-dir=/dev/null " if python is not None or site is not None else ""
+        tool = f"git {alone}-C {root} apply --reject {file}"
         kept = view_of().verb("Would keep your edits in", "Your edits are in")
         say(f"{kept} {done.edits}", f"To make them again: {tool}")
 

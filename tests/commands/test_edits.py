@@ -122,12 +122,26 @@ def test_an_edit_is_kept_when_its_series_has_changed_since_it_was_applied(
     assert picture(house.site, without=()) == before
     house.run("apply")
     file = told.strip().rpartition(" ")[2]
-    assert f"patch -d {house.site} -p1 -i {file}" in told
+    assert f"git --git-dir=/dev/null -C {house.site} apply --reject {file}" in told
     kept = Path(file).read_text().splitlines()
     lines = [line for line in kept if line[:1] in ("+", "-") and line[:2] not in ("++", "--")]
     assert lines == ["-line 20", "+mine", "+mine"]
     Repository(house.site, is_there=True).git("apply", "--include=demo/a.py", file)
     assert "mine\n" in house.read("demo/a.py") and "other\n" in house.read("demo/a.py")
+
+
+def test_the_printed_command_makes_edits_again_in_a_folder_of_another_repository(
+    house: House,
+) -> None:
+    house.run("apply")
+    edits = {"demo/a.py": b"\0binary", "demo/new/deep.py": b"mine\n"}
+    for path, content in edits.items():
+        (house.site / path).write_bytes(content)
+    told = house.run("unapply", "--force").err
+    house.run("apply")
+    around = Repository(house.site.parent)
+    around.git(*told.partition("To make them again: git ")[2].split())
+    assert {path: (house.site / path).read_bytes() for path in edits} == edits
 
 
 def test_edits_go_to_a_new_file_each_time(house: House) -> None:
