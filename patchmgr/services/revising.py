@@ -26,7 +26,7 @@ from patchmgr.formats.header_edits import with_diff
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_listed, parse_patch
 from patchmgr.formats.series_files import without_strip, write_series
-from patchmgr.formats.shown import shown
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.patch import Patch, own_author
 from patchmgr.model.series import SeriesFile
@@ -311,7 +311,8 @@ def name_stopped(opened: OpenSeries, state: State) -> None:
     end, fault = _reach(opened, left, state)
     if fault is not None and _reach(opened, left[: end + 1], opened.state)[1] is None:
         opened.session.say(f"From now on, {fault.message}")
-        opened.session.say(f"To correct it: patchmgr push {shown(left[end])} --force")
+        where = f"--series {opened.name} --to {typed(opened.need_checkout().root)}"
+        opened.session.say(f"To correct it: patchmgr push {typed(left[end])} --force {where}")
 
 
 def _reach(
