@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.overlays import start_check
-from patchmgr.formats.shown import typed
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded_conflict import Recalled
@@ -539,11 +539,15 @@ def unapply_from_package(
         if not is_forced:
             _refuse_edited(target, present)
         is_same = present.onto == distribution.version
+        found = tuple(_edited_in_package(target, present))
         old = {
             file.path: target.patched_file(file)
-            for file in _edited_in_package(target, present)
+            for file in found
             if target.is_original(file.path, target.original_file(file), if_unhashed=is_same)
         }
+        left = ", ".join(shown(file.path) for file in found if file.path not in old)
+        if left:
+            session.say(f"Left as they are, because they are of another build: {left}")
         replaced = replaced_paths(target, present)
         exchange = plan_files(target, present, {}, None, replaced=replaced, given_up=old)
         edits = keep_edits(session, name, old, {path: target.tree.read(path) for path in old})
