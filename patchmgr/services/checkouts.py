@@ -145,9 +145,17 @@ def _is_patched(checkout: Checkout, file: AppliedFile) -> bool:
 def unlike_head(
     checkout: Checkout, files: Collection[AppliedFile], changed: Collection[str]
 ) -> tuple[AppliedFile, ...]:
-    """Return the applied files that may differ from HEAD; `changed` are the paths that do."""
+    """Return the applied files that may differ from HEAD; `changed` are the paths that do.
+
+    git does not say so of files that are marked skip-worktree or assume-unchanged.
+    """
     index = checkout.clone.index()
-    return tuple(f for f in files if f.path in changed or (not f.before and f.path not in index))
+
+    def may_differ(file: AppliedFile) -> bool:
+        known = index.get(file.path)
+        return file.path in changed or (known.is_hidden if known else not file.before)
+
+    return tuple(file for file in files if may_differ(file))
 
 
 def applied_now(checkout: Checkout, head: str) -> Record | None:

@@ -489,6 +489,20 @@ def test_a_mode_that_a_series_changed_counts_in_an_edited_file(stage: Stage) -> 
     unapply(stage, checkout, code=2)
 
 
+@pytest.mark.parametrize("mark", ["--skip-worktree", "--assume-unchanged"])
+def test_unapply_sees_an_edit_that_git_was_told_to_ignore(stage: Stage, mark: str) -> None:
+    checkout = stage.clone()
+    place = checkout.root / "pkg/a.py"
+    original = place.read_bytes()
+    apply(stage, checkout)
+    checkout.git("update-index", mark, "pkg/a.py")
+    place.write_bytes(place.read_bytes() + b"mine\n")
+    assert f"unapply s --to {checkout.root} --force" in unapply(stage, checkout, code=1).err
+    unapply(stage, checkout, "--force")
+    assert place.read_bytes() == original
+    assert b"+mine" in (stage.root / ".patchmgr/s-edits.patch").read_bytes()
+
+
 def test_unapply_refuses_to_bury_commits_on_top(stage: Stage) -> None:
     checkout = stage.clone()
     head = apply(stage, checkout, "--commit", "--json").json["head"]
