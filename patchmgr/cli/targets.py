@@ -215,8 +215,7 @@ def unapply(
         # Below the folder of another repository, git would skip all files of the patch.
         alone = "--git-dir=/dev/null " if python is not None or site is not None else ""
         tool = f"git {alone}-C {root} apply --reject {file}"
-        kept = view_of().verb("Would keep your edits in", "Your edits are in")
-        say(f"{kept} {done.edits}", f"To make them again: {tool}")
+        say(f"To make your edits again: {tool}")
 
 
 def verify(

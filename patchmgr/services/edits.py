@@ -253,6 +253,9 @@ def keep_edits(
             write_synced(place, diff)
         except OSError as fault:
             raise unwritable(str(place), fault) from fault
+    # Said now: Ctrl-C while the files are restored ends the command right after that.
+    kept = "Would keep your edits in" if session.is_dry_run else "Your edits are in"
+    session.say(f"{kept} {place}")
     return place
 
 

@@ -119,6 +119,7 @@ def test_an_edit_is_kept_when_its_series_has_changed_since_it_was_applied(
     for verb in ("apply", "unapply"):
         assert command in house.run(verb, code=1).err
     told = house.run("unapply", "--force").err
+    assert told.startswith(f"Your edits are in {house.shop.root}")  # before the files are restored
     assert picture(house.site, without=()) == before
     house.run("apply")
     file = told.strip().rpartition(" ")[2]
@@ -140,7 +141,7 @@ def test_the_printed_command_makes_edits_again_in_a_folder_of_another_repository
     told = house.run("unapply", "--force").err
     house.run("apply")
     around = Repository(house.site.parent)
-    around.git(*told.partition("To make them again: git ")[2].split())
+    around.git(*told.partition("To make your edits again: git ")[2].split())
     assert {path: (house.site / path).read_bytes() for path in edits} == edits
 
 

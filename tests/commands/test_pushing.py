@@ -377,7 +377,7 @@ def test_an_edit_is_kept_when_its_series_has_changed_since_it_was_pushed(
     told = three.stage.run(*says.split()[1:], "--force").err
     assert three.checkout.git("status", "--porcelain") == ""
     three.stage.run("push", "-a", "--series", "w", "--to", three.root)
-    again = told.partition("To make them again: git ")[2].split()
+    again = told.partition("To make your edits again: git ")[2].split()
     three.checkout.git(*again)
     diff = three.run("changes").out.splitlines()
     lines = [line for line in diff if line[:1] in ("+", "-") and line[:2] not in ("++", "--")]
