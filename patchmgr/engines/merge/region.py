@@ -148,22 +148,28 @@ def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     for n in range(1, len(found) - 1, 2):
         before, region, after = found[n - 1 : n + 2]
         assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
-        both = region.ours, region.theirs
-        ends = zip(*(lines[::-1] for lines in (*both, before)), strict=False)
-        up = sum(1 for _ in takewhile(lambda x: len({*x}) == 1 and x[0].strip(), ends))
-        down = sum(1 for _ in takewhile(_is_closed, zip(*both, after, strict=False)))
-        least = min(map(len, both))
-        if not region.base and 0 < down < least:
-            first = after[:down]
-            ours, theirs = (side[down:] + first for side in both)
-            found[n] = Region((), ours, theirs, head=region.head[down:], tail=region.tail + first)
-            found[n - 1], found[n + 1] = before + first, after[down:]
-        elif not region.base and 0 < up < min(least, len(before)) and not before[-up - 1].strip():
-            last = before[-up:]
-            ours, theirs = (last + side[:-up] for side in both)
-            found[n] = Region((), ours, theirs, head=region.head, tail=region.tail[:-up])
-            found[n - 1], found[n + 1] = before[:-up], last + after
+        if not region.base:
+            found[n - 1 : n + 2] = _slid(before, region, after)
     return tuple(found)
+
+
+def _slid(before: Lines, region: Region, after: Lines) -> tuple[Lines, Region, Lines]:
+    both = region.ours, region.theirs
+    least = min(map(len, both))
+    down = sum(1 for _ in takewhile(_is_closed, zip(*both, after, strict=False)))
+    if 0 < down < least:
+        first = after[:down]
+        ours, theirs = (side[down:] + first for side in both)
+        slid_down = Region((), ours, theirs, head=region.head[down:], tail=region.tail + first)
+        return before + first, slid_down, after[down:]
+    ends = zip(*(lines[::-1] for lines in (*both, before)), strict=False)
+    up = sum(1 for _ in takewhile(lambda x: len({*x}) == 1 and x[0].strip(), ends))
+    if 0 < up < min(least, len(before)) and not before[-up - 1].strip():
+        last = before[-up:]
+        ours, theirs = (last + side[:-up] for side in both)
+        slid_up = Region((), ours, theirs, head=region.head, tail=region.tail[:-up])
+        return before[:-up], slid_up, last + after
+    return before, region, after
 
 
 def _is_closed(lines: tuple[str, ...]) -> bool:
