@@ -505,8 +505,14 @@ def _package_exchange(
     if warns:
         for path, content in start_check(target.distribution.name).items():
             files[path] = Content(Entry(REGULAR, blob_id(content)), content)
+    return plan_files(target, _own_files(target, present), files, record, originals=originals)
+
+
+def _own_files(target: Installation, present: Record | None) -> tuple[AppliedFile, ...]:
+    """Return the files of a record that no other program has written since."""
     replaced = replaced_paths(target, present)
-    return plan_files(target, present, files, record, replaced=replaced, originals=originals)
+    files = () if present is None else present.files
+    return tuple(file for file in files if file.path not in replaced)
 
 
 def _refuse_shared(target: Installation, files: Collection[str]) -> None:
@@ -548,8 +554,7 @@ def unapply_from_package(
         left = ", ".join(shown(file.path) for file in found if file.path not in old)
         if left:
             session.say(f"Left as they are, because they are of another build: {left}")
-        replaced = replaced_paths(target, present)
-        exchange = plan_files(target, present, {}, None, replaced=replaced, given_up=old)
+        exchange = plan_files(target, _own_files(target, present), {}, None, given_up=old)
         edits = keep_edits(session, name, old, {path: target.tree.read(path) for path in old})
         if not session.is_dry_run:
             target.replace(exchange)

@@ -332,22 +332,20 @@ def plan_exchange(
 
 def plan_files(
     target: Target,
-    applied: Record | None,
+    applied: Collection[AppliedFile],
     wanted: Mapping[str, Content | None],
     record: Record | None,
     *,
-    replaced: Collection[str],
     originals: Mapping[str, WorkFile | None] | None = None,
     given_up: Collection[str] = (),
 ) -> Exchange:
     """Plan how to replace the applied files of an installed package with the `wanted` ones.
 
-    The files in `replaced` have been written by another program since the series was applied; they
-    count as originals. `originals` has the old contents of files that somebody has edited. The
-    edits to the files in `given_up` are overwritten.
+    `applied` are the files that the series has changed, without those that another program has
+    written since. `originals` has the old contents of files that somebody has edited. The edits to
+    the files in `given_up` are overwritten.
     """
-    files = applied.files if applied is not None else ()
-    old = {file.path: file for file in files if file.path not in replaced}
+    old = {file.path: file for file in applied}
     leaving = _leaving(old, wanted)
     refuse_same_names(target.root, [p for p, content in wanted.items() if content is not None])
     rows = [
