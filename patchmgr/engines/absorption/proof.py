@@ -29,7 +29,8 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs, TextMerge
 
 _WORD = re.compile(rb"\w")
-_QUOTED = late_pattern(rb"(\"{3}|'{3}).*?\1|/\*.*?\*/", re.DOTALL)
+# One without an end goes to the end of the text. Otherwise, each beginning would search all of it.
+_QUOTED = late_pattern(rb"\*/|(\"{3}|'{3}).*?(?:\1|\Z)|/\*.*?(?:\*/|\Z)", re.DOTALL)
 # Lines that begin a block or section at any indentation, lines that end one, and decorators.
 _OPENS = late_pattern(
     rb"\s*(?:\[[^\]]*\]\s*$|#\s*(?:if|el)|<!--|```|(?:case|default|public|private|protected)\b)"
@@ -62,10 +63,11 @@ class Text:
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:
         """For each line inside a comment or long string, by number, the mark that ends it."""
-        found = dict[int, bytes]()
+        found, line, at = dict[int, bytes](), 0, 0
         for mark in _QUOTED.finditer(self.content):
-            first, last = (self.content.count(b"\n", 0, at) for at in mark.span())
-            found |= dict.fromkeys(range(first + 1, last + 1), mark[0][-2:])
+            first = line + self.content.count(b"\n", at, mark.start())
+            line, at = first + mark[0].count(b"\n"), mark.end()
+            found |= dict.fromkeys(range(first + 1, line + 1), mark[1] or b"*/")
         return found
 
     def around(self, line: int) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.engines.absorption.proof import (
     Drop,
+    Text,
     checked,
     why_needed,
 )
@@ -202,3 +203,20 @@ def test_a_decorator_belongs_to_its_function(ours: str, is_needed: bool) -> None
     base = "def f():\n    a\n\ndef g():\n    b\n"
     found = why("a.py", base, base.replace("def g", "@d\ndef g"), ours)
     assert found == ("upstream has @d in another block" if is_needed else None)
+
+
+@table(
+    ("text", "quoted"),
+    {
+        "a comment": (b"a /* b\nc */\nd\n", {1: b"*/"}),
+        "a long string": (b'a = """b\n/* c\n"""\nd\n', {1: b'"""', 2: b'"""'}),
+        "no end": (b"a\n/* b\nc\n", {2: b"*/"}),
+        "many without an end": (b"/* a\n" * 20_000, dict.fromkeys(range(1, 20_000), b"*/")),
+        "a pattern for files": (b'a = "**/*.py"\nb\n', {}),
+    },
+)
+def test_lines_inside_comments_and_long_strings_are_quoted(
+    text: bytes, quoted: dict[int, bytes]
+) -> None:
+    found = Text(text)
+    assert {n: mark for n, mark in found.quoted.items() if n < len(found.lines)} == quoted
