@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from patchmgr import commands, render, services
 from patchmgr.cli.rebasing import show_rebase
 from patchmgr.cli.root import (
-    DryRun,
-    Json,
     MaybeName,
     answer,
     argument,
@@ -22,6 +20,7 @@ from patchmgr.cli.root import (
     say,
     say_next,
     say_raw,
+    takes,
     view_of,
 )
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, UsageError
@@ -38,7 +37,8 @@ if TYPE_CHECKING:
 Id = Annotated[str, argument("ID", "The id of a conflict, or the first characters of the id.")]
 
 
-def list_(json: Json = False) -> None:
+@takes("json")
+def list_() -> None:
     """List the recorded conflicts and their resolutions.
 
     Example: patchmgr conflicts list
@@ -53,13 +53,13 @@ def list_(json: Json = False) -> None:
     answer("conflicts list", None, text, conflicts=values, findings=findings, pulled=sources)
 
 
+@takes("json")
 def show_(
     name: Id,
     format_: Annotated[
         str, option("--format terminal|markdown", "The output format.")
     ] = "terminal",
     full: Annotated[bool, option("--full", "Show the whole work order, however long.")] = False,
-    json: Json = False,
 ) -> None:
     """Show both sides of a conflict, and its resolution if it has one.
 
@@ -97,13 +97,12 @@ def show_(
     answer("conflicts show", None, text, pages=True, **{"work_order": None, **value})
 
 
+@takes("dry_run", "json")
 def conflicts_resolve(
     name: Id,
     file: Annotated[
         Path, argument("FILE", "A file with the resolved lines, or the whole resolved file.")
     ],
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Record a resolution of a conflict.
 
@@ -123,6 +122,7 @@ def _tell_solved(verb: str, session: Session, solved: Sequence[Recorded]) -> Non
     say_next(session)
 
 
+@takes("dry_run", "json")
 def propose(
     name: Id,
     file: Annotated[
@@ -143,8 +143,6 @@ def propose(
     because: Annotated[str, option("--because TEXT", "The reason for accepting FILE.")] = "",
     by: Annotated[str, option("--by NAME", "Who proposes the resolution.")] = "",
     run: Annotated[bool, option("--run", "Also run the series' check commands.")] = False,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Check a proposed resolution, and save it if it passes.
 
@@ -181,14 +179,13 @@ def propose(
     end_if(not proposed.has_passed, EXIT_FINDINGS)
 
 
+@takes("dry_run", "json")
 def accept(
     name: Id,
     side: Annotated[
         str | None, argument("[ours|theirs|proposed]", "What to accept as the resolution.")
     ] = None,
     because: Annotated[str, option("--because TEXT", "The reason for accepting a finding.")] = "",
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Record one side, or the proposal, as the resolution.
 
@@ -224,7 +221,8 @@ def accept(
     _tell_solved("accept", session, solved)
 
 
-def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
+@takes("dry_run", "json")
+def forget(name: Id) -> None:
     """Forget a recorded resolution or an accepted finding.
 
     Example: patchmgr conflicts forget 4f08e2008bf8
@@ -239,14 +237,13 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
     answer("conflicts forget", None, text, forgotten=names)
 
 
+@takes("dry_run", "json")
 def learn(
     merge: Annotated[str, argument("MERGE", "A merge commit, or a range A..B.")],
     git: Annotated[Path, option("--git REPO", "The clone that contains MERGE.")],
     was: Annotated[
         str | None, option("--was OLD", "The head of the branch before the rebase that made A..B.")
     ] = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Learn resolutions from a finished merge or rebase.
 
@@ -269,7 +266,8 @@ Branch = Annotated[
 ]
 
 
-def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
+@takes("dry_run", "json")
+def pull(where: Where, branch: Branch = None) -> None:
     """Fetch another workspace's resolutions, as proposals.
 
     Only the folder conflicts/ in the newest commit is fetched. A pulled resolution becomes a
@@ -284,7 +282,8 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
     answer("conflicts pull", pulled, render.conflicts.pulled_text(pulled, view_of()))
 
 
-def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
+@takes("dry_run", "json")
+def push(where: Where, branch: Branch = None) -> None:
     """Share your resolutions with another workspace.
 
     This adds the resolutions of this workspace to the folder conflicts/ of a git repository, as one
@@ -296,7 +295,8 @@ def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
     answer("conflicts push", pushed, render.conflicts.pushed_text(pushed, view_of()))
 
 
-def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
+@takes("dry_run")
+def resolve(name: MaybeName = None) -> None:
     """Resolve the conflicts of a rebase in the terminal.
 
     This lists the patches with their verdicts. For each conflict, it shows base, ours, theirs, the

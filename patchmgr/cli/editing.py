@@ -9,14 +9,14 @@ from patchmgr import commands, render
 from patchmgr.cli.hunk_choice import chooser
 from patchmgr.cli.pushing import MaybePatch, OfSeries, To
 from patchmgr.cli.root import (
-    DryRun,
-    Json,
+    Given,
     answer,
     argument,
     open_checkout_series,
     open_series,
     option,
     show_diff,
+    takes,
     view_of,
 )
 from patchmgr.errors import UsageError
@@ -24,6 +24,7 @@ from patchmgr.errors import UsageError
 Patch = Annotated[str, argument(None, "A patch: its name, the start of its name, or its number.")]
 
 
+@takes("dry_run", "json")
 def edit(
     patch: MaybePatch = None,
     subject: Annotated[str | None, option("--subject TEXT", "The new subject.")] = None,
@@ -36,8 +37,6 @@ def edit(
     ] = [],  # noqa: B006 - typer copies it
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Change the header of a patch, with options or in an editor.
 
@@ -49,13 +48,12 @@ def edit(
     answer("edit", done, render.authoring.edited_header_text(done, view_of()))
 
 
+@takes("dry_run", "json")
 def rename(
     patch: Annotated[str, argument("[PATCH]", "The patch to rename; default: the top patch.")],
     new: Annotated[str | None, argument("NEW")] = None,
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Rename a patch.
 
@@ -68,12 +66,11 @@ def rename(
     answer("rename", done, render.authoring.edited_header_text(done, view_of()))
 
 
+@takes("dry_run", "json")
 def drop(
     patches: Annotated[list[str], argument("PATCH...")],
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Remove patches from the series and delete their files.
 
@@ -86,6 +83,7 @@ def drop(
     answer("drop", done, render.authoring.revised_text(done, view_of()))
 
 
+@takes("dry_run", "json")
 def move(
     patch: Patch,
     before: Annotated[
@@ -100,8 +98,6 @@ def move(
     ] = None,
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Move a patch within its series, or to another series.
 
@@ -120,6 +116,7 @@ def move(
     answer("move", done, render.authoring.revised_text(done, view_of()))
 
 
+@takes("dry_run", "json")
 def fold(
     patches: Annotated[list[str] | None, argument("[PATCH]...", "The patches to fold.")] = None,
     into: Annotated[
@@ -134,8 +131,6 @@ def fold(
     ] = 1,
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Fold patches, or a diff, into another patch.
 
@@ -151,6 +146,7 @@ def fold(
     answer("fold", done, render.authoring.revised_text(done, view_of()))
 
 
+@takes("dry_run", "json")
 def split(
     patch: Patch,
     new: Annotated[str, argument("NEW", "The name of the new patch.")],
@@ -170,8 +166,6 @@ def split(
     message: Annotated[str, option("--message -m TEXT", "The text below the subject.")] = "",
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Split off part of a patch into a new patch after it.
 
@@ -194,6 +188,7 @@ def split(
     answer("split", done, render.authoring.revised_text(done, view_of()))
 
 
+@takes("json")
 def show_(
     patch: MaybePatch = None,
     header: Annotated[bool, option("--header", "Print only the header.")] = False,
@@ -202,7 +197,6 @@ def show_(
     ] = False,
     to: To = None,
     series: OfSeries = None,
-    json: Json = False,
 ) -> None:
     """Print a patch, by default the top patch.
 
@@ -215,7 +209,7 @@ def show_(
         answer("show", None, render.authoring.edits_text(found, files), **value)
         return
     found = commands.show.shown_patch(session, patch, options)
-    if json:
+    if Given.wants_json:
         answer("show", None, "", **render.authoring.patch_value(found))
         return
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
@@ -224,10 +218,10 @@ def show_(
 Count = Annotated[int, option("-n N", "The number of operations.", min=1)]
 
 
+@takes("json")
 def log(
     number: Annotated[int | None, argument("[NUMBER]", "Show what this operation changed.")] = None,
     most: Annotated[int, option("-n N", "List the newest N operations; 0 lists all.", min=0)] = 20,
-    json: Json = False,
 ) -> None:
     """List past changes to the workspace and its checkouts.
 
@@ -243,14 +237,13 @@ def log(
     answer("log", None, text, operations=render.authoring.log_value(found))
 
 
+@takes("dry_run", "json")
 def undo(
     count: Count = 1,
     to: Annotated[
         int | None,
         option("--to NUMBER", "Undo all operations after this one; 0 undoes everything."),
     ] = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Undo the last change to the workspace and its checkouts.
 
@@ -262,7 +255,8 @@ def undo(
     answer("undo", None, text, **render.authoring.turn_value(done))
 
 
-def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
+@takes("dry_run", "json")
+def redo(count: Count = 1) -> None:
     """Redo the change that was last undone.
 
     Example: patchmgr redo
@@ -273,6 +267,7 @@ def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
     answer("redo", None, text, **render.authoring.turn_value(done))
 
 
+@takes("dry_run", "json")
 def guard(
     patch: Annotated[str | None, argument("[PATCH]")] = None,
     guards: Annotated[
@@ -280,8 +275,6 @@ def guard(
     ] = None,
     none: Annotated[bool, option("--none", "Remove all guards of the patch.")] = False,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """List the guards in a series, or set the guards of a patch.
 

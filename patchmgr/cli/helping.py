@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from patchmgr import __version__, commands, render
-from patchmgr.cli.root import Given, Json, answer, argument, option, say, show
+from patchmgr.cli.root import Given, answer, argument, common_options, option, say, show, takes
 from patchmgr.errors import UsageError
 
 GROUPS = {
@@ -83,7 +83,11 @@ class _Helped:
 
 
 class Command(_Helped, TyperCommand):
-    """A command with the help format of this module."""
+    """A command with the help format of this module, and with the options that `takes` names."""
+
+    def __init__(self, *arguments: Any, **given: Any) -> None:
+        shared = [common_options()[name] for name in getattr(given["callback"], "takes", ())]
+        super().__init__(*arguments, **{**given, "params": [*given["params"], *shared]})
 
 
 class Group(_Helped, TyperGroup):
@@ -144,6 +148,7 @@ def _argument(parameter: Any) -> str:
     return f"[{name}]" if is_bare else str(name)
 
 
+@takes("json")
 def help_(
     context: typer.Context,
     topic: Annotated[list[str] | None, argument("[TOPIC]...", "A topic or a command.")] = None,
@@ -151,7 +156,6 @@ def help_(
     skill: Annotated[
         bool, option("--skill", "Print a topic as a skill file for an agent.")
     ] = False,
-    json: Json = False,
 ) -> None:
     """Explain a topic or a command, or list the topics.
 
@@ -182,7 +186,7 @@ def help_(
         value = {"name": found.name, "about": found.about, "text": found.text}
         answer("help", None, render.manual.topic_text(found), topic=value)
         return
-    if json or skill:
+    if Given.wants_json or skill:
         raise UsageError("--json and --skill need a topic; for a command, use --help")
     command, words = known[" ".join(topic)]
     with type(context)(command, info_name=" ".join(words[1:]), parent=context.find_root()) as below:

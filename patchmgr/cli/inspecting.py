@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
-    DryRun,
-    Json,
+    Given,
     MaybeName,
     Names,
-    Quiet,
-    Select,
-    Verbose,
     answer,
     argument,
     end_if,
@@ -24,6 +20,7 @@ from patchmgr.cli.root import (
     open_session,
     option,
     say,
+    takes,
     view_of,
 )
 from patchmgr.errors import EXIT_FINDINGS, PatchmgrError, UsageError
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
     from patchmgr.model.check import Checked
 
 
+@takes("select", "dry_run", "verbose", "quiet", "json")
 def check(
     names: Names = None,
     run: Annotated[bool, option("--run", "Also run the series' check commands.")] = False,
@@ -54,11 +52,6 @@ def check(
     junit: Annotated[
         Path | None, option("--junit FILE", "Also write the results as JUnit XML.")
     ] = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Check every patch; exit with code 4 if a check fails.
 
@@ -83,13 +76,13 @@ def check(
     else:
         wanted = command if run or command else None
         results = [commands.check.check(session, name, wanted) for name in chosen]
-    if junit is not None and not dry_run:
+    if junit is not None and not Given.is_dry_run:
         _write_junit(junit, results)
     is_sound = all(checked.is_sound for checked in results)
     text = chain.from_iterable(render.checks.checked_text(checked, view) for checked in results)
     values = [*map(render.checks.checked_value, results)]
     answer("check", None, text, sound=is_sound, series=values)
-    if not (is_sound or json or view.is_line):
+    if not (is_sound or Given.wants_json or view.is_line):
         say(f"Checks failed for: {', '.join(one.series for one in results if not one.is_sound)}")
     end_if(not is_sound, EXIT_FINDINGS)
 
@@ -101,6 +94,7 @@ def _write_junit(path: Path, results: Sequence[Checked]) -> None:
         raise PatchmgrError("unwritable", f"{path} cannot be written: {fault.strerror}") from fault
 
 
+@takes("select", "quiet", "json")
 def audit(
     names: Names = None,
     trees: Annotated[
@@ -108,9 +102,6 @@ def audit(
         option("--trees OLD NEW", "Audit the change from one tree to another."),
     ] = None,
     repo: Annotated[Path, option("--repo DIR", "The repository that contains the trees.")] = Path(),
-    select: Select = [],  # noqa: B006 - typer copies it
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Look for faults that a clean merge can hide.
 
@@ -136,6 +127,7 @@ def audit(
     end_if(not all(audited.is_sound for audited in results), EXIT_FINDINGS)
 
 
+@takes("json")
 def notes(
     name: MaybeName = None,
     from_: Annotated[
@@ -144,7 +136,6 @@ def notes(
     to: Annotated[
         str | None, option("--to REF|TAG", "The state after the rebase; default: the pin.")
     ] = None,
-    json: Json = False,
 ) -> None:
     """Write a note on what a rebase did, or would do.
 
@@ -160,6 +151,7 @@ def notes(
     answer("notes", None, text, series=render.notes.note_value(found))
 
 
+@takes("dry_run", "verbose", "quiet", "json")
 def diff(
     name: MaybeName = None,
     from_: Annotated[str, option("--from TAG", "The earlier state of the series.")] = "",
@@ -174,10 +166,6 @@ def diff(
             "--hold PATH[::SYMBOL]", "Make `check` fail if this file or symbol changes; repeatable."
         ),
     ] = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Compare two states of a series, patch by patch.
 
@@ -200,13 +188,12 @@ def diff(
     answer("diff", None, text, pages=True, **value)
 
 
+@takes("select", "json")
 def why(
     place: Annotated[str, argument("FILE:LINE")],
     series: Annotated[
         str | None, option("--series S", "The series that the branch is built from.")
     ] = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    json: Json = False,
 ) -> None:
     """Show which patch of a series wrote a line.
 
@@ -221,11 +208,10 @@ def why(
     answer("why", origin, render.inspecting.origin_text(origin))
 
 
+@takes("dry_run", "json")
 def doctor(
     repair: Annotated[bool, option("--repair", "Repair stores that are broken.")] = False,
     prune: Annotated[bool, option("--prune", "Delete leftover files and refs.")] = False,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Check the tools and stores; exit with code 4 if one is broken.
 
@@ -234,7 +220,8 @@ def doctor(
     Example: patchmgr doctor --repair --prune --dry-run
     """
     session = look_for_session()
-    found = commands.doctor.examine(session, repairs=repair, prunes=prune, is_dry_run=dry_run)
+    is_dry_run = bool(Given.is_dry_run)
+    found = commands.doctor.examine(session, repairs=repair, prunes=prune, is_dry_run=is_dry_run)
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
     text = render.checks.doctor_text(found, color=view_of().color)
     answer("doctor", None, text, found=found, sound=is_sound)

@@ -12,9 +12,7 @@ import typer
 from patchmgr import commands, render
 from patchmgr.cli.root import (
     Confidence,
-    DryRun,
     Given,
-    Json,
     answer,
     argument,
     end_if,
@@ -22,6 +20,7 @@ from patchmgr.cli.root import (
     option,
     say,
     show,
+    takes,
     view_of,
 )
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError, UsageError
@@ -36,6 +35,7 @@ Upstream = Annotated[str, option("--upstream ours|theirs", "Which side is upstre
 Repository = Annotated[Path, option("--git REPO", "The clone to change.")]
 
 
+@takes("dry_run", "json")
 def merge_file(
     base: Annotated[Path, argument("BASE")],
     ours: Annotated[Path, argument("OURS")],
@@ -46,8 +46,6 @@ def merge_file(
     ] = None,
     upstream: Upstream = "ours",
     confidence: Confidence = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Merge one file as a rebase would.
 
@@ -57,7 +55,7 @@ def merge_file(
 
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
-    if json and output is None:
+    if Given.wants_json and output is None:
         raise UsageError(
             "--json prints to stdout, so name the file for the merged text with -o OUT"
         )
@@ -67,9 +65,9 @@ def merge_file(
     say(*render.recorded_conflicts.merged_lines(merged))
     value = render.recorded_conflicts.merged_value(merged)
     answer("merge-file", None, "", **value)
-    if output is not None and not dry_run:
+    if output is not None and not Given.is_dry_run:
         commands.merge_file.write_merged(merged, output)
-    elif output is None and not dry_run:
+    elif output is None and not Given.is_dry_run:
         sys.stdout.buffer.write(merged.content)
         sys.stdout.flush()
     _end(merged)
@@ -85,6 +83,7 @@ def _workspace() -> Workspace | None:
     return commands.merge_file.near_workspace(start.absolute(), is_named=bool(named))
 
 
+@takes("dry_run")
 def driver_install(
     repository: Repository = Path(),
     patterns: Annotated[
@@ -92,7 +91,6 @@ def driver_install(
         option("--pattern GLOB", "Use patchmgr only for files that match GLOB; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
     upstream: Upstream = "ours",
-    dry_run: DryRun = False,
 ) -> None:
     """Install the merge driver in a clone.
 
@@ -108,17 +106,20 @@ def driver_install(
         patterns=patterns,
         upstream=upstream,
         workspace=_workspace(),
-        is_dry_run=dry_run,
+        is_dry_run=bool(Given.is_dry_run),
     )
     show(render.recorded_conflicts.installation_text(change, view_of()))
 
 
-def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -> None:
+@takes("dry_run")
+def driver_uninstall(repository: Repository = Path()) -> None:
     """Remove the merge driver from a clone.
 
     Example: patchmgr merge-driver uninstall --git ~/src/vllm
     """
-    change = commands.merge_driver.uninstall_driver(repository.absolute(), is_dry_run=dry_run)
+    change = commands.merge_driver.uninstall_driver(
+        repository.absolute(), is_dry_run=bool(Given.is_dry_run)
+    )
     show(render.recorded_conflicts.installation_text(change, view_of()))
 
 
@@ -152,12 +153,12 @@ def driver_run(
     _end(merged, 1)
 
 
+@takes("dry_run")
 def mergetool(
     names: Annotated[list[str] | None, argument("[FILE]...")] = None,
     tool: Annotated[
         str | None, option("--tool TOOL", "The merge tool; for a list: git mergetool --tool-help.")
     ] = None,
-    dry_run: DryRun = False,
 ) -> None:
     """Resolve the conflicts of a rebase with git's merge tool.
 
@@ -170,4 +171,4 @@ def mergetool(
     session = open_session()
     result = commands.mergetool.run_mergetool(session, names or (), tool=tool)
     say(*render.recorded_conflicts.tool_lines(result, view_of()))
-    end_if(result.left and not dry_run, EXIT_CONFLICTS)
+    end_if(result.left and not Given.is_dry_run, EXIT_CONFLICTS)

@@ -9,16 +9,12 @@ from msgspec.structs import replace
 
 from patchmgr import commands, render
 from patchmgr.cli.root import (
-    DryRun,
-    Json,
     MaybeName,
-    Quiet,
-    Select,
     answer,
     argument,
-    flag,
     open_series,
     option,
+    takes,
     view_of,
 )
 from patchmgr.cli.targets import PackageName, Python, Site, location_of
@@ -36,11 +32,9 @@ FirstParent = Annotated[
 Squash = Annotated[
     bool, option("--squash", "If the fork contains merges, import it as a single patch.")
 ]
-EveryPatch = Annotated[
-    bool, flag("is_verbose", "--verbose -v", "List every patch, however many there are.")
-]
 
 
+@takes("dry_run", "every_patch", "quiet", "json")
 def import_(
     sources: Annotated[list[str] | None, argument("SOURCE...")] = None,
     series: Annotated[str, option("--series S", "The series to append to.")] = "",
@@ -70,10 +64,6 @@ def import_(
     linearize: Linearize = False,
     first_parent: FirstParent = False,
     squash: Squash = False,
-    dry_run: DryRun = False,
-    verbose: EveryPatch = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Append patches from files, folders, git commits or StGit.
 
@@ -150,6 +140,7 @@ def _stack(stgit: Path | None, given: list[str]) -> tuple[Path, str | None] | No
     return stgit, given[0] if given else None
 
 
+@takes("select", "dry_run", "json")
 def export_(
     name: MaybeName = None,
     form: Annotated[
@@ -165,9 +156,6 @@ def export_(
     force: Annotated[
         bool, option("--force", "Replace files even if patchmgr did not write them.")
     ] = False,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Export a series for another tool.
 

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from patchmgr import commands, render
 from patchmgr.cli.hunk_choice import chooser
 from patchmgr.cli.root import (
-    DryRun,
     Given,
-    Json,
-    Select,
     answer,
     argument,
     end_if,
@@ -19,6 +16,7 @@ from patchmgr.cli.root import (
     option,
     say,
     show_diff,
+    takes,
     view_of,
 )
 from patchmgr.errors import UsageError
@@ -42,6 +40,7 @@ MaybePatch = Annotated[
 _A_PATCH = "A patch (its name, or the start of its name), or how many patches to"
 
 
+@takes("dry_run", "json")
 def new(
     name: str,
     subject: Annotated[str, option("--subject TEXT", "What the patch does, in one line.")] = "",
@@ -49,8 +48,6 @@ def new(
     author: Annotated[str, option("--author 'NAME <EMAIL>'", "The author.")] = "",
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Make an empty patch on top of the pushed patches.
 
@@ -65,6 +62,7 @@ def new(
     answer("new", None, f"{view_of().verb('Would make', 'Made')} {made}\n", patch=made)
 
 
+@takes("select", "dry_run", "json")
 def push(
     patch: Annotated[str | None, argument("[PATCH]", f"{_A_PATCH} push.")] = None,
     all_: Annotated[bool, option("--all -a", "Push all patches.")] = False,
@@ -73,9 +71,6 @@ def push(
     ] = False,
     to: To = None,
     series: OfSeries = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Push the next patch, the next N, all up to PATCH, or all.
 
@@ -86,6 +81,7 @@ def push(
     _tell(commands.push.push(session, patch, options, all_=all_), "push")
 
 
+@takes("dry_run", "json")
 def pop(
     patch: Annotated[str | None, argument("[PATCH]", f"{_A_PATCH} pop.")] = None,
     all_: Annotated[bool, option("--all -a", "Pop all patches.")] = False,
@@ -94,8 +90,6 @@ def pop(
     ] = False,
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Pop the top patch, the top N, all above PATCH, or all.
 
@@ -111,15 +105,13 @@ def _refuse_both(patch: str | None, all_: bool) -> None:
         raise UsageError("name a patch or give --all, not both")
 
 
+@takes("select", "dry_run", "json")
 def goto(
     patch: Annotated[
         str, argument(None, "A patch: its name, the start of its name, or its number; 0 pops all.")
     ],
     to: To = None,
     series: OfSeries = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Push or pop until PATCH is the top patch.
 
@@ -134,6 +126,7 @@ def _tell(done: Pushed, command: str) -> None:
     end_if(done.failure is not None or done.rejects, 1)
 
 
+@takes("dry_run", "json")
 def refresh(
     paths: Paths = None,
     patch: Annotated[
@@ -151,8 +144,6 @@ def refresh(
     interactive: Interactive = False,
     to: To = None,
     series: OfSeries = None,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Put your edits into the top patch, or into a patch below it.
 
@@ -185,7 +176,8 @@ def _show_list(found: Listing, command: str, nothing: str) -> None:
     answer(command, found, render.authoring.listing_text(found))
 
 
-def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
+@takes("json")
+def applied(to: To = None, series: OfSeries = None) -> None:
     """List the pushed patches; `>` marks the top.
 
     Example: patchmgr applied
@@ -194,11 +186,10 @@ def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
     _show_list(found, "applied", f"No patches of {found.series} are pushed.")
 
 
+@takes("select", "json")
 def unapplied(
     to: To = None,
     series: OfSeries = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    json: Json = False,
 ) -> None:
     """List the patches that are not pushed.
 
@@ -216,7 +207,8 @@ def _name(command: str, step: int, patch: str | None, to: Path | None, series: s
     answer(command, None, f"{name}\n", patch=name)
 
 
-def top(to: To = None, series: OfSeries = None, json: Json = False) -> None:
+@takes("json")
+def top(to: To = None, series: OfSeries = None) -> None:
     """Print the name of the top patch.
 
     Example: patchmgr top
@@ -224,9 +216,8 @@ def top(to: To = None, series: OfSeries = None, json: Json = False) -> None:
     _name("top", 0, None, to, series)
 
 
-def next_(
-    patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
-) -> None:
+@takes("json")
+def next_(patch: MaybePatch = None, to: To = None, series: OfSeries = None) -> None:
     """Print the name of the patch after the top, or after PATCH.
 
     Example: patchmgr next
@@ -234,9 +225,8 @@ def next_(
     _name("next", 1, patch, to, series)
 
 
-def prev(
-    patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
-) -> None:
+@takes("json")
+def prev(patch: MaybePatch = None, to: To = None, series: OfSeries = None) -> None:
     """Print the name of the patch before the top, or before PATCH.
 
     Example: patchmgr prev
@@ -244,9 +234,8 @@ def prev(
     _name("prev", -1, patch, to, series)
 
 
-def files(
-    patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
-) -> None:
+@takes("json")
+def files(patch: MaybePatch = None, to: To = None, series: OfSeries = None) -> None:
     """List the files of a patch, by default the top patch.
 
     The marks are: `+` added, `~` changed, `-` deleted.
@@ -260,6 +249,7 @@ def files(
     answer("files", found, render.authoring.files_text(found))
 
 
+@takes("json")
 def changes(
     paths: Paths = None,
     since: Annotated[
@@ -271,7 +261,6 @@ def changes(
     reverse: Annotated[bool, option("--reverse -R", "Print the reverse diff.")] = False,
     to: To = None,
     series: OfSeries = None,
-    json: Json = False,
 ) -> None:
     """Print, as a diff, the edits that are in no patch yet.
 
@@ -285,7 +274,7 @@ def changes(
     session, options = open_checkout_series(to, series)
     reach = commands.show.DiffRange(since, until, reverse)
     diff = commands.show.changes(session, paths or (), options, reach)
-    if json:
+    if Given.wants_json:
         answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
     else:
         show_diff(b"", diff)

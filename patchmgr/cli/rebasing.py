@@ -13,14 +13,9 @@ import typer
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     Confidence,
-    DryRun,
     Given,
-    Json,
     MaybeName,
     Names,
-    Quiet,
-    Select,
-    Verbose,
     answer,
     argument,
     end_if,
@@ -33,6 +28,7 @@ from patchmgr.cli.root import (
     say,
     say_next,
     show,
+    takes,
     text_of,
     view_of,
 )
@@ -48,6 +44,7 @@ if TYPE_CHECKING:
     from patchmgr.render.view import View
 
 
+@takes("select", "dry_run", "verbose", "quiet", "json")
 def rebase(
     names: Names = None,
     onto: Annotated[
@@ -57,7 +54,6 @@ def rebase(
         str | None,
         option("--every release|N", "With --onto A..B: try each release, or every Nth commit."),
     ] = None,
-    dry_run: DryRun = False,
     stop_at_conflict: Annotated[
         bool, option("--stop-at-conflict", "Stop at the first conflict.")
     ] = False,
@@ -107,10 +103,6 @@ def rebase(
         str, option("--format terminal|markdown", "The format of the table of targets.")
     ] = "terminal",
     confidence: Confidence = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Rebase the named series, or all, onto a new upstream state.
 
@@ -135,7 +127,7 @@ def rebase(
     if sum((bool(onto), continue_, skip, abort)) != 1:
         raise UsageError("give exactly one of --onto REF, --continue, --skip and --abort")
     shown_in = _shown_in(checkout, repo, exec_)
-    if (shown_in != commands.rebase.NOWHERE) and (dry_run or skip or abort):
+    if (shown_in != commands.rebase.NOWHERE) and (Given.is_dry_run or skip or abort):
         raise UsageError(
             "--checkout, --repo and --exec cannot be used with --dry-run, --skip or --abort"
         )
@@ -143,7 +135,7 @@ def rebase(
         raise UsageError("--other-edits needs --continue")
     if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
         raise UsageError("--resolver needs a command, and cannot be used with --checkout or --exec")
-    if resolver is not None and (dry_run or abort):
+    if resolver is not None and (Given.is_dry_run or abort):
         raise UsageError("--resolver cannot be used with --dry-run or --abort")
     if abort:
         commands.rebase.abort_rebase(session)
@@ -157,7 +149,7 @@ def rebase(
         if not onto:
             raise UsageError("--every and --format need --onto")
         targets = commands.rebase.read_targets(onto, every)
-        if not dry_run:
+        if not Given.is_dry_run:
             raise UsageError("several targets need --dry-run")
         outcomes = commands.rebase.rebase_onto_many(
             session, names or (), targets=targets, options=options
@@ -256,6 +248,7 @@ def show_rebase(
     end_if(result.has_conflicts, EXIT_CONFLICTS)
 
 
+@takes("dry_run", "json")
 def decide(
     patch: Annotated[str | None, argument("PATCH")] = None,
     verdict: Annotated[str | None, argument("absorbed|needed")] = None,
@@ -265,8 +258,6 @@ def decide(
     series: Annotated[str | None, option("--series S", "The series that contains PATCH.")] = None,
     list_: Annotated[bool, option("--list", "List the decisions.")] = False,
     forget: Annotated[bool, option("--forget", "Forget the decision about PATCH.")] = False,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Record whether a patch in conflict is already upstream.
 
@@ -303,6 +294,7 @@ def decide(
 _SUMMARY = 250_000  # characters; GitHub allows 1 MiB for the summary of a job
 
 
+@takes("select", "verbose", "quiet", "json")
 def plan(
     name: MaybeName = None,
     onto: Annotated[str, option("--onto REF", "The upstream state to reach.")] = ("upstream/main"),
@@ -314,10 +306,6 @@ def plan(
     branch: Annotated[
         str | None, option("--branch BRANCH", "The branch in REPO to merge into.")
     ] = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Plan the steps to an upstream state, and try each of them.
 
@@ -331,7 +319,7 @@ def plan(
     Example: patchmgr plan --git ~/src/vllm --branch my-fork --onto upstream/main
     """
     view = view_of()
-    if git is not None and branch is not None and name is None and not select:
+    if git is not None and branch is not None and name is None and not Given.selected:
         fork = commands.init.Branch(Path(os.path.abspath(git)), branch, onto)
         found = commands.plan.plan_branch(fork, open_root, onto=onto, most=most)
     elif git is not None or branch is not None:
@@ -349,16 +337,13 @@ def plan(
     end_if(found.has_conflicts, EXIT_CONFLICTS)
 
 
+@takes("select", "verbose", "quiet", "json")
 def forecast(
     name: MaybeName = None,
     watch: Annotated[
         int, option("--watch N", "Check the N newest open pull requests.", min=1)
     ] = 300,
     gh: Annotated[bool, option("--gh", "Use gh to leave out closed pull requests.")] = False,
-    select: Select = [],  # noqa: B006 - typer copies it
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Show what upstream's open pull requests would do to a series.
 
@@ -376,6 +361,7 @@ def forecast(
     answer("forecast", found, render.plans.forecast_text(found, view))
 
 
+@takes("select", "dry_run", "verbose", "quiet", "json")
 def sync(
     name: MaybeName = None,
     push: Annotated[str | None, option("--push REMOTE", "The remote to push to.")] = None,
@@ -394,11 +380,6 @@ def sync(
     output: Annotated[
         Path | None, option("--output DIR", "Write the result to DIR as JSON, Markdown and HTML.")
     ] = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Rebase up to the first conflict, and update a pull request.
 
@@ -413,7 +394,7 @@ def sync(
     Example: patchmgr sync vllm --dry-run --output out
     """
     view = view_of()
-    if push is None and not dry_run:
+    if push is None and not Given.is_dry_run:
         hint = "patchmgr sync --push origin; to push nothing: patchmgr sync --dry-run"
         raise UsageError("use --push REMOTE to name the remote to push to", hint)
     session, series = open_series(name)
@@ -423,7 +404,7 @@ def sync(
     found = commands.sync.sync(session, series, request)
     value = render.sync.sync_value(found)
     if output is not None:
-        _write(output, found, render.machine.document("sync", dry_run=dry_run, **value))
+        _write(output, found, render.machine.document("sync", dry_run=Given.is_dry_run, **value))
     answer("sync", None, render.sync.sync_text(found, view), **value)
     if not Given.wants_json:
         say(*(f"warning: {warning}" for warning in found.warnings))

@@ -9,9 +9,11 @@ import os
 import re
 import shlex
 import sys
+import time
+from functools import cache
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
     from patchmgr.services.open_series import CheckoutOptions
     from patchmgr.services.session import Session
-import time
+
+Verb = TypeVar("Verb", bound="Callable[..., None]")
 
 
 def option(usage: str, about: str | None = None, **more: Any) -> Any:
@@ -95,20 +98,50 @@ def flag(name: str, usage: str, about: str) -> Any:
     return option(usage, about, callback=note)
 
 
-def _select(symbols: list[str]) -> list[str]:
+def _select(symbols: list[str]) -> None:
     Given.selected = frozenset(symbols)
-    return symbols
 
 
-Select = Annotated[
-    list[str], option("--select SYM", "Select a guard symbol; repeatable.", callback=_select)
-]
-DryRun = Annotated[
-    bool, flag("is_dry_run", "--dry-run", "Show what would be done, but write nothing.")
-]
-Json = Annotated[bool, flag("wants_json", "--json", "Print one JSON document.")]
-Verbose = Annotated[bool, flag("is_verbose", "--verbose -v", "Also list what is unchanged.")]
-Quiet = Annotated[bool, flag("is_quiet", "--quiet -q", "Print only one line per series.")]
+def _common(
+    select: Annotated[
+        list[str], option("--select SYM", "Select a guard symbol; repeatable.", callback=_select)
+    ] = [],  # noqa: B006 - typer copies it
+    dry_run: Annotated[
+        bool, flag("is_dry_run", "--dry-run", "Show what would be done, but write nothing.")
+    ] = False,
+    verbose: Annotated[
+        bool, flag("is_verbose", "--verbose -v", "Also list what is unchanged.")
+    ] = False,
+    every_patch: Annotated[
+        bool, flag("is_verbose", "--verbose -v", "List every patch, however many there are.")
+    ] = False,
+    quiet: Annotated[
+        bool, flag("is_quiet", "--quiet -q", "Print only one line per series.")
+    ] = False,
+    json: Annotated[bool, flag("wants_json", "--json", "Print one JSON document.")] = False,
+) -> None:
+    """Declares the options that `takes` gives to commands; their values are stored in `Given`."""
+
+
+@cache
+def common_options() -> dict[str, Any]:
+    """Return the options that several commands share, as click's parameters, keyed by name."""
+    app = typer.Typer(add_completion=False)
+    app.command()(_common)
+    found = {option.name: option for option in typer.main.get_command(app).params}
+    for option in found.values():
+        option.expose_value = False
+    return found
+
+
+def takes(*names: str) -> Callable[[Verb], Verb]:
+    """Return a decorator that gives a command some of the common options, after its own."""
+
+    def with_options(verb: Verb) -> Verb:
+        vars(verb)["takes"] = names
+        return verb
+
+    return with_options
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:

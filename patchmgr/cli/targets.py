@@ -10,14 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
-    DryRun,
     Given,
-    Json,
     MaybeName,
     Names,
-    Quiet,
-    Select,
-    Verbose,
     answer,
     end_if,
     open_all_series,
@@ -25,6 +20,7 @@ from patchmgr.cli.root import (
     option,
     say,
     show,
+    takes,
     text_of,
     view_of,
 )
@@ -74,17 +70,13 @@ def location_of(
     return services.installed.Location(python, place, package, breaks_system)
 
 
+@takes("select", "dry_run", "verbose", "quiet", "json")
 def overlay(
     name: MaybeName = None,
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
     out: Annotated[Path | None, option("--out DIR", "The folder to create.")] = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Make a folder of patched modules, for read-only installations.
 
@@ -104,16 +96,12 @@ def overlay(
     end_if(made.application.has_conflicts, EXIT_CONFLICTS)
 
 
+@takes("select", "dry_run", "verbose", "quiet", "json")
 def wheel(
     name: MaybeName = None,
     source: Annotated[Path | None, option("--from WHEEL", "The wheel to patch.")] = None,
     out: Annotated[Path, option("--out DIR", "The folder for the patched wheel.")] = Path(),
     sbom: Annotated[bool, option("--sbom", "Add a CycloneDX bill of materials.")] = False,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Write a patched wheel, with its own version and RECORD.
 
@@ -132,6 +120,7 @@ def wheel(
     end_if(made.place is None, EXIT_CONFLICTS)
 
 
+@takes("select", "dry_run", "verbose", "quiet", "json")
 def apply(
     name: MaybeName = None,
     to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
@@ -142,11 +131,6 @@ def apply(
     warn_at_start: Warns = None,
     break_system_packages: Breaks = False,
     show_conflicts: ShowConflicts = False,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Apply a series to a checkout or an installed package.
 
@@ -180,6 +164,7 @@ def _target(to: Path | None) -> Path:
     return to.absolute()
 
 
+@takes("dry_run", "json")
 def unapply(
     name: MaybeName = None,
     to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
@@ -190,8 +175,6 @@ def unapply(
     force: Annotated[
         bool, option("--force", "Also restore edited files; a patch file keeps the edits.")
     ] = False,
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Remove a series from a checkout or an installed package.
 
@@ -205,7 +188,7 @@ def unapply(
         done = commands.apply.unapply_from_package(session, named, where, is_forced=force)
     else:
         done = commands.apply.unapply_from_checkout(session, named, _target(to), is_forced=force)
-    if json:
+    if Given.wants_json:
         answer("unapply", done, "")
         return
     verb = view_of().verb("Would restore", "Restored")
@@ -218,16 +201,13 @@ def unapply(
         say(f"To make your edits again: {tool}")
 
 
+@takes("select", "verbose", "quiet", "json")
 def verify(
     name: MaybeName = None,
     to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Check that a series is applied; exit with code 4 if it is not.
 
@@ -256,6 +236,7 @@ def verify(
     end_if(not found.is_sound, EXIT_FINDINGS)
 
 
+@takes("select", "dry_run", "json")
 def branch(
     name: MaybeName = None,
     repo: Annotated[Path | None, option("--repo DIR", "The clone to build the branch in.")] = None,
@@ -285,9 +266,6 @@ def branch(
         str | None,
         option("--push REMOTE", "Push the branch, unless somebody else has pushed to it."),
     ] = None,
-    select: Select = [],  # noqa: B006 - typer copies it
-    dry_run: DryRun = False,
-    json: Json = False,
 ) -> None:
     """Build the branch of a series on its pin, one commit per patch.
 
@@ -335,6 +313,7 @@ def _compare(session: Session, base: str, names: list[str], form: str, view: Vie
     answer("report", None, text, since={"ref": base, "commit": commit}, series=values)
 
 
+@takes("quiet", "json", "select")
 def report(
     names: Names = None,
     format_: Annotated[
@@ -347,9 +326,6 @@ def report(
         str | None,
         option("--compare BASE", "Show what changed since BASE, a commit of the workspace."),
     ] = None,
-    quiet: Quiet = False,
-    json: Json = False,
-    select: Select = [],  # noqa: B006 - typer copies it
 ) -> None:
     """Report what a series changes, by subsystem and patch.
 
@@ -364,7 +340,7 @@ def report(
 
     Example: patchmgr report --compare origin/main --format markdown
     """
-    form = "json" if json else format_
+    form = "json" if Given.wants_json else format_
     Given.wants_json = form == "json"
     session, chosen = open_all_series(names)
     if compare is not None:

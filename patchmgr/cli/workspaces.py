@@ -8,14 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 from patchmgr import commands, render
-from patchmgr.cli.patches import EveryPatch, FirstParent, Linearize, Squash, form_of
+from patchmgr.cli.patches import FirstParent, Linearize, Squash, form_of
 from patchmgr.cli.root import (
-    DryRun,
     Given,
-    Json,
     MaybeName,
-    Quiet,
-    Verbose,
     answer,
     argument,
     open_root,
@@ -23,11 +19,13 @@ from patchmgr.cli.root import (
     open_session,
     option,
     say,
+    takes,
     view_of,
 )
 from patchmgr.errors import UsageError
 
 
+@takes("dry_run", "every_patch", "quiet", "json")
 def init(
     folder: Annotated[Path, argument("[DIR]")] = Path(),
     from_branch: Annotated[
@@ -39,10 +37,6 @@ def init(
     linearize: Linearize = False,
     first_parent: FirstParent = False,
     squash: Squash = False,
-    dry_run: DryRun = False,
-    verbose: EveryPatch = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Make an empty workspace, or one from a git fork.
 
@@ -55,7 +49,7 @@ def init(
     Example: patchmgr init my-fork --from-branch ~/src/vllm my-branch --upstream upstream/main
     """
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
-    view = view_of()
+    view, is_dry_run = view_of(), bool(Given.is_dry_run)
     place = ((Given.folder or Path()) / folder).absolute()  # as with git -C
     if from_branch is not None:
         if upstream is None:
@@ -63,17 +57,18 @@ def init(
             raise UsageError(message, "for example: --upstream upstream/main")
         source = Path(os.path.abspath(from_branch[0]))
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
-        done = commands.init.init_from_branch(place, branch, open_root, is_dry_run=dry_run)
+        done = commands.init.init_from_branch(place, branch, open_root, is_dry_run=is_dry_run)
         text = render.listings.started_text(done, view)
         answer("init", None, text, **render.listings.started_value(done))
         return
-    if upstream is not None or form is not None or json:
+    if upstream is not None or form is not None or Given.wants_json:
         given = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
         raise UsageError(f"{given} needs --from-branch REPO BRANCH")
-    made = commands.init.init(place, is_dry_run=dry_run)
+    made = commands.init.init(place, is_dry_run=is_dry_run)
     say(f"{view_of().verb('Would make', 'Made')} a workspace in {made}")
 
 
+@takes("dry_run")
 def upstream_add(
     name: str,
     git: Annotated[str | None, option("--git URL", "The URL or path of a git repository.")] = None,
@@ -90,7 +85,6 @@ def upstream_add(
     reference: Annotated[
         Path | None, option("--reference DIR", "Borrow the objects of this clone.")
     ] = None,
-    dry_run: DryRun = False,
 ) -> None:
     """Add an upstream: a git repository, a package, or an archive.
 
@@ -108,7 +102,8 @@ def upstream_add(
     say(f"{view_of().verb('Would add', 'Added')} upstream {added.name}, tracked by {added.track}")
 
 
-def upstream_list(json: Json = False) -> None:
+@takes("json")
+def upstream_list() -> None:
     """List the upstream projects.
 
     Example: patchmgr upstream list
@@ -118,12 +113,12 @@ def upstream_list(json: Json = False) -> None:
     answer("upstream list", None, render.listings.upstreams_text(values), upstreams=values)
 
 
+@takes("json")
 def upstream_fetch(
     names: Annotated[list[str] | None, argument("[NAME]...")] = None,
     ref: Annotated[
         list[str] | None, option("--ref REF", "Also fetch this branch or release.")
     ] = None,
-    json: Json = False,
 ) -> None:
     """Fetch the tracked branch and all tags, or the newest release.
 
@@ -133,6 +128,7 @@ def upstream_fetch(
     answer("upstream fetch", None, render.listings.fetched_text(fetched), upstreams=fetched)
 
 
+@takes("dry_run")
 def series_new(
     name: str,
     upstream: Annotated[
@@ -142,7 +138,6 @@ def series_new(
     on: Annotated[
         str | None, option("--on SERIES", "The series that the new series is based on.")
     ] = None,
-    dry_run: DryRun = False,
 ) -> None:
     """Make an empty series on an upstream state, or on another series.
 
@@ -154,7 +149,8 @@ def series_new(
     say(f"{view_of().verb('Would make', 'Made')} series {name} on {named}")
 
 
-def series_list(json: Json = False) -> None:
+@takes("json")
+def series_list() -> None:
     """List the series.
 
     Example: patchmgr series list
@@ -164,7 +160,8 @@ def series_list(json: Json = False) -> None:
     answer("series list", None, render.listings.series_list_text(views), series=values)
 
 
-def series_show(name: MaybeName = None, json: Json = False) -> None:
+@takes("json")
+def series_show(name: MaybeName = None) -> None:
     """Show a series: its pin, and every patch with its header.
 
     Example: patchmgr series show vllm
@@ -174,10 +171,10 @@ def series_show(name: MaybeName = None, json: Json = False) -> None:
     answer("series show", None, render.listings.series_text(view), series=value)
 
 
+@takes("json")
 def series_graph(
     name: MaybeName = None,
     form: Annotated[str, option("--format text|mermaid", "How to draw the graph.")] = "text",
-    json: Json = False,
 ) -> None:
     """Show which other patches each patch needs.
 
@@ -192,6 +189,7 @@ def series_graph(
     answer("series graph", None, draw(found), series=series, patches=found)
 
 
+@takes("verbose", "quiet", "json")
 def status(
     of: Annotated[
         str | None, option("--of COMMIT", "Show which series a commit, branch or tag comes from.")
@@ -206,9 +204,6 @@ def status(
     build_env: Annotated[
         bool, option("--build-env", "Print the pins as environment variables for a build.")
     ] = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Show the state of every series, or the origin of a commit.
 
@@ -232,14 +227,21 @@ def status(
         answer("status", None, text, upstreaming=rows)
         return
     if build_env:
-        if verbose or quiet or upstreaming or gh or of is not None or repo is not None:
+        if (
+            Given.is_verbose
+            or Given.is_quiet
+            or upstreaming
+            or gh
+            or of is not None
+            or repo is not None
+        ):
             raise UsageError("--build-env can be combined only with --json")
         told = commands.status.build_environment(session)
         answer("status", None, render.inspecting.build_text(told), build_env=told.variables)
         say(*told.notes)
         return
     if of is not None:
-        if verbose or quiet:
+        if Given.is_verbose or Given.is_quiet:
             raise UsageError("--of cannot be used with --verbose or --quiet")
         known = commands.status.describe_commit(session, of, repository=repo)
         value = render.inspecting.commit_value(known)
