@@ -148,6 +148,12 @@ class Workspace:
             )
         )
 
+    def symbols(self) -> frozenset[str]:
+        """Return what `--select` can name: the symbols of all guards, and all groups."""
+        lines = (line for name in self.lock().series for line in self.series_file(name).lines)
+        guards = (guard.symbol for line in lines for guard in line.guards)
+        return frozenset(guards).union(*(self.settings(name).groups for name in self.lock().series))
+
     def settings(
         self, name: str, *, changes: Mapping[str, bytes | None] | None = None
     ) -> SeriesSettings:

@@ -227,6 +227,8 @@ def _open(start: Path, *, settles: bool = True) -> Session:
     session = _session(Path(os.path.realpath(start)))
     if settles:
         session.settle()
+    if Given.selected and (unknown := Given.selected - session.workspace.symbols()):
+        say(f"warning: no guard or group is named {' or '.join(sorted(unknown))}")
     return session
 
 

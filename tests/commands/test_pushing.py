@@ -120,7 +120,9 @@ def test_a_hidden_patch_is_passed_over_unless_its_symbol_is_selected(three: Hand
     three.stage.run("series", "guard", "one", "+sym", "--series", "w")
     answer = three.run("push", "two", code=1)
     assert one_line(answer) == "two.patch is hidden: its group experimental is off and not selected"
-    said = three.run("push", "-a", "--select", "experimental").out
+    answer = three.run("push", "-a", "--select", "experimental", "--select", "sim")
+    assert answer.err == "warning: no guard or group is named sim\n"
+    said = answer.out
     assert "  left out one.patch: its guard is #+sym, and sym is not selected\n" in said
     assert three.applied() == ["two.patch", "three.patch"]
     three.run("pop")
