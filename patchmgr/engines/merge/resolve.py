@@ -38,7 +38,7 @@ from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, slid,
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, lines_of, tree
-from patchmgr.engines.merge.verify import Surroundings, fails, is_unbalanced, surroundings
+from patchmgr.engines.merge.verify import Surroundings, fails, is_broken, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from patchmgr.model.outcome import Reliability, Suggestion
 
@@ -58,7 +58,7 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
         return None
     choices = choose(file, least=LEAST if least is None else least)
     text = text_of(file, choices)
-    if text is None or is_unbalanced(text, texts.sides(), language_of(path)):
+    if text is None or is_broken(text, texts.sides(), language_of(path)):
         return Resolved(None, suggestions=tuple(map(_suggested, choices)))
     taken = [one.taken for one in choices if one.taken is not None]
     return Resolved(
@@ -222,12 +222,18 @@ def _depths(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -> Iterator[Made]:
-    """Yield the replays of theirs on ours: by statements and their parts, and by tokens."""
+    """Yield the replays of theirs on ours: by statements and their parts, and by tokens.
+
+    Each ends with a line feed, if the sides do: a side may have removed the empty line whose line
+    feed was matched with the last one (evennia beecefc19f).
+    """
+    is_ended = all(side.whole[-1:] in ("", "\n") for side in sides)
     for each in (
         *_in_both_orders("replay", sides, is_python=language is PYTHON),
         *_in_both_orders("tokens", flat),
     ):
-        yield replace(each, text=unframed(each.text, language))
+        text = unframed(each.text, language)
+        yield replace(each, text=f"{text}\n" if is_ended and text[-1:] not in ("", "\n") else text)
 
 
 def _in_both_orders(rule: str, sides: Sequence[Node], *, is_python: bool = False) -> Iterator[Made]:

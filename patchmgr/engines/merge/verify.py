@@ -223,13 +223,16 @@ def blocks_opened(text: str, language: Language) -> list[int]:
     return [(x == "{") - (x == "}") for x in signs]
 
 
-def is_unbalanced(text: str, sides: Sequence[str], language: Language) -> bool:
-    """Return whether all sides leave equally many blocks open, but the merged file does not.
+def is_broken(text: str, sides: Sequence[str], language: Language) -> bool:
+    """Return whether the merged file is broken in a way that no side is, as a whole.
 
-    git merges the rest of a file by lines: in Ruby, an `end` came without its `if` (mastodon
-    b6b68b44a1). The whole file is read only if the braces of a region say too little. In CMake, no
-    command may be within the brackets of another one (openscad 69262c7dd8).
+    A candidate is checked with the lines around it alone, and git merges the rest by lines. In
+    Ruby, an `end` came without its `if` (mastodon b6b68b44a1), although all sides leave equally
+    many blocks open. The whole file is read only if the braces of a region say too little. In
+    CMake, no command may be within the brackets of another one (openscad 69262c7dd8).
     """
+    if language is PYTHON:
+        return not compiles(text) and all(map(compiles, sides))
     if language is CMAKE:
         return _has_nested_call(text) and not any(map(_has_nested_call, sides))
     if not (language.opens or language.continues):

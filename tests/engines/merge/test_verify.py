@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from patchmgr.engines.merge.candidate import Candidate
+from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.resolve import candidates_of
-from patchmgr.engines.merge.verify import bound_in
+from patchmgr.engines.merge.verify import bound_in, is_broken
 from patchmgr.engines.structure.sides import Texts
 from tests.engines.merge.marked import marked
 from tests.tables import table
@@ -257,3 +258,16 @@ def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
     assert found is not None
     asks = {one.rule: one.asks for one in found.regions[0]}
     assert asks["theirs, ours"] == asks["ours, theirs"] == "two wordings"
+
+
+@table(
+    ("path", "text", "side", "is_so"),
+    [
+        ("a.py", "x = 1y = 2\n", "x = 1\ny = 2\n", True),
+        ("a.py", "x = 1y = 2\n", "x = 1z = 2\n", False),
+        ("a.rb", "x\nend\n", "x\n", True),
+        ("a.md", "x(\n", "x\n", False),
+    ],
+)
+def test_a_whole_file_is_broken_if_no_side_is(path: str, text: str, side: str, is_so: bool) -> None:
+    assert is_broken(text, [side] * 3, language_of(path)) is is_so
