@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -33,6 +34,8 @@ class Chunk(Struct, frozen=True):
 
 def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
     """Return why a person must choose the order of both sides' insertions, or "" if nobody must."""
+    if not _entries(earlier).isdisjoint(_entries(later)):
+        return "same key"
     if chunk.bracket in _IN_ORDER:  # positional items come before named ones
         return "" if all(map(_is_named, later)) else "order"
     if any(p.text.startswith(("!", "...")) for p in (*earlier, *later)):
@@ -54,6 +57,12 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     if is_python and _share_names(earlier, later):
         return "effects"
     return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
+
+
+def _entries(items: Nodes) -> set[str]:
+    """Return what list items begin with: `numpy` of `"numpy>=2"`, `{"a"` of `{"a", 1}`."""
+    listed = (p.said for p in items if p.kind == "code" or p.said.startswith("{"))
+    return {found for said in listed for found in _ENTRY.findall(said)}
 
 
 def _is_clause(node: Node) -> bool:
@@ -98,6 +107,12 @@ def operators_in(nodes: Nodes, before: Node | None = None) -> list[str]:
     ]
 
 
+_ENTRY = re.compile(
+    r"""(?:^|,[ ])(["'][ ](?:[\w.-]+[ ])+(?=[=<>~!])  # "numpy>=2"
+    |(?:\w+[ ])?[({][ ](?:"[ ][^"]*"|'[ ][^']*')[ ](?=,)  # {"a", 1} or f("a", 1)
+    |[({][ ]\w+[ ](?=,))  # {A, 1}""",
+    re.VERBOSE,
+)
 _NO_OPERATORS = ".,:;=()[]{}"
 _ACCESS = (".", "->", "::")
 _ENDS = (";", "{", "}")
