@@ -96,6 +96,8 @@ class _Reader:
             pass  # the end of JavaScript's `===`
         elif word in _ENDS or token.kind == "directive" or word.endswith("="):
             self.waiting.clear()
+            if word == "," and self.outer:
+                self.outer[-1] = self.outer[-1][0], False  # a tuple; `(a)` is none
         elif word == "." and before == ")" and self.waiting and self.waiting[-1] not in _LEVEL:
             self.found[self.waiting[-1], word] += 1  # `await f().g`
         else:
