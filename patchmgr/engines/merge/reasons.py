@@ -42,6 +42,7 @@ _ALIKE = 0.9  # share of the words that two lines have in common
 _REWORDED = 0.6  # the same, for a line and its new version
 # An underline, a line in bold, or a heading of Markdown. A single # may begin a comment.
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 _HEAD = re.compile(r"\s*[^#].*\(\s*\S")
 _SIGN = re.compile(r"[(=;,{\[]")
 _DECLARES = re.compile(
@@ -222,10 +223,15 @@ def _is_around(base: Node, one: Node, other: Node) -> bool:
 
 
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert lines, and only one side's lines have a heading."""
+    """Return whether both sides insert lines, and only one side's lines have a heading.
+
+    Headings with one version are one section (evennia 54e351f2f5: 0.9 (2019) and 0.9 (2018-2019)).
+    """
     old, *both = conflict.region.changed
-    heads = {any(map(_HEADING.match, side)) for side in both}
-    return not old and all(both) and len(heads) > 1
+    ours, theirs = ([line for line in side if _HEADING.match(line)] for side in both)
+    versions = [{*_VERSION.findall("".join(heads))} for heads in (ours, theirs)]
+    is_of_two = bool(ours) is not bool(theirs) or not versions[0].isdisjoint(versions[1])
+    return not old and all(both) and is_of_two
 
 
 def _is_left_behind(conflict: Conflict, _: Made) -> bool:
@@ -486,8 +492,13 @@ def _is_added_twice(conflict: Conflict, made: Made) -> bool:
     return any(
         merged[line] > max(ours[line], theirs[line], ours[line] + theirs[line] - base[line] - n)
         for line, n in both.items()
-        if _WORD.search(line)
+        if _WORD.search(line) and not is_annotation(line)
     )
+
+
+def is_annotation(line: str) -> bool:
+    """Return whether a line only annotates what follows, so that each of two needs its own."""
+    return line.lstrip().startswith(("@", "#["))
 
 
 @lru_cache(maxsize=64)

@@ -33,7 +33,7 @@ from patchmgr.engines.merge.languages import (
     tokens_of,
     unframed,
 )
-from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, reason
+from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, is_annotation, reason
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, slid, widened
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
@@ -195,12 +195,15 @@ class _Known(Struct, frozen=True):
 def _plain(region: Region) -> Iterator[Made]:
     """Yield the lines of each side alone, and of both sides in either order.
 
-    If both sides add a function, and both functions end with the same statement, each keeps its own
-    copy of it. Lines that continue the function around the region never follow a new function.
+    If both sides add a function, and both functions end with the same statement, or begin with the
+    same annotation, each keeps its own copy of it. Lines that continue the function around the
+    region never follow a new function.
     """
     yield Made("ours", "".join(region.ours))
     yield Made("theirs", "".join(region.theirs))
     first, last = region.before + len(region.head), region.after + len(region.tail)
+    if region.head and is_annotation(region.head[-1]):
+        first = region.before
     ours, theirs = (side[first : len(side) - last] for side in (region.ours, region.theirs))
     if any(_is_in_block_of(side, region.tail) for side in (ours, theirs)):
         ours, theirs, last = (*ours, *region.tail), (*theirs, *region.tail), region.after
