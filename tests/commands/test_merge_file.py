@@ -47,15 +47,14 @@ def test_a_clean_merge_works_outside_of_a_workspace(place: Path, run: Run) -> No
     assert merge(run, "--json").json["how"] == "text"
 
 
-def test_an_edit_of_a_file_that_upstream_converted_to_cr_lf(place: Path, run: Run) -> None:
+def test_an_edit_of_a_file_that_the_other_side_converted_to_cr_lf(place: Path, run: Run) -> None:
     ours, merged = (
         x.replace("\n", "\r\n") for x in (text(l5="ours\n"), text(l5="ours\n", l40="x\n"))
     )
-    put(place, text(), ours, text(l40="x\n"))
-    assert merge(run, "--json").json["how"] == "format"
-    assert (place / "out").read_bytes() == merged.encode()
-    put(place, text(), text(l40="x\n"), ours)  # the patch converts it: a person decides
-    merge(run, code=3)
+    for sides in ((ours, text(l40="x\n")), (text(l40="x\n"), ours)):
+        put(place, text(), *sides)
+        assert merge(run, "--json").json["how"] == "format"
+        assert (place / "out").read_bytes() == merged.encode()
 
 
 def test_a_conflict_leaves_markers_and_exits_with_3(place: Path, run: Run) -> None:

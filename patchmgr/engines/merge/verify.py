@@ -25,6 +25,8 @@ _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
 _GROUP = re.compile(r"[\\@]([{}])")
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
+_CODING = re.compile(r"[ \t\f]*#.*?coding[:=]")  # PEP 263; it counts in the first two lines only
+_HEAD = 10  # lines at the start of a file
 _FARTHEST = 300  # lines that are read around a region
 
 
@@ -229,16 +231,29 @@ def is_broken(text: str, sides: Sequence[str], language: Language) -> bool:
     A candidate is checked with the lines around it alone, and git merges the rest by lines. In
     Ruby, an `end` came without its `if` (mastodon b6b68b44a1), although all sides leave equally
     many blocks open. The whole file is read only if the braces of a region say too little. In
-    CMake, no command may be within the brackets of another one (openscad 69262c7dd8).
+    CMake, no command may be within the brackets of another one (openscad 69262c7dd8). In Python, a
+    line that declares the encoding must not get behind others (OctoPrint b326efbce1). Only a side
+    with both line endings may give a file that has both (OctoPrint 86c0ecb0f2).
     """
+    if _has_both_endings(text) and not any(map(_has_both_endings, sides)):
+        return True
     if language is PYTHON:
-        return not compiles(text) and all(map(compiles, sides))
+        is_late = _has_late_coding(text) and not any(map(_has_late_coding, sides))
+        return is_late or (not compiles(text) and all(map(compiles, sides)))
     if language is CMAKE:
         return _has_nested_call(text) and not any(map(_has_nested_call, sides))
     if not (language.opens or language.continues):
         return False
     merged, *others = (sum(blocks_opened(t, language)) for t in (text, *sides))
     return len({*others}) == 1 and merged not in others
+
+
+def _has_both_endings(text: str) -> bool:
+    return 0 < text.count("\r\n") < text.count("\n")
+
+
+def _has_late_coding(text: str) -> bool:
+    return any(map(_CODING.match, text.split("\n", _HEAD)[2:_HEAD]))
 
 
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:

@@ -249,6 +249,8 @@ def solve_text(
     ending = conversion(base, upstream, fork)
     if ending is not None:
         base, fork = with_line_ending(base, ending), with_line_ending(fork, ending)
+    elif (ending := conversion(base, fork, upstream)) is not None:
+        base, upstream = with_line_ending(base, ending), with_line_ending(upstream, ending)
     sides = (upstream, fork) if is_upstream_ours else (fork, upstream)
     merge = mergers.text.merge(base, *sides)
     if isinstance(merge, Clean):

@@ -267,6 +267,10 @@ def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
         ("a.py", "x = 1y = 2\n", "x = 1z = 2\n", False),
         ("a.rb", "x\nend\n", "x\n", True),
         ("a.md", "x(\n", "x\n", False),
+        ("a.py", "#!/bin/py\n\n# coding: l1\n", "#!/bin/py\n# coding: l1\n", True),
+        ("a.py", "\n\n\n# coding: l1\n", "\n\n# coding: l1\n", False),
+        ("a.md", "x\r\ny\n", "x\ny\n", True),
+        ("a.md", "x\r\ny\n", "x\ny\r\n", False),
     ],
 )
 def test_a_whole_file_is_broken_if_no_side_is(path: str, text: str, side: str, is_so: bool) -> None:
