@@ -182,17 +182,13 @@ def _ended(make: Callable[[], Callable[..., object]]) -> object:
     except Exception as fault:  # a usage error from typer, or a bug in patchmgr
         return _usage_or_fault(fault)
     finally:
-        _close()
+        if Given.session is not None:
+            Given.session.close()
 
 
 def _drop_output() -> None:
     """Discard what is still to be written to stdout, including what Python writes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _close() -> None:
-    if Given.session is not None:
-        Given.session.close()
 
 
 def _fail(error: PatchmgrError) -> int:

@@ -108,7 +108,9 @@ def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded,
     The file contains the resolved lines of a region, or is the whole resolved file. For a conflict
     with several regions it must be the whole file.
     """
-    content = _content(file)
+    content = read_named(file, limit=MAX_SIDE)
+    if len(content) > MAX_SIDE:
+        raise PatchmgrError("bad-resolution", f"{file} is larger than {MAX_SIDE} bytes")
     with session.writing():
         memory = Memory(session.workspace)
         found = require(memory, name)
@@ -209,13 +211,6 @@ def _parts(memory: Memory, found: Recorded) -> tuple[Recorded, ...]:
         message = f"conflicts/{found.id} refers to {missing[0]}, which is not recorded"
         raise PatchmgrError("bad-conflict", message, hint)
     return tuple(part for part in parts if part is not None)
-
-
-def _content(file: Path) -> bytes:
-    content = read_named(file, limit=MAX_SIDE)
-    if len(content) > MAX_SIDE:
-        raise PatchmgrError("bad-resolution", f"{file} is larger than {MAX_SIDE} bytes")
-    return content
 
 
 def _lessons(memory: Memory, found: Recorded, content: bytes, file: Path) -> Sequence[Lesson]:

@@ -122,7 +122,11 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         if name == old:
             return Edited(opened.name, name, old, patch.subject, False)
         file = renamed(opened.file, old, name)
-        _refuse_waiting(opened, old)
+        found = read_in_progress(session.workspace)
+        if found is not None and (opened.name, old) in (*found.stuck, *found.skipped):
+            hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")
+            message = f"the rebase in progress still needs {shown(old)}"
+            raise PatchmgrError("unfinished", message, *hints)
         session.workspace.require_free(opened.name, name)
         pushed = tuple(name if each == old else each for each in opened.names)
         raws = {old: None, name: patch.raw}
@@ -137,15 +141,6 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         )
         make(opened, revision)
         return Edited(opened.name, name, old, patch.subject, True)
-
-
-def _refuse_waiting(opened: OpenSeries, name: str) -> None:
-    """Raise PatchmgrError "unfinished" if the rebase in progress refers to a patch by name."""
-    found = read_in_progress(opened.session.workspace)
-    if found is not None and (opened.name, name) in (*found.stuck, *found.skipped):
-        hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")
-        message = f"the rebase in progress still needs {shown(name)}"
-        raise PatchmgrError("unfinished", message, *hints)
 
 
 def _renamed_elsewhere(opened: OpenSeries, old: str, new: str) -> dict[str, bytes | None]:

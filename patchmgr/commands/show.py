@@ -121,7 +121,14 @@ def _signs(opened: OpenSeries, patch: Patch, edits: Mapping[str, Entry | None]) 
     is read.
     """
     if patch.name not in opened.names:
-        return _stated(patch)
+        signs: dict[str, Sign] = {}
+        for change in patch.files:
+            if change.old_path is not None and not change.is_copy:
+                signs[change.old_path] = Sign.DELETED
+            if change.new_path is not None:
+                was_there = change.old_path == change.new_path
+                signs[change.new_path] = Sign.CHANGED if was_there else Sign.MADE
+        return signs
     at = opened.names.index(patch.name)
     new = {**opened.states[at + 1], **edits}
     layer = opened.ground.between(patch.name, opened.states[at], new)
@@ -132,17 +139,6 @@ def _sign(before: Entry | None, after: Entry | None) -> Sign:
     if before is None:
         return Sign.MADE
     return Sign.CHANGED if after is not None else Sign.DELETED
-
-
-def _stated(patch: Patch) -> dict[str, Sign]:
-    signs: dict[str, Sign] = {}
-    for change in patch.files:
-        if change.old_path is not None and not change.is_copy:
-            signs[change.old_path] = Sign.DELETED
-        if change.new_path is not None:
-            was_there = change.old_path == change.new_path
-            signs[change.new_path] = Sign.CHANGED if was_there else Sign.MADE
-    return signs
 
 
 class DiffRange(Struct, frozen=True):

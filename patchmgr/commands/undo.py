@@ -194,7 +194,9 @@ class _Targets:
 
     def turn(self, target: TurnedTarget, *, is_back: bool) -> None:
         """Undo or redo one operation in a checkout; raise an "edited" error for an edited file."""
-        checkout = self._open(target.root)
+        if target.root not in self._checkouts:
+            self._checkouts[target.root] = self._opened(target.root)
+        checkout = self._checkouts[target.root]
         if checkout is None:
             return
         old, new = (target.after, target.before) if is_back else (target.before, target.after)
@@ -214,11 +216,6 @@ class _Targets:
                 hint = "put the edit into a patch with patchmgr refresh, or restore the file"
                 raise PatchmgrError("edited", message, hint)
             self._now[key] = after
-
-    def _open(self, root: str) -> Checkout | None:
-        if root not in self._checkouts:
-            self._checkouts[root] = self._opened(root)
-        return self._checkouts[root]
 
     def _opened(self, root: str) -> Checkout | None:
         """Open a checkout, or return None if it no longer exists.

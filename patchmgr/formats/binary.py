@@ -35,25 +35,22 @@ def apply_binary(change: BinaryChange, old: bytes) -> bytes:
 def apply_delta(delta: bytes, old: bytes) -> bytes:
     """Return what a git delta makes of `old`; raise a "bad-patch" error if it does not fit."""
     try:
-        return _applied(delta, old)
+        old_size, at = _size(delta, 0)
+        new_size, at = _size(delta, at)
+        if old_size != len(old):
+            raise _misfit(
+                f"is made for a file of {old_size} bytes, but the old file has {len(old)}"
+            )
+        if new_size > MAX_CONTENT:
+            raise _misfit("makes a file that is too large")
+        made = bytearray()
+        while at < len(delta) and len(made) <= new_size:
+            at = _step(delta, at, old, made)
+        if len(made) != new_size:
+            raise _misfit("makes a file whose size differs from the one it states")
+        return bytes(made)
     except IndexError:
         raise _misfit("ends too early") from None
-
-
-def _applied(delta: bytes, old: bytes) -> bytes:
-    """Apply a delta to `old`; raise IndexError if the delta is truncated."""
-    old_size, at = _size(delta, 0)
-    new_size, at = _size(delta, at)
-    if old_size != len(old):
-        raise _misfit(f"is made for a file of {old_size} bytes, but the old file has {len(old)}")
-    if new_size > MAX_CONTENT:
-        raise _misfit("makes a file that is too large")
-    made = bytearray()
-    while at < len(delta) and len(made) <= new_size:
-        at = _step(delta, at, old, made)
-    if len(made) != new_size:
-        raise _misfit("makes a file whose size differs from the one it states")
-    return bytes(made)
 
 
 def _step(delta: bytes, at: int, old: bytes, made: bytearray) -> int:

@@ -169,7 +169,9 @@ def _read_files(reader: PatchReader) -> tuple[FilePatch, ...]:
             continue
         starts.append(reader.at)
         files.append(_read_section(reader))
-    _check_signature(reader)
+    for at in range(reader.at + 1, len(reader.lines)):
+        if reader.lines[at].startswith(_NO_SIGNATURE):
+            raise reader.fault("there is a diff after the mail signature", at=at)
     problem = clash(files)
     if problem is not None:
         raise reader.fault(problem[1], at=starts[problem[0]])
@@ -190,10 +192,3 @@ def _read_section(reader: PatchReader) -> FilePatch:
         raise reader.fault("the content of the binary file is missing", "use git diff --binary")
     hint = "the counts of the hunk above may be wrong"
     raise reader.fault("the line belongs to no file", hint)
-
-
-def _check_signature(reader: PatchReader) -> None:
-    """Refuse a mail signature that could hide part of the diff."""
-    for at in range(reader.at + 1, len(reader.lines)):
-        if reader.lines[at].startswith(_NO_SIGNATURE):
-            raise reader.fault("there is a diff after the mail signature", at=at)

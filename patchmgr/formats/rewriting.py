@@ -121,26 +121,22 @@ def _readable_header(lines: Sequence[bytes], name: str, notes: list[str]) -> Seq
     try:
         read_header(b"".join(lines), name=name)
     except PatchmgrError:
-        return _with_dates(lines, notes)
+        kept: list[bytes] = []
+        at = 0
+        while at < len(lines):
+            end = folded_end(lines, at)
+            text = squeezed(decode_path(b"".join(lines[at:end]))[5:])
+            if lines[at][:5].lower() != b"date:" or parse_date(text) is not None:
+                kept += lines[at:end]
+            else:
+                date = leading_date(text)
+                now = "removed" if date is None else f"replaced by {written_date(date)}"
+                notes.append(f"the date {shown(text)} cannot be read; it was {now}")
+                kept += [] if date is None else [f"Date: {written_date(date)}\n".encode()]
+                kept.append(encode_path(f"Original-Date: {text}\n"))
+            at = end
+        return kept
     return lines
-
-
-def _with_dates(lines: Sequence[bytes], notes: list[str]) -> list[bytes]:
-    kept: list[bytes] = []
-    at = 0
-    while at < len(lines):
-        end = folded_end(lines, at)
-        text = squeezed(decode_path(b"".join(lines[at:end]))[5:])
-        if lines[at][:5].lower() != b"date:" or parse_date(text) is not None:
-            kept += lines[at:end]
-        else:
-            date = leading_date(text)
-            now = "removed" if date is None else f"replaced by {written_date(date)}"
-            notes.append(f"the date {shown(text)} cannot be read; it was {now}")
-            kept += [] if date is None else [f"Date: {written_date(date)}\n".encode()]
-            kept.append(encode_path(f"Original-Date: {text}\n"))
-        at = end
-    return kept
 
 
 def _starts(lines: Sequence[bytes], at: int) -> Iterator[int]:

@@ -180,12 +180,6 @@ def _read(info: Path, package: str) -> Distribution:
     found = re.search(r"^Version:\s*(\S+)", head, re.MULTILINE)
     version = found[1] if found else info.name.removesuffix(".dist-info").rpartition("-")[2]
     record = digests(parse_record(raw))
-    _refuse_editable(info, package, record)
-    return Distribution(normalized_name(package), version, info.parent, info.name, record)
-
-
-def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> None:
-    """Raise PatchmgrError if the package is an editable install, whose files are in a checkout."""
     place = ""
     try:
         origin = parse_json((info / "direct_url.json").read_bytes())
@@ -203,6 +197,7 @@ def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> Non
             is_editable = bool(place)
     if is_editable:
         raise _editable(package, place)
+    return Distribution(normalized_name(package), version, info.parent, info.name, record)
 
 
 def _editable(package: str, place: str) -> PatchmgrError:

@@ -100,10 +100,14 @@ def _counted(content: bytes) -> bytes:
 
 def _commit(draft: Draft, mark: int, origin: bytes | None, named: Mapping[str, int]) -> bytes:
     committer = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {draft.author.date}"
+    name, email = (  # without characters that git does not allow there
+        "".join(c for c in part if c not in "<>\n\0").strip()
+        for part in (draft.author.name, draft.author.email)
+    )
     lines = [
         b"commit " + BRANCH.encode(),
         b"mark :%d" % mark,
-        b"author " + _ident(draft.author),
+        b"author " + git_process.raw(f"{name} <{email}> {draft.author.date}"),
         b"committer " + committer.encode(),
         _counted(draft.message)[:-1],
     ]
@@ -117,12 +121,3 @@ def _commit(draft: Draft, mark: int, origin: bytes | None, named: Mapping[str, i
             source = f":{named[entry.blob]}" if is_made else entry.blob
             lines.append(f"M {entry.mode} {source} ".encode() + _quoted(path))
     return b"\n".join([*lines, b"", b""])
-
-
-def _ident(author: Author) -> bytes:
-    """Return author and date without characters that git's ident syntax does not allow."""
-    name, email = (
-        "".join(c for c in part if c not in "<>\n\0").strip()
-        for part in (author.name, author.email)
-    )
-    return git_process.raw(f"{name} <{email}> {author.date}")

@@ -160,7 +160,19 @@ class GitUpstream(OpenUpstream):
 
     def list_remote(self) -> Remote:
         """Read the refs of the remote; raise PatchmgrError "unreachable-upstream" if that fails."""
-        remote = _read_remote(self._offered((), "--symref"))
+        printed = self._offered((), "--symref")
+        head: str | None = None
+        heads: dict[str, str] = {}
+        tags: dict[str, str] = {}
+        for line in printed.splitlines():
+            left, _, name = line.partition("\t")
+            if left.startswith("ref: ") and name == "HEAD":
+                head = left.removeprefix("ref: ").removeprefix("refs/heads/")
+            elif name.startswith("refs/heads/"):
+                heads[name.removeprefix("refs/heads/")] = left
+            elif name.startswith("refs/tags/"):
+                tags[name.removeprefix("refs/tags/").removesuffix("^{}")] = left
+        remote = Remote(head, heads, tags)
         if any(len(commit) > 40 for commit in remote.heads.values()):
             raise PatchmgrError(
                 "git", f"{self._name} uses SHA-256 object ids, but patchmgr supports only SHA-1"
@@ -437,21 +449,6 @@ def _candidates(ref: str) -> tuple[str, ...]:
         return (HEAD, HEADS + name) if name == "main" else (HEADS + name,)
     tags = (TAGS + ref, TAGS + (ref.removeprefix("v") if ref.startswith("v") else f"v{ref}"))
     return (*tags, ref) if _HEX.fullmatch(ref) else tags
-
-
-def _read_remote(printed: str) -> Remote:
-    head: str | None = None
-    heads: dict[str, str] = {}
-    tags: dict[str, str] = {}
-    for line in printed.splitlines():
-        left, _, name = line.partition("\t")
-        if left.startswith("ref: ") and name == "HEAD":
-            head = left.removeprefix("ref: ").removeprefix("refs/heads/")
-        elif name.startswith("refs/heads/"):
-            heads[name.removeprefix("refs/heads/")] = left
-        elif name.startswith("refs/tags/"):
-            tags[name.removeprefix("refs/tags/").removesuffix("^{}")] = left
-    return Remote(head, heads, tags)
 
 
 def _follow(stream: IO[bytes], name: str, progress: Progress) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from patchmgr.model.forecast import Forecast, PullEffect, PullForecast
+from patchmgr.model.forecast import Forecast, PullEffect
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.plan import (
     Assumption,
@@ -165,22 +165,18 @@ def forecast_text(found: Forecast, view: View) -> Iterator[str]:
         for line in assumed(found.assuming):
             yield from view.folded(line, "  ")
         for pull in found.pulls:
-            yield from _pull_lines(pull, view)
+            word = painted(pull.effect.value.ljust(_WIDTH), _COLORS[pull.effect], color=view.color)
+            yield f"  {word}  #{pull.number} {clean(pull.subject)}"
+            indent = " " * (_WIDTH + 4)
+            yield from view.folded(f"by {clean(pull.author)}, {pull.date}", indent)
+            if pull.effect is PullEffect.UNKNOWN:
+                paths = ", ".join(map(clean, pull.paths))
+                yield from view.folded(f"does not merge into upstream; changes {paths}", indent)
+            for patch in pull.patches:
+                yield from patch_lines(patch, view, indent)
         age = f"its last commit is at most {found.days} days old"
         told = f"a pull request counts as open if the remote has a merge ref for it, or if {age}"
         yield from view.folded(told, "  ")
-
-
-def _pull_lines(pull: PullForecast, view: View) -> Iterator[str]:
-    word = painted(pull.effect.value.ljust(_WIDTH), _COLORS[pull.effect], color=view.color)
-    yield f"  {word}  #{pull.number} {clean(pull.subject)}"
-    indent = " " * (_WIDTH + 4)
-    yield from view.folded(f"by {clean(pull.author)}, {pull.date}", indent)
-    if pull.effect is PullEffect.UNKNOWN:
-        paths = ", ".join(map(clean, pull.paths))
-        yield from view.folded(f"does not merge into upstream; changes {paths}", indent)
-    for patch in pull.patches:
-        yield from patch_lines(patch, view, indent)
 
 
 _WORDS = {verdict: verdict.value for verdict in Verdict} | {Verdict.UNCHANGED: "same"}
@@ -193,9 +189,14 @@ def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> Ite
     `form` is "markdown" or "terminal". On a terminal, a table that is too wide is split, and the
     patches that are unchanged on every target are only counted, unless the view lists everything.
     """
-    for number, outcomes in enumerate(_by_series(targets)):
+    found: dict[str, list[SeriesOutcome]] = {}
+    for target in targets:
+        for outcome in target.series:
+            found.setdefault(outcome.name, []).append(outcome)
+    for number, outcomes in enumerate(found.values()):
         if view.is_line:
-            yield _line(outcomes)
+            fates = (f"{short_ref(outcome.onto.ref)} {_fate(outcome)}" for outcome in outcomes)
+            yield f"{_targets_heading(outcomes)}: {'; '.join(fates)}"
         else:
             yield from [""] * bool(number)
             yield from _markdown(outcomes) if form == "markdown" else _terminal(outcomes, view)
@@ -208,23 +209,10 @@ def after_targets(targets: Sequence[TargetOutcome]) -> str:
     return f"{left} Nothing was written: this was a dry run."
 
 
-def _by_series(targets: Sequence[TargetOutcome]) -> tuple[list[SeriesOutcome], ...]:
-    found: dict[str, list[SeriesOutcome]] = {}
-    for target in targets:
-        for outcome in target.series:
-            found.setdefault(outcome.name, []).append(outcome)
-    return tuple(found.values())
-
-
 def _targets_heading(outcomes: Sequence[SeriesOutcome]) -> str:
     first = outcomes[0]
     targets, patches = counted(len(outcomes), "target"), counted(len(first.patches), "patch")
     return f"{first.name}: {short_ref(first.base.ref)} -> {targets}  ({patches})"
-
-
-def _line(outcomes: Sequence[SeriesOutcome]) -> str:
-    fates = (f"{short_ref(outcome.onto.ref)} {_fate(outcome)}" for outcome in outcomes)
-    return f"{_targets_heading(outcomes)}: {'; '.join(fates)}"
 
 
 def _terminal(outcomes: Sequence[SeriesOutcome], view: View) -> Iterator[str]:

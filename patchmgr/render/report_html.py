@@ -90,23 +90,19 @@ def _rows(areas: list[float], box: Box) -> Iterator[Box]:
             end += 1
         row = areas[at:end]
         thickness = sum(row) / side
-        yield from _row(row, box, thickness)
+        offset = 0.0
+        for area in row:
+            length = area / max(thickness, 1e-9)
+            if box.width >= box.height:
+                yield Box(box.x, box.y + offset, thickness, length)
+            else:
+                yield Box(box.x + offset, box.y, length, thickness)
+            offset += length
         if box.width >= box.height:
             box = Box(box.x + thickness, box.y, max(box.width - thickness, 0), box.height)
         else:
             box = Box(box.x, box.y + thickness, box.width, max(box.height - thickness, 0))
         at = end
-
-
-def _row(row: Sequence[float], box: Box, thickness: float) -> Iterator[Box]:
-    offset = 0.0
-    for area in row:
-        length = area / max(thickness, 1e-9)
-        if box.width >= box.height:
-            yield Box(box.x, box.y + offset, thickness, length)
-        else:
-            yield Box(box.x + offset, box.y, length, thickness)
-        offset += length
 
 
 def _worst(row: Sequence[float], side: float) -> float:

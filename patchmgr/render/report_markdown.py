@@ -139,7 +139,12 @@ def _add_review(page: Page, review: Review) -> None:
     if chart(review):
         page.add(chart(review))
     if review.sites:
-        page.add(_reach_list(review))
+        lines = ["### Gates that guard the changes to upstream's code", ""]
+        lines += [
+            f"- **{reach.value}** ({words}): {counted(review.count(reach), 'site')}"
+            for reach, words in REACH_WORDS.items()
+        ]
+        page.add("\n".join(lines))
     columns = ["Where", "Symbol", "Change", "Gates", "Patches"]
     for reach, share in zip(REACH_WORDS, (0.35, 0.3, 0.2, 0.3), strict=True):
         sites = [_changed_site(site) for site in review.sites if site.reach is reach]
@@ -234,16 +239,6 @@ def chart(review: Review) -> str:
 
 def _plain(name: str) -> str:
     return "".join(c if c.isalnum() or c in " ./_-" else " " for c in name)[:60] or "?"
-
-
-def _reach_list(review: Review) -> str:
-    """Return a Markdown list with the number of changed sites of each reach."""
-    lines = ["### Gates that guard the changes to upstream's code", ""]
-    lines += [
-        f"- **{reach.value}** ({words}): {counted(review.count(reach), 'site')}"
-        for reach, words in REACH_WORDS.items()
-    ]
-    return "\n".join(lines)
 
 
 def _changed_site(site: ChangedSite) -> Sequence[object]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
 
-from patchmgr.model.work_order import OrderedRegion, Proposed, SideText, UpstreamChange, WorkOrder
+from patchmgr.model.work_order import OrderedRegion, Proposed, UpstreamChange, WorkOrder
 from patchmgr.render.escape import clean, reliability_text
 from patchmgr.render.machine import keys, pin_document
 from patchmgr.render.markdown_text import fenced
@@ -163,16 +163,12 @@ def _filled(title: str, blocks: Iterator[OrderLine | OrderCode]) -> Iterator[Sec
 
 def _sides(region: OrderedRegion) -> Iterator[OrderCode | OrderLine]:
     for name, side in (("base", region.base), ("ours", region.ours), ("theirs", region.theirs)):
-        yield from _side(name, side)
-
-
-def _side(name: str, side: SideText | None) -> Iterator[OrderCode | OrderLine]:
-    if side is None:
-        yield OrderLine(f"{name}: there is no such file")
-    elif side.text is None:
-        yield OrderLine(f"{name}: {side.size} bytes that are not text")
-    else:
-        yield OrderCode(name, side.text)
+        if side is None:
+            yield OrderLine(f"{name}: there is no such file")
+        elif side.text is None:
+            yield OrderLine(f"{name}: {side.size} bytes that are not text")
+        else:
+            yield OrderCode(name, side.text)
 
 
 def _candidates(region: OrderedRegion) -> Iterator[OrderCode]:

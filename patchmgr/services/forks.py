@@ -375,7 +375,8 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
     mails = range_mails(scratch.git_dir, f"{plan.base}..{end}")
     own = {made: piece.commit for made, piece in zip(ids, line.pieces, strict=True)}
     dates = commit_dates(scratch.git_dir, *own.values())
-    mails = [_from_own(mail, own) for mail in mails]
+    # The first line of each mail names the fork's commit instead of patchmgr's copy of it.
+    mails = [mail[:5] + own[mail[5:45].decode()].encode() + mail[45:] for mail in mails]
     patches = tuple(found_in(mails, label, session.say, dates))
     recorded = [one for one in additions.recorded() if one.resolution is not None]
     return Fork(
@@ -393,11 +394,6 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
         additions.files(),
         len(patches) == len(drafts),
     )
-
-
-def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
-    """Return a mail whose first line names the fork's commit instead of patchmgr's copy of it."""
-    return mail[:5] + own[mail[5:45].decode()].encode() + mail[45:]
 
 
 def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -> None:

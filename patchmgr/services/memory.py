@@ -227,12 +227,9 @@ class Additions:
             return f"another conflict has the id {name}"
         if recorded.resolution is None:
             return None
-        return self._solve(known, recorded.resolution)
-
-    def _solve(self, known: Recorded, resolution: Resolution) -> str | None:
         if known.resolution is None:
-            self._new[known.id] = replace(known, resolution=resolution)
-        elif known.resolution.content != resolution.content:
+            self._new[known.id] = replace(known, resolution=recorded.resolution)
+        elif known.resolution.content != recorded.resolution.content:
             if known.id not in self._new:
                 shows = f"patchmgr conflicts show {known.id}"
                 return f"it was resolved differently before; to see that resolution: {shows}"

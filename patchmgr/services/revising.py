@@ -77,7 +77,12 @@ def make(opened: OpenSeries, revision: Revision) -> None:
     """Make a revision, completely or not at all; a dry run stops before the last step."""
     if opened.forced in revision.pushed and not revision.settles:
         revision = replace(revision, forced=opened.forced)
-    change = Change(_files(opened, revision))
+    folder = f"series/{opened.name}"
+    files = {f"{folder}/{name}": raw for name, raw in revision.raws.items()}
+    file = _series_file(opened, revision)
+    if file != opened.file:
+        files[f"{folder}/series"] = write_series(file)
+    change = Change({**files, **revision.others})
     if opened.checkout is not None and _is_for_checkout(opened, revision):
         change.steps.append(_step(opened, revision, change))
     if opened.session.is_dry_run or not (change.files or change.steps):
@@ -102,15 +107,6 @@ def _name_stacked(opened: OpenSeries, revision: Revision) -> None:
                 f"{name} is based on {opened.name}. To see whether its patches still apply:"
                 f" patchmgr check {name}"
             )
-
-
-def _files(opened: OpenSeries, revision: Revision) -> dict[str, bytes | None]:
-    folder = f"series/{opened.name}"
-    files = {f"{folder}/{name}": raw for name, raw in revision.raws.items()}
-    file = _series_file(opened, revision)
-    if file != opened.file:
-        files[f"{folder}/series"] = write_series(file)
-    return {**files, **revision.others}
 
 
 def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:

@@ -89,14 +89,11 @@ def solved_as(recorded: Recorded) -> str:
     if recorded.ours is None or recorded.theirs is None:
         return ANEW
     base, ours, theirs, now = (
-        _lines(text) for text in (recorded.base or b"", recorded.ours, recorded.theirs, found)
+        Counter(line for line in map(bytes.strip, text.splitlines()) if line)
+        for text in (recorded.base or b"", recorded.ours, recorded.theirs, found)
     )
     new = (ours - base) + (theirs - base)
     if not new - now and new:
         is_union = now == ours | theirs
         return UNION if is_union and not base else BOTH
     return ANEW
-
-
-def _lines(text: bytes) -> Counter[bytes]:
-    return Counter(line for line in map(bytes.strip, text.splitlines()) if line)

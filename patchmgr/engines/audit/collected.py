@@ -130,7 +130,7 @@ def _without_fixture(
     asked = {
         (test.lineno, test.name, name): None
         for test, around in tests_of(merged)
-        if _head(test) & lines
+        if frozenset(range(test.lineno, max(test.lineno + 1, test.body[0].lineno))) & lines
         for name in _asked(test, around)
     }
     if not asked:
@@ -147,10 +147,6 @@ def _without_fixture(
 
 def _lacks(name: str, content: bytes | None) -> bool:
     return content is None or b"def %b(" % name.encode() not in content
-
-
-def _head(test: Function) -> frozenset[int]:
-    return frozenset(range(test.lineno, max(test.lineno + 1, test.body[0].lineno)))
 
 
 def _asked(test: Function, around: ast.ClassDef | None) -> Iterator[str]:

@@ -52,7 +52,8 @@ def _ours(states: States) -> Iterator[Lines]:
         # In a file that moved, an unchanged relative import may refer to another module.
         same = path == old and states.merged.blob(path) == states.written.blob(old)
         text = decoded(content)
-        imported = changed.imported_words(path, text)
+        said = {statement for statement, _, _ in changed.imports(path, text)}
+        imported = frozenset(word for statement in said for word in _SAID.findall(statement))
         if same and not imported:
             continue
         lines = new_lines(text, states.onto.read(upstream_path(states, path)))
@@ -151,11 +152,6 @@ class ChangedModules:
                 self.places.add(place)
                 place = place.rpartition("/")[0]
         self._names = frozenset(place.rpartition("/")[2] for place in self.places)
-
-    def imported_words(self, path: str, text: str) -> frozenset[str]:
-        """Return all words in those imports of a file that may import a changed module."""
-        said = {statement for statement, _, _ in self.imports(path, text)}
-        return frozenset(word for statement in said for word in _SAID.findall(statement))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
         """Yield (statement, module, name) for each import of a changed module in a file."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
 
@@ -46,27 +46,23 @@ class _Part(Struct, frozen=True):
 def changed_meaning(states: States) -> Iterator[Told]:
     """Find lines of the series that read a value which upstream now computes differently."""
     for path, contents in merged_files(states, PYTHON):
-        yield from _in_file(states, path, contents)
-
-
-def _in_file(states: States, path: str, contents: Sequence[bytes]) -> Iterator[Told]:
-    base, written, onto, merged = (_parts(decoded(content)) for content in contents)
-    changed = {
-        name
-        for name in merged.keys() & base.keys() & written.keys() & onto.keys()
-        if base[name].text != onto[name].text and onto[name].text != merged[name].text
-    }
-    added = added_lines(states, path) if changed else {}
-    for name in sorted(changed, key=lambda name: merged[name].line):
-        part = merged[name]
-        here = {n - part.line + 1: added[n] for n in added if part.line <= n <= part.last}
-        sides = _sides(written[name].text, part.text) if here else None
-        for line, symbol, sentence, where in _changes(sides, here) if sides else ():
-            source = part.text.split("\n")[where - 1].strip()
-            text = sentence.replace(_LINE, str(part.line + where - 1))
-            place = path, part.line + line - 1, symbol
-            commit = _since(states, path, source)
-            yield here[line], AuditFinding("meaning", False, *place, text, commit)
+        base, written, onto, merged = (_parts(decoded(content)) for content in contents)
+        changed = {
+            name
+            for name in merged.keys() & base.keys() & written.keys() & onto.keys()
+            if base[name].text != onto[name].text and onto[name].text != merged[name].text
+        }
+        added = added_lines(states, path) if changed else {}
+        for name in sorted(changed, key=lambda name: merged[name].line):
+            part = merged[name]
+            here = {n - part.line + 1: added[n] for n in added if part.line <= n <= part.last}
+            sides = _sides(written[name].text, part.text) if here else None
+            for line, symbol, sentence, where in _changes(sides, here) if sides else ():
+                source = part.text.split("\n")[where - 1].strip()
+                text = sentence.replace(_LINE, str(part.line + where - 1))
+                place = path, part.line + line - 1, symbol
+                commit = _since(states, path, source)
+                yield here[line], AuditFinding("meaning", False, *place, text, commit)
 
 
 def _since(states: States, path: str, line: str) -> str | None:

@@ -177,7 +177,13 @@ def _unregistered(
 ) -> Iterator[Told]:
     if not named:
         return
-    paths = _sources(states)
+    paths = [  # only files that either side changed
+        path
+        for path in sorted({*states.changed_upstream, *states.carriers})
+        if path.endswith((*CXX, *PYTHON))
+    ]
+    states.written.read_ahead(paths)
+    states.merged.read_ahead(paths)
     # An unchanged file loses nothing, but it may register what another file no longer does.
     same = [path for path in paths if states.written.blob(path) == states.merged.blob(path)]
     other = sorted(set(paths).difference(same))
@@ -195,18 +201,6 @@ def _unregistered(
 
 def _registers_no(content: bytes | None, name: bytes, pattern: re.Pattern[bytes]) -> bool:
     return all(name not in found for found in pattern.findall(content or b""))
-
-
-def _sources(states: States) -> list[str]:
-    """Return the C++ and Python files that either side changed. Only these are searched."""
-    paths = [
-        path
-        for path in sorted({*states.changed_upstream, *states.carriers})
-        if path.endswith((*CXX, *PYTHON))
-    ]
-    states.written.read_ahead(paths)
-    states.merged.read_ahead(paths)
-    return paths
 
 
 def _defined_twice(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:

@@ -44,7 +44,7 @@ def undone_patches(states: States) -> Iterator[Told]:
         for change in (change for change in patch.files if change.path in changed):
             by_line = earlier[change.path]
             for hunk in change.hunks:
-                lines = rest = _lines(hunk)
+                lines = rest = Counter(line for line in hunk.lines if line[:1] in _SIGNS)
                 undone = list[str]()
                 for line in lines.keys() & by_line.keys():
                     by_line[line] = [kept for kept in by_line[line] if line in kept.left]
@@ -66,11 +66,6 @@ def undone_patches(states: States) -> Iterator[Told]:
         for other, paths in found.items():
             text = f"this reverts {other}, and so also undoes upstream's version of that patch"
             yield patch.name, AuditFinding("undone", False, paths[0], 0, None, text)
-
-
-def _lines(hunk: Hunk) -> Counter[bytes]:
-    """Return the lines that a hunk adds and removes, each with its `+` or `-`."""
-    return Counter(line for line in hunk.lines if line[:1] in _SIGNS)
 
 
 def _reversed(lines: Counter[bytes]) -> Counter[bytes]:

@@ -406,7 +406,17 @@ def _claims(file: FileHistory, number: int) -> Claims:
     if not is_absorbed:
         return lambda versions: _is_disturbed(file, number, versions)
     if how is How.SYNTAX:
-        return each(_has_imports(file, number))
+        assert file.content is not None
+        theirs = apply_one(file.content, *file.hunk(number))
+        before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))
+
+        def has_imports(version: Version) -> bool:
+            ours = file.upstream.text_of(version.entry)
+            if ours is None:
+                return False
+            return has_imports_of(before, ours.decode("utf-8", "surrogateescape"), after)
+
+        return each(has_imports)
     # Upstream may first have had exactly these lines, and a superset of them only later.
     wanted = {(verdict, how), *([ABSORBED_EXACT] if how is How.SUPERSET else [])}
     return lambda versions: file.has(number, wanted, versions)
@@ -419,21 +429,6 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
     staying = [version for version, is_gone in zip(versions, moved, strict=True) if not is_gone]
     broken = file.is_broken(number, staying)
     return (is_gone or next(broken) for is_gone in moved)
-
-
-def _has_imports(file: FileHistory, number: int) -> Claim:
-    """Return a function that says whether a version of a file has all imports that a hunk adds."""
-    assert file.content is not None
-    theirs = apply_one(file.content, *file.hunk(number))
-    before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))
-
-    def has_imports(version: Version) -> bool:
-        ours = file.upstream.text_of(version.entry)
-        if ours is None:
-            return False
-        return has_imports_of(before, ours.decode("utf-8", "surrogateescape"), after)
-
-    return has_imports
 
 
 def _has_effect(result: FileResult, number: int) -> Claim:

@@ -140,7 +140,7 @@ def _has_nothing(
     """
     if None in (side, text):
         return side != text
-    before, after, there, now = (_lines(one) for one in (base, side, other, text))
+    before, after, there, now = (frozenset(_said(one) or ()) for one in (base, side, other, text))
     added, removed = after - before - there, (before & there) - after
     if added & now or (removed and not removed <= now):
         return False
@@ -156,10 +156,6 @@ def _said(text: bytes | None) -> list[bytes] | None:
     if text is None:
         return None
     return [line for line in (b" ".join(each.split()) for each in split_lines(text)) if line]
-
-
-def _lines(text: bytes | None) -> frozenset[bytes]:
-    return frozenset(_said(text) or ())
 
 
 def _found(token: re.Pattern[bytes], lines: Collection[bytes]) -> frozenset[bytes]:

@@ -134,7 +134,16 @@ class GateFinder(Struct, frozen=True):
             inner = self.truth(node.operand, depth)
             return None if inner is None else not inner
         if isinstance(node, ast.BoolOp):
-            return self._truth_of_several(node, depth)
+            absorbing = isinstance(node.op, ast.Or)
+            is_sure = True
+            for value in node.values:
+                truth = self.truth(value, depth)
+                if truth is absorbing:
+                    return absorbing
+                is_sure = is_sure and truth is not None
+                if truth is None and not self.is_harmless(value):
+                    return None  # it may have an effect besides its value
+            return not absorbing if is_sure else None
         if isinstance(node, ast.Name) and node.id in self.facts and depth < _DEEPEST:
             return self.truth(self.facts[node.id], depth + 1)
         if isinstance(node, ast.Call) and called(node) == "bool" and len(node.args) == 1:
@@ -150,22 +159,6 @@ class GateFinder(Struct, frozen=True):
                 spelled = ast.Attribute(value, left.attr, left.ctx)
                 return ast.Compare(spelled, node.ops, node.comparators)
         return node
-
-    def _truth_of_several(self, node: ast.BoolOp, depth: int) -> bool | None:
-        """Return the value of an `and` or `or`, or None if it is unclear.
-
-        The value counts as unclear if a part before the deciding one may have side effects.
-        """
-        absorbing = isinstance(node.op, ast.Or)
-        is_sure = True
-        for value in node.values:
-            truth = self.truth(value, depth)
-            if truth is absorbing:
-                return absorbing
-            is_sure = is_sure and truth is not None
-            if truth is None and not self.is_harmless(value):
-                return None
-        return not absorbing if is_sure else None
 
     def _truth_of_gate(self, node: ast.expr) -> bool | None:
         gate = self.gate(node)

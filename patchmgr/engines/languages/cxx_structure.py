@@ -182,7 +182,9 @@ class Scan:
             text = token.text
             if self._is_passed_over:
                 if text in _BRACES:
-                    self._take_brace(token)
+                    self._inner += 1 if text == "{" else -1
+                    if self._inner < 0:
+                        self._close(token)
                 elif text[0] == "#":
                     self._take_directive(token)
             elif text[0] == "#":
@@ -198,11 +200,6 @@ class Scan:
         is_cut = len(pending) >= LONGEST_DECLARATION  # this is not code
         if self._scopes or brackets or self.branches or is_cut:
             raise UnclearSource
-
-    def _take_brace(self, token: Token) -> None:
-        self._inner += 1 if token.text == "{" else -1
-        if self._inner < 0:
-            self._close(token)
 
     def _take_mark(self, token: Token) -> None:
         """Read a punctuation token that may end a declaration."""
@@ -222,7 +219,12 @@ class Scan:
     def _take_bracket(self, token: Token) -> None:
         text = token.text
         if text == "{" and not self._brackets and self._is_scope():
-            self._open(token)
+            self.leave(token.line)
+            statement = statement_of(self._pending)
+            scope = self._opened(statement, token.line)
+            self.open(scope, statement)
+            self._pending.clear()
+            self._enter((*self._scopes, scope))
         elif text == "}" and not self._brackets:
             self._close(token)
         else:
@@ -242,14 +244,6 @@ class Scan:
         if ":" not in texts or not _SCOPE_KEYS.isdisjoint(texts):
             return True
         return "()" not in texts[: texts.index(":")] or not (is_word(texts[-1]) or texts[-1] == ">")
-
-    def _open(self, token: Token) -> None:
-        self.leave(token.line)
-        statement = statement_of(self._pending)
-        scope = self._opened(statement, token.line)
-        self.open(scope, statement)
-        self._pending.clear()
-        self._enter((*self._scopes, scope))
 
     def _opened(self, statement: Head, line: int) -> Scope:
         """Return the scope that a brace opens after a statement."""
@@ -388,7 +382,7 @@ def statement_of(pending: Sequence[Token]) -> Head:
     items, template = grouped(pending), None
     texts = [item.text for item in items]
     if "template" in texts or "[]" in texts:
-        items = [item for item in items if not _is_attribute(item)]
+        items = [item for item in items if not (item.text == "[]" and texts_in(item)[1] == "[")]
         if [item.text for item in items[:2]] == ["template", "<"] and (
             end := _angles_end(items, 1)
         ):
@@ -425,10 +419,6 @@ def texts_in(item: Item) -> list[str]:
     if isinstance(item, Bracketed):
         return [item.text[0], *(token.text for token in item.inner), item.text[1]]
     return [item.text]
-
-
-def _is_attribute(item: Item) -> bool:
-    return item.text == "[]" and texts_in(item)[1] == "["
 
 
 def _without_templates(items: Sequence[Item]) -> list[Item]:

@@ -213,19 +213,16 @@ class _Scan:
                 self._symbols.append(None)
             else:
                 self._start(number, line, code)
-            self._count_brackets(line)
+            brackets = line.translate(None, _NO_BRACKETS)
+            if brackets:
+                self._depth += len(brackets) - 2 * len(brackets.translate(None, _OPEN))
+                if self._depth < 0:
+                    raise _Unsure
             is_continued = line.endswith(b"\\")
         self._end_idle(0)
         if self._depth:
             raise _Unsure
         return tuple(self._symbols)
-
-    def _count_brackets(self, line: bytes) -> None:
-        brackets = line.translate(None, _NO_BRACKETS)
-        if brackets:
-            self._depth += len(brackets) - 2 * len(brackets.translate(None, _OPEN))
-            if self._depth < 0:
-                raise _Unsure
 
     def _start(self, number: int, line: bytes, code: bytes) -> None:
         indent = indentation(line)
@@ -254,12 +251,8 @@ class _Scan:
         """Assign blank lines and comments to the scope that continues after them."""
         for number, own in self._idle:
             inner = indent if own is None else max(own, indent)
-            self._symbols[number] = self._name(self._count(inner))
+            self._symbols[number] = self._name(sum(outer < inner for outer, _ in self._scopes))
         self._idle.clear()
-
-    def _count(self, indent: int) -> int:
-        """Return how many scopes enclose a line with this indentation."""
-        return sum(outer < indent for outer, _ in self._scopes)
 
     def _name(self, count: int) -> str | None:
         return self._scopes[count - 1][1] if count else None

@@ -252,19 +252,16 @@ class _Work:
         """
         for change in self._changes:
             if change.number in collided:
-                self._find(change)
+                if self._is_import(change):
+                    self._imports.append(change)
+                elif change.brings:
+                    self._follow_neighbors(change)
+                else:
+                    self._follow_unit(change)
         for change in self._changes:
             unit = self._covering(change)
             if unit is not None and not change.brings:
                 self._units[change] = unit
-
-    def _find(self, change: HunkRun) -> None:
-        if self._is_import(change):
-            self._imports.append(change)
-        elif change.brings:
-            self._follow_neighbors(change)
-        else:
-            self._follow_unit(change)
 
     def _is_import(self, change: HunkRun) -> bool:
         run = change.run
@@ -369,7 +366,8 @@ class _Work:
         for removal in self._removals():
             self._add_part(removal)
         self._settle_imports()
-        displaced = self._displaced()
+        moves = {unit: self._moves[unit] for unit in self._units.values()}
+        displaced = [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
         if not self._parts and not displaced:
             return Relocation((), {}, self._astray) if self._astray else None
         staying = [change for change in self._changes if not self._is_away(change)]
@@ -407,10 +405,6 @@ class _Work:
         if parts:
             self._places.setdefault(change.number, HunkPlace(parts[0].path, None, 1))
         return bool(parts)
-
-    def _displaced(self) -> list[tuple[Unit, Unit]]:
-        moves = {unit: self._moves[unit] for unit in self._units.values()}
-        return [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
 
     def _removals(self) -> Iterator[Removal]:
         """Yield, for each other file, the symbols that moved to it and the changes that follow."""
@@ -473,7 +467,7 @@ class _Work:
         return None
 
     def _settle(self, change: HunkRun, home: Home) -> None:
-        place = _place(home)
+        place = HunkPlace(home.path, home.unit.name, home.unit.start + 1)
         if change.brings:
             name, outer = change.brings[0].name, home.unit.outer
             own = name if name is None or outer is None else joined(outer, leaf_of(name))
@@ -500,7 +494,3 @@ class _Work:
 
 def _has_long_string(lines: Sequence[bytes]) -> bool:
     return any(quotes in line for line in lines for quotes in (b'"""', b"'''", b'R"'))
-
-
-def _place(home: Home) -> HunkPlace:
-    return HunkPlace(home.path, home.unit.name, home.unit.start + 1)

@@ -184,7 +184,9 @@ class InstalledPaths:
         beside = [_join(folder, name) for name in islice(names, _LOOKED_AT)]
         home = self._voted(beside, self._pair, folder)
         if home is None and folder:  # not for the root: most files below it are not installed
-            home = self._home_below(folder)
+            prefix = folder + "/"
+            below = islice((one for one in self._files() if one.startswith(prefix)), _LOOKED_AT)
+            home = _most(self._heads(below, prefix), folder)
         if home is None:
             home = self._voted(beside, self._named, folder)
         if home is None and not self._source.is_whole:
@@ -203,12 +205,6 @@ class InstalledPaths:
         self, paths: Iterable[str], look: Callable[[str], str | None], folder: str
     ) -> str | None:
         return _most((_split(place)[0] for path in paths if (place := look(path))), folder)
-
-    def _home_below(self, folder: str) -> str | None:
-        """Return the installed folder of `folder`, judged by the files below it, or None."""
-        prefix = folder + "/"
-        below = islice((one for one in self._files() if one.startswith(prefix)), _LOOKED_AT)
-        return _most(self._heads(below, prefix), folder)
 
     def _heads(self, paths: Iterable[str], prefix: str) -> Iterator[str]:
         for path in paths:

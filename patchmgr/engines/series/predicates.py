@@ -18,7 +18,6 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.predicate import (
     AllOf,
     AnyOf,
-    Claim,
     Conditions,
     Not,
     PatternFound,
@@ -55,7 +54,13 @@ def evaluate(predicate: Predicate, own: State, states: StateFinder) -> Evaluatio
         if ref is not None:
             name = _written(ref, own) if isinstance(ref, WrittenRef) else ref.ref
         state = states.state(where.upstream or own.upstream, name)
-    return _claim(predicate, state)
+    if isinstance(predicate, PatternFound):
+        return _pattern(predicate, state)
+    if isinstance(predicate, ReleaseIn):
+        return _release(predicate, state)
+    holds = state.tree.entry(predicate.path) is not None or state.tree.is_directory(predicate.path)
+    there_is = "there is" if holds else "there is no"
+    return Evaluation(holds, f"{there_is} {shown(predicate.path)} in {state.label}")
 
 
 def _joined(predicate: AllOf | AnyOf, own: State, states: StateFinder) -> Evaluation:
@@ -114,16 +119,6 @@ def _written(ref: WrittenRef, own: State) -> str:
     if len(names) > 1:
         raise _unknown(f"{problem}lines that match {_quoted(ref.regex)} name different refs")
     return names[0]
-
-
-def _claim(claim: Claim, state: State) -> Evaluation:
-    if isinstance(claim, PatternFound):
-        return _pattern(claim, state)
-    if isinstance(claim, ReleaseIn):
-        return _release(claim, state)
-    holds = state.tree.entry(claim.path) is not None or state.tree.is_directory(claim.path)
-    there_is = "there is" if holds else "there is no"
-    return Evaluation(holds, f"{there_is} {shown(claim.path)} in {state.label}")
 
 
 def _release(claim: ReleaseIn, state: State) -> Evaluation:

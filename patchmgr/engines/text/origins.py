@@ -13,16 +13,10 @@ def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, .
     before: list[bytes] = []
     for name, content in versions:
         after = content.split(b"\n")
-        owner, before = _carried(owner, before, after, name), after
+        found, at = list[str | None](), 0
+        for block in changed_blocks(before, after):
+            found += owner[at : block.old_start]
+            found += [name] * (block.new_end - block.new_start)
+            at = block.old_end
+        owner, before = [*found, *owner[at:]], after
     return tuple(owner)
-
-
-def _carried(
-    owner: Sequence[str | None], before: Sequence[bytes], after: Sequence[bytes], name: str | None
-) -> list[str | None]:
-    found, at = list[str | None](), 0
-    for block in changed_blocks(before, after):
-        found += owner[at : block.old_start]
-        found += [name] * (block.new_end - block.new_start)
-        at = block.old_end
-    return [*found, *owner[at:]]
