@@ -64,7 +64,7 @@ def _as_it_is(at_pin: SeriesAtPin) -> NamedState:
     ids, pin, place = at_pin.commits(), at_pin.loaded.base.commit, at_pin.scratch.git_dir
     with ObjectReader(place) as reader:
         commits = read_commits(place, reader, ids)
-    return NamedState(NOW, place, ids[-1] if ids else pin, pin, commits)
+    return NamedState(NOW, place, ids[-1] if ids else pin, commits)
 
 
 def _files(

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from patchmgr.model.audit import Sums
-from patchmgr.model.outcome import How, Likely, Reliability, Verdict
+from patchmgr.model.outcome import How, HunkOutcome, Likely, Reliability, Verdict
 from patchmgr.model.upstream import UpstreamState
 
 
@@ -87,17 +87,9 @@ class FindingDocument(Struct, frozen=True, rename={"is_certain": "certain"}):
     id: str | None
 
 
-class HunkDocument(Struct, frozen=True):
+class HunkDocument(HunkOutcome, frozen=True):
     """The verdict on a hunk, and how it was reached."""
 
-    path: str
-    new_path: str
-    line: int
-    symbol: str | None
-    verdict: Verdict
-    how: How | None
-    evidence: str | None = None
-    reliability: Reliability | None = None
     rule: str | None = None
 
 

@@ -50,7 +50,6 @@ class Environment(Struct, frozen=True):
 
     sites: tuple[Path, ...]
     owner: Path | None = None
-    python: str | None = None
     managed: frozenset[Path] = frozenset()
 
 
@@ -97,7 +96,7 @@ def ask_environment(python: str) -> Environment:
     each: dict[Path, Path] = {}
     for site in sites:  # two paths may be the same folder, such as `a/../b/lib` and `b/lib`
         each.setdefault(site.resolve(), site)
-    return Environment(tuple(each.values()), owner, python, frozenset(managed))
+    return Environment(tuple(each.values()), owner, frozenset(managed))
 
 
 _NAME_ONE = ("name the interpreter of an environment, such as .venv/bin/python",)

@@ -118,12 +118,11 @@ def read_fork(
 class ForkBase(Struct, frozen=True):
     """The upstream commit that a branch last merged or is based on.
 
-    Of the branch's commits that upstream lacks, `commits` counts the ordinary ones and `merges`
-    counts the merges. `squashed` counts the ordinary commits that brought in upstream's content.
+    Of the branch's commits that upstream lacks, `merges` counts the merges, and `squashed` counts
+    the ordinary commits that brought in upstream's content.
     """
 
     base: str
-    commits: int
     merges: int
     squashed: int
 
@@ -142,8 +141,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
             raise UsageError(f"{branch} has no commit that {upstream} lacks")
         write_commit_graph(scratch, graph.merges)
         plan = _planned(graph, tip, LINEARIZE)
-        commits = len(graph.own) - len(graph.merges)
-        return ForkBase(plan.base, commits, len(graph.merges), len(plan.syncs))
+        return ForkBase(plan.base, len(graph.merges), len(plan.syncs))
 
 
 def _tracked(upstream: OpenUpstream, scratch: Scratch, head: str) -> str | None:

@@ -85,13 +85,12 @@ _MOST = 10_000
 class NamedState(Struct, frozen=True):
     """A state of a series that a branch, tag or commit id names.
 
-    `commits` are the commits after `base`, up to and including `head`.
+    `commits` are the commits of the series, up to and including `head`.
     """
 
     name: str
     git_dir: Path
     head: str
-    base: str
     commits: tuple[OwnCommit, ...]
 
 
@@ -113,8 +112,8 @@ def find_state(
             with ObjectReader(place) as reader:
                 head = _head(session, place, reader, name)
                 if head is not None:
-                    ids, base = own_commits(reader, head, published_base(session, head))
-                    return NamedState(name, place, head, base, read_commits(place, reader, ids))
+                    ids, _ = own_commits(reader, head, published_base(session, head))
+                    return NamedState(name, place, head, read_commits(place, reader, ids))
     message = f"there is no tag or branch {shown(name)}"
     hints = ("to make a tag: patchmgr branch --tag TAG", "to look in another clone: --repo DIR")
     raise PatchmgrError("unknown-ref", message, *hints)

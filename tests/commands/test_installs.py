@@ -338,7 +338,7 @@ def test_a_system_s_packages_need_an_option(house: House, tmp_path: Path) -> Non
 
     marker = tmp_path / "EXTERNALLY-MANAGED"
     with pytest.MonkeyPatch.context() as patched:
-        found = Environment((house.site,), marker, "python3", frozenset((house.site,)))
+        found = Environment((house.site,), marker, frozenset((house.site,)))
         patched.setattr(installed, "ask_environment", lambda python: found)
         line = ("apply", "s", "--python", "python3")
         answer = house.shop.run(*line, code=1)

@@ -96,7 +96,6 @@ class Missed(Struct, frozen=True):
     """A region whose resolution cannot be read from a resolved file, and the reason."""
 
     id: str
-    region: RegionSides
     reason: str
 
 
@@ -119,7 +118,7 @@ def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
         if isinstance(before, Lesson) and isinstance(lesson, Lesson):
             if before.resolution != lesson.resolution:
                 reason = "it occurs more than once, and was resolved in several ways"
-                found[lesson.id] = Missed(lesson.id, lesson.region, reason)
+                found[lesson.id] = Missed(lesson.id, reason)
         elif before is None or isinstance(lesson, Lesson):
             found.setdefault(lesson.id, lesson)
     return tuple(found.values())
@@ -138,24 +137,20 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
         name = region_id(*region.sides)
         text = None if span is None else resolved[span[0] : span[1]]
         if not one.is_sure or not split.is_sure:
-            yield Missed(name, region, "the text itself has lines like git's markers")
+            yield Missed(name, "the text itself has lines like git's markers")
         elif not _says_something(b"".join(region.sides)):
-            yield Missed(
-                name, region, "its lines have no letter or digit, so they could be anywhere"
-            )
+            yield Missed(name, "its lines have no letter or digit, so they could be anywhere")
         elif is_left:
-            yield Missed(name, region, "conflict markers are left in the file")
+            yield Missed(name, "conflict markers are left in the file")
         elif text is None:
-            yield Missed(name, region, "the text around it was changed, or occurs more than once")
+            yield Missed(name, "the text around it was changed, or occurs more than once")
         elif text == region.ours and not is_exact:
             # If it were replayed, a change that the person put elsewhere in the file would be lost.
             yield Missed(
-                name,
-                region,
-                "it was resolved as ours, but lines outside of it were changed as well",
+                name, "it was resolved as ours, but lines outside of it were changed as well"
             )
         elif (reason := refusal(text)) is not None:
-            yield Missed(name, region, f"it {reason}")
+            yield Missed(name, f"it {reason}")
         else:
             yield Lesson(name, region, text)
 

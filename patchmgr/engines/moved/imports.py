@@ -6,7 +6,6 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 
 from msgspec import Struct
 
@@ -22,7 +21,7 @@ from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.structure.python_tree import Definition, Import, bound_by, module_of, walk
-from patchmgr.engines.text.differences import Run
+from patchmgr.engines.text.differences import Run, changed_blocks
 
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
 _NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*=(?!=))")
@@ -153,13 +152,11 @@ def _python(theirs: Outline, home: Outline, names: frozenset[str]) -> tuple[Run,
         if source is None:
             raise Unsure(f"the patch uses {name}, which is not in {home.path}")
         content = with_import(theirs.path, source, home.path, content, name=name)
-    return tuple(_line_runs(home.lines, split_lines(content)))
-
-
-def _line_runs(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Run]:
-    for tag, i, j, k, n in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "equal":
-            yield Run(i, tuple(old[i:j]), tuple(new[k:n]))
+    old, new = home.lines, split_lines(content)
+    return tuple(
+        Run(b.old_start, tuple(old[b.old_start : b.old_end]), tuple(new[b.new_start : b.new_end]))
+        for b in changed_blocks(old, new)
+    )
 
 
 def missing_imports(

@@ -1,4 +1,4 @@
-"""Make the three sides of a merge for hunks whose lines upstream moved.
+"""Make the change to a file for hunks whose lines upstream moved.
 
 If the lines moved to another file, the base is upstream's new version of that file, but with the
 old text of each moved symbol. If the lines moved within their file, the base is the old file with
@@ -23,12 +23,11 @@ from patchmgr.engines.text.differences import Run
 
 
 class FilePart(PatchedFile, frozen=True):
-    """The three sides of the merge of one file that gets some hunks of a patch.
+    """The change to one file that gets some hunks of a patch.
 
-    `numbers` holds, for each hunk of the merge, the number of the patch's hunk it comes from.
+    `numbers` holds, for each hunk of the change, the number of the patch's hunk it comes from.
     """
 
-    ours: bytes
     numbers: tuple[int, ...]
 
 
@@ -74,7 +73,7 @@ class Removal(Struct, frozen=True):
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> FilePart:
-    """Return the three sides of a merge that applies changes to moved symbols in their new file.
+    """Return the change that applies changes of moved symbols to their new file.
 
     The new positions must not overlap. Raises Unsure if an import is needed that cannot be added.
     """
@@ -92,7 +91,7 @@ def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> FilePart
     lines += file.lines[done:]
     runs = [*_import_runs(base, theirs, removal, shifts)]
     runs += _runs(base, removal, starts)
-    return _part(file.path, lines, file.content, sorted(runs, key=lambda run: run[1].start))
+    return _part(file.path, lines, sorted(runs, key=lambda run: run[1].start))
 
 
 def _moved_lines(
@@ -157,7 +156,7 @@ def _import_runs(
 def part_within(
     base: Outline, own: Outline, moves: Sequence[tuple[Unit, Unit]], changes: Sequence[HunkRun]
 ) -> FilePart | None:
-    """Return the three sides of a merge of a file in which upstream reordered symbols.
+    """Return the change to a file in which upstream reordered symbols.
 
     `moves` pairs each moved symbol with the same symbol in upstream's file. Returns None if the
     symbols around a moved symbol do not determine its position.
@@ -174,7 +173,7 @@ def part_within(
              for at, n in enumerate(order)]  # fmt: skip
     runs = [(c.number, Run(_at(c, place), c.run.removed, c.run.added)) for c in changes]
     runs.sort(key=lambda run: run[1].start)
-    return _part(own.path, lines, own.content, runs)
+    return _part(own.path, lines, runs)
 
 
 def _at(change: HunkRun, place: Mapping[int, int]) -> int:
@@ -241,9 +240,7 @@ def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
     return found if len(found) == 1 and len(same(own)) == 1 else []
 
 
-def _part(
-    path: str, lines: Sequence[bytes], ours: bytes, runs: Sequence[tuple[int, Run]]
-) -> FilePart:
+def _part(path: str, lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> FilePart:
     hunks, positions, numbers = hunks_of(lines, runs)
     theirs = apply_runs(lines, runs)
-    return FilePart(path, b"".join(lines), theirs, hunks, positions, ours, numbers)
+    return FilePart(path, b"".join(lines), theirs, hunks, positions, numbers)

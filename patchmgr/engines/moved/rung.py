@@ -176,11 +176,10 @@ def _places_reason(found: Relocation, home: str) -> str:
 
 
 class HunkPlace(Struct, frozen=True):
-    """The new position of a hunk: path, symbol, and the line (from 1) where the symbol starts."""
+    """The file and symbol to which upstream moved the lines of a hunk."""
 
     path: str
     symbol: str | None
-    line: int
 
 
 class Relocation(Struct, frozen=True):
@@ -403,7 +402,7 @@ class _Work:
             return False
         parts = [part for part in self._parts if names <= words_of(part.theirs)]
         if parts:
-            self._places.setdefault(change.number, HunkPlace(parts[0].path, None, 1))
+            self._places.setdefault(change.number, HunkPlace(parts[0].path, None))
         return bool(parts)
 
     def _removals(self) -> Iterator[Removal]:
@@ -467,7 +466,7 @@ class _Work:
         return None
 
     def _settle(self, change: HunkRun, home: Home) -> None:
-        place = HunkPlace(home.path, home.unit.name, home.unit.start + 1)
+        place = HunkPlace(home.path, home.unit.name)
         if change.brings:
             name, outer = change.brings[0].name, home.unit.outer
             own = name if name is None or outer is None else joined(outer, leaf_of(name))
@@ -485,7 +484,7 @@ class _Work:
             ]
             if taken or (not wanted and self._parts):
                 path = taken[0] if taken else self._parts[0].path
-                self._places.setdefault(change.number, HunkPlace(path, None, 1))
+                self._places.setdefault(change.number, HunkPlace(path, None))
             else:
                 deleted = "upstream deleted the file"
                 unused = "no moved line uses what this hunk imports"

@@ -87,11 +87,10 @@ def play(
     )
     files, marked = dict(new), []
     for part in found.parts if found is not None else ():
-        assert part.ours == new[part.path]
         applied = apply_hunks(part.base, part.hunks)
         assert isinstance(applied, Applied)
         assert (applied.content, applied.positions) == (part.theirs, part.positions)
-        merge = text.merge(part.base, part.ours, part.theirs)
+        merge = text.merge(part.base, new[part.path], part.theirs)
         if isinstance(merge, Clean):
             files[part.path] = merge.content
         else:
