@@ -664,7 +664,7 @@ def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> N
     {
         "before-it-begins": "patchmgr.cli.quick_command",
         "while-it-runs": "patchmgr.commands.status.status",
-        "while-it-ends": "patchmgr.cli._close",
+        "while-it-ends": "patchmgr.services.session.Session.close",
     },
 )
 def test_an_interrupt_is_told_and_ends_with_130(
