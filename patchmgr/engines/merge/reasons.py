@@ -542,6 +542,23 @@ def _is_regrouped(conflict: Conflict, made: Made) -> bool:
     )
 
 
+def _joins_lines(conflict: Conflict, made: Made) -> bool:
+    """Return whether a line consists of two lines of the sides, whose line feed was lost.
+
+    One side removes one of two empty lines, and the other side removes the other one: `def f():`
+    and the comment below it were one line (tribler a976408033).
+    """
+    if conflict.around.language.layout == "signs":
+        return False
+    known = {line.strip() for side in conflict.region.sides for line in side}
+    said = {line for line in known if _WORD.search(line)}
+    return any(
+        line.startswith(one) and line[len(one) :].lstrip() in said
+        for line in {line.strip() for line in lines_of(made.text)} - known
+        for one in said
+    )
+
+
 def _loses_a_condition(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate lacks a preprocessor condition that a side adds."""
     merged, base, *sides = map(_conditions, (lines_of(made.text), *conflict.region.sides))
@@ -701,6 +718,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "renamed": (_ALL, _is_renamed),
     "doubled": (_NOT_PYTHON, _is_unaccounted),
     "undone": (_ALL, lambda conflict, made: conflict.subject.is_undone(made.text)),
+    "joined lines": (_ALL, _joins_lines),
     "stammers": (_ALL, _adds(_stammered)),
     "operators": (_CODE, _is_regrouped),
     "two places": (_CODE, _is_at_two_places),

@@ -23,7 +23,6 @@ from patchmgr.formats import toml_text
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
-_WORD = re.compile(r"\w")
 _GROUP = re.compile(r"[\\@]([{}])")
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=]")  # PEP 263; it counts in the first two lines only
@@ -154,8 +153,6 @@ def fails(candidate: str, around: Surroundings) -> str:
     either. "depends" means that it uses a name that only another region may bind.
     """
     language = around.language
-    if language.layout != "signs" and _joins_lines(candidate, around.sides):
-        return "syntax"
     if language is PYTHON:
         return _fails_python(candidate, around)
     own = candidate, *around.sides
@@ -176,21 +173,6 @@ def fails(candidate: str, around: Surroundings) -> str:
         return "syntax"
     repeated, *known = (_repeated(text, language) for text in own)
     return "no" if any(repeated <= side for side in known) else "key-twice"
-
-
-def _joins_lines(candidate: str, sides: Sequence[str]) -> bool:
-    """Return whether a line consists of two lines of the sides, whose line feed was lost.
-
-    One side removes one of two empty lines, and the other side removes the other one: `def f():`
-    and the comment below it were one line (tribler a976408033).
-    """
-    known = {line.strip() for side in sides for line in side.split("\n")}
-    said = {line for line in known if _WORD.search(line)}
-    return any(
-        line.startswith(one) and line[len(one) :].lstrip() in said
-        for line in {line.strip() for line in candidate.split("\n")} - known
-        for one in said
-    )
 
 
 def _json_of(text: str) -> object:
