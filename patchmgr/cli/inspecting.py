@@ -176,14 +176,13 @@ def diff(
 
     Example: patchmgr diff vllm --from preview-1 --to preview-2
     """
-    view = view_of()
     session = open_session()
     if not from_:
         raise UsageError("name the earlier state of the series with --from TAG")
     named = services.checkouts.only_series(session, name)
     ends = commands.diff.ComparedStates(from_, to, repo)
     found = commands.diff.diff(session, named, ends, holds=hold)
-    text = render.inspecting.compared_text(found, view, shows_lines=lines)
+    text = render.inspecting.compared_text(found, view_of(), shows_lines=lines)
     value = render.inspecting.compared_value(found)
     answer("diff", None, text, pages=True, **value)
 

@@ -84,7 +84,6 @@ def import_(
 
     Example: patchmgr import --python .venv/bin/python --series vllm
     """
-    view = view_of()
     session, named = open_series(series)
     given = sources or []
     wanted = commands.import_patches.Sources(
@@ -105,7 +104,7 @@ def import_(
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
         wanted = replace(wanted, paths=(), git=range_, stack=stack, merges=form)
     imported = commands.import_patches.import_patches(session, wanted, series=named)
-    text = render.listings.imported_text(imported, named, view)
+    text = render.listings.imported_text(imported, named, view_of())
     value = render.listings.imported_value(imported, named)
     answer("import", None, text, **value)
 

@@ -354,11 +354,10 @@ def forecast(
 
     Example: patchmgr forecast vllm --watch 100
     """
-    view = view_of()
     session, series = open_series(name)
     now = int(time.time())
     found = commands.forecast.make_forecast(session, series, watched=watch, now=now, asks=gh)
-    answer("forecast", found, render.plans.forecast_text(found, view))
+    answer("forecast", found, render.plans.forecast_text(found, view_of()))
 
 
 @takes("select", "dry_run", "verbose", "quiet", "json")
@@ -393,7 +392,6 @@ def sync(
 
     Example: patchmgr sync vllm --dry-run --output out
     """
-    view = view_of()
     if push is None and not Given.is_dry_run:
         hint = "patchmgr sync --push origin; to push nothing: patchmgr sync --dry-run"
         raise UsageError("use --push REMOTE to name the remote to push to", hint)
@@ -405,7 +403,7 @@ def sync(
     value = render.sync.sync_value(found)
     if output is not None:
         _write(output, found, render.machine.document("sync", dry_run=Given.is_dry_run, **value))
-    answer("sync", None, render.sync.sync_text(found, view), **value)
+    answer("sync", None, render.sync.sync_text(found, view_of()), **value)
     if not Given.wants_json:
         say(*(f"warning: {warning}" for warning in found.warnings))
     end_if(found.proposal.plan.has_conflicts, EXIT_CONFLICTS)

@@ -93,6 +93,8 @@ def flag(name: str, usage: str, about: str) -> Any:
 
     def note(is_given: bool) -> bool:
         setattr(Given, name, is_given)
+        if Given.is_verbose and Given.is_quiet:
+            raise UsageError("--verbose and --quiet cannot be used together")
         return is_given
 
     return option(usage, about, callback=note)
@@ -254,8 +256,6 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 
 def view_of() -> render.view.View:
     """Return the view for results, given --verbose, --quiet and what the terminal supports."""
-    if Given.is_verbose and Given.is_quiet:
-        raise UsageError("--verbose and --quiet cannot be used together")
     kinds = render.view.Detail
     detail = kinds.ALL if Given.is_verbose else kinds.LINE if Given.is_quiet else kinds.CHANGES
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ

@@ -49,7 +49,7 @@ def init(
     Example: patchmgr init my-fork --from-branch ~/src/vllm my-branch --upstream upstream/main
     """
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
-    view, is_dry_run = view_of(), bool(Given.is_dry_run)
+    is_dry_run = bool(Given.is_dry_run)
     place = ((Given.folder or Path()) / folder).absolute()  # as with git -C
     if from_branch is not None:
         if upstream is None:
@@ -58,7 +58,7 @@ def init(
         source = Path(os.path.abspath(from_branch[0]))
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
         done = commands.init.init_from_branch(place, branch, open_root, is_dry_run=is_dry_run)
-        text = render.listings.started_text(done, view)
+        text = render.listings.started_text(done, view_of())
         answer("init", None, text, **render.listings.started_value(done))
         return
     if upstream is not None or form is not None or Given.wants_json:
@@ -249,7 +249,6 @@ def status(
         return
     if repo is not None:
         raise UsageError("--repo needs --of")
-    view = view_of()
     found = commands.status.status(session, int(time.time()))
     value = render.listings.status_value(found)
-    answer("status", None, render.listings.status_text(found, view), **value)
+    answer("status", None, render.listings.status_text(found, view_of()), **value)
