@@ -179,8 +179,8 @@ def _candidates(series: Series) -> list[int]:
     """Return the numbers of the upstream commits that may have landed any patch, in order."""
     found = set[int]()
     for patch, came in enumerate(series.traffic[0]):
-        fewest = FEWEST_CAME * series.size(patch)
-        found |= {number for number, count in came.items() if count >= fewest}
+        # The size takes long; it is asked for only if upstream changed lines of the patch.
+        found |= {n for n, count in came.items() if count >= FEWEST_CAME * series.size(patch)}
     # Lines that the series moves within a file do not count as added, as the file had them before.
     for path in (path for path in series.paths if series.is_state(path, series.way.end)):
         found |= {number for number in series.versions[path] if series.is_state(path, number)}
@@ -307,10 +307,10 @@ def _since(series: Series, patch: int) -> int | None:
         return all(_is_there(series, hunk, number) for hunk in come)
 
     def is_new(hunk: HunkId) -> bool:
-        ends = BASE, series.way.end
+        end, path = series.way.end, series.path(hunk)
         # A file that upstream did not change has the same of each hunk at base and target.
-        is_changed = len({series.version(series.path(hunk), n) for n in ends}) > 1
-        return is_changed and [_is_there(series, hunk, n) for n in ends] == [False, True]
+        is_changed = series.version(path, BASE) != series.version(path, end)
+        return is_changed and _is_there(series, hunk, end) and not _is_there(series, hunk, BASE)
 
     come, touching = [*filter(is_new, series.hunks[patch])], sorted(series.touching(patch))
     if not come or not touching or not are_there(touching[-1]):

@@ -97,7 +97,7 @@ class Series:
             )
         )
         self.wanted = cache(self._wanted)
-        self.size = cache(self._size)
+        self.size, self.sizes = cache(self._size), cache(self._sizes)
         self._follow(way, way.start)
 
     def _record(self, patch: int, step: FileStep) -> None:
@@ -265,8 +265,12 @@ class Series:
     def _size(self, patch: int) -> int:
         """Return the number of distinctive lines that a patch changes."""
         paths = {self.path(hunk) for hunk in self.hunks[patch]}.intersection(self.paths)
-        lines = (one for path in paths for one in self.wanted(path).items())
-        return sum(patch in owners and is_telling(line) for (_, line), owners in lines)
+        return sum(self.sizes(path)[patch] for path in paths)
+
+    def _sizes(self, path: str) -> Counter[int]:
+        """Count the distinctive lines that each patch changes in a file."""
+        lines = self.wanted(path).items()
+        return Counter(n for (_, line), owners in lines if is_telling(line) for n in owners)
 
     def _changed(self, path: str, number: int) -> Set[LineChange]:
         """Return the lines that a commit adds to a file, and those it removes.

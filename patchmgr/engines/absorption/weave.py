@@ -36,7 +36,9 @@ class Node(Struct):
 
     def is_alive(self, patch: int) -> bool:
         """Return whether the file has the line once this patch is applied (index; -1: the base)."""
-        past = sum(by <= patch for by, _ in self.events)
+        past = len(self.events)  # they are in the order of the patches
+        while past and self.events[past - 1][0] > patch:
+            past -= 1
         return self.is_base is (past % 2 == 0)
 
 
@@ -64,7 +66,8 @@ class Weave:
 
     def __init__(self, base: bytes | None) -> None:
         self.is_made = base is None
-        self.nodes = [Node(line, bare(line), is_base=True) for line in split_lines(base or b"")]
+        keyed = zip(split_lines(base or b""), normal_lines(base or b""), strict=False)
+        self.nodes = [Node(line, key, is_base=True) for line, key in keyed]
         self.last = -1
 
     def apply(
@@ -108,7 +111,8 @@ class Weave:
 
     def alive(self, patch: int) -> list[int]:
         """Return the indices of the nodes whose lines exist after a patch (-1: in the base)."""
-        return [n for n, node in enumerate(self.nodes) if node.is_alive(patch)]
+        nodes = enumerate(self.nodes)
+        return [n for n, node in nodes if (node.is_alive(patch) if node.events else node.is_base)]
 
     @property
     def is_deleted(self) -> bool:
