@@ -23,7 +23,7 @@ from patchmgr.engines.languages.words import indentation, is_import
 from patchmgr.engines.rebase.ladder import CONFLICT, DECIDED, SAME_LINES, Collided, Merged, Sides
 from patchmgr.engines.series.placement import PatchedFile, split_lines
 from patchmgr.engines.text.differences import Alignment, Block, Run, aligned, matched_lines, runs_of
-from patchmgr.engines.text.distinctive import bare
+from patchmgr.engines.text.distinctive import bare, normal_lines
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs, TextMerge
@@ -57,7 +57,8 @@ class Text:
 
     def __init__(self, content: bytes) -> None:
         self.content, self.lines = content, split_lines(content)
-        self.keys = [*map(key_of, self.lines)]
+        keys = normal_lines(content)[: len(self.lines)]
+        self.keys = [key if _WORD.search(key) else b"" for key in keys]
         self.counts = Counter(filter(None, self.keys))
 
     @cached_property

@@ -185,11 +185,13 @@ def find_resemblance(
         return None
     wanted, least = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
     is_short = wanted.telling < FEWEST_TELLING
+    if is_short and is_clean:
+        return None
     fewest = 1 if is_short else least - 0.01  # a confidence is rounded
     there = {word for _, word in comparison.brought(changed)}
     # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
     is_there = wanted.weight(filter(there.__contains__, wanted.words)) >= fewest * wanted.telling
-    if (is_short and is_clean) or not is_there:
+    if not is_there:
         return None
     lines = comparison.brought(comparison.brought_to(runs, changed))
     if is_short:  # a function may do now what the hunk adds (stale-hash at 0.24.0)
