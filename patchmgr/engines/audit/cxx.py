@@ -10,7 +10,7 @@ lines that upstream's changes moved into or out of an `#if`.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -365,23 +365,27 @@ class _Side(Struct, frozen=True):
 
     def _changed(self) -> dict[str, list[str]]:
         """Map each name whose declaration changed to the files that declared it."""
-        wanted: set[bytes] = set()
         providers = [path for path in self.providers if self._is_other(path)]
+        said = {path: self._words(path, some) for path, some in self.users.items() if some}
+        wanted = defaultdict[str, set[bytes]](set)
+        for user, words in said.items():
+            for path in self._reached_before(user).intersection(providers):
+                wanted[path] |= words
         if self.is_series:
-            reached = {one for path in self.users for one in self._reached_before(path)}
-            providers = [path for path in providers if path in reached]
-            for path, some in self.users.items() if providers else ():
-                wanted |= self._words(path, some or ())
+            providers = [path for path in providers if path in wanted]
         self.was.read_ahead(providers)
         self.now.read_ahead(providers)
-        found = self._no_longer_reached(providers, wanted) if self.is_series else {}
+        every = set[bytes]().union(*said.values())
+        found = self._no_longer_reached(providers, every) if self.is_series else {}
         suspects = {path: names for path in providers if (names := self._suspects(path))}
         if suspects and not self.is_series:
             self.now.read_ahead(self.users)
-            wanted.update(*(self.now.words(path) for path in self.users))
+            every = set[bytes]().union(*map(self.now.words, self.users))
+            wanted |= dict.fromkeys(suspects, every)
         for path, names in suspects.items():
-            known = _by_name(self.was.declarations(path), names & wanted) if names & wanted else {}
-            now = _by_name(self.now.declarations(path), names & wanted) if known else {}
+            used = names & wanted[path]
+            known = _by_name(self.was.declarations(path), used) if used else {}
+            now = _by_name(self.now.declarations(path), used) if known else {}
             for name in known:
                 if known[name] != now.get(name):
                     found.setdefault(name, []).append(path)
