@@ -82,7 +82,8 @@ def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
         before, after = ([x for x in part if x not in again] for part in (before, after))
     behind = [place + shift for place in after] if shift else after
     inner = dict(islice(base.single.items(), first, last))
-    here, there = anchors(inner, {line: head + n for line, n in singles(added).items()})
+    here, there = anchors(inner, singles(added))
+    there = [head + n for n in there]
     runs = [*equal_runs(old, new, here, there)] if here else []
     if before:
         runs.insert(0, (before[0], before[-1] + 1, before[0], before[-1] + 1))
