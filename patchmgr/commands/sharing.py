@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from patchmgr.commands.conflicts import list_conflicts
 from patchmgr.engines.conflicts.memory import fits_region, recorded_fault
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.recorded_conflict import (
     CONFLICTS,
     FILES,
@@ -37,11 +37,13 @@ from patchmgr.plumbing.git_upstream import GitUpstream, check_url
 from patchmgr.plumbing.objects import TREE_MODE, ObjectReader
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import RefMove, adopt_pack, create_store, store_path
+from patchmgr.plumbing.upstream_kinds import nearest
 from patchmgr.render.escape import counted
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
 from patchmgr.workspace import Change, Workspace
 
+NEW_BRANCH = "main"  # where the remote names no default branch
 MOST = 20_000  # conflicts in one source
 LARGEST = 1 << 20  # bytes in one file
 MOST_BYTES = 1 << 26
@@ -99,7 +101,11 @@ def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
         workspace, url = session.workspace, check_url(where)
         with _throwaway(session, url, branch) as upstream:
             remote = upstream.list_remote()
-            commit = remote.heads[upstream.tracked(remote)]
+            branch = branch or remote.head or NEW_BRANCH
+            commit = remote.heads.get(branch)
+            if commit is None:
+                near = nearest(branch, sorted(remote.heads))
+                raise UsageError(f"{url} has no branch {branch}", *near, "name it with --branch")
             upstream.fetch_commit(commit)
             found = tuple(_in_commit(upstream, commit, url))
         place = _PASSWORD.sub(r"\1", url)
@@ -214,7 +220,7 @@ def push(session: Session, where: str, *, branch: str | None) -> SharedConflicts
     own, url = _own(session), check_url(where)
     with _throwaway(session, url, branch) as upstream:
         remote = upstream.list_remote()
-        branch = branch or remote.head or "main"
+        branch = branch or remote.head or NEW_BRANCH
         old, listed = remote.heads.get(branch), dict[str, dict[str, Entry]]()
         if old is not None:
             upstream.fetch_commit(old)

@@ -246,6 +246,19 @@ def test_who_pushes_first_wins_and_the_other_one_is_told(
     assert not (other.root / "conflicts").exists()
 
 
+def test_what_was_pushed_where_head_names_no_branch_is_pulled_from_there(
+    scene: Scene, other: Repository
+) -> None:
+    name = collide(scene)
+    scene.call("conflicts", "accept", name, "theirs")
+    other.git("symbolic-ref", "HEAD", "refs/heads/nothing")
+    assert push(scene, other)["branch"] == "main"
+    scene.call("conflicts", "forget", name)
+    assert pull(scene, other)["taken"] == [name]
+    answer = scene.call("conflicts", "pull", other.root, "--branch", "mian", code=2)
+    assert "nearest names: main" in answer.err and "upstream.lock" not in answer.err
+
+
 @pytest.mark.parametrize("verb", ["pull", "push"])
 def test_what_is_no_repository_or_runs_a_command_is_refused(scene: Scene, verb: str) -> None:
     for where in ("ext::sh -c true", "--upload-pack=x", str(Path("nowhere").absolute())):
