@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from patchmgr.commands.import_patches import Import, Sources, import_patches
 from patchmgr.commands.series import new_series
 from patchmgr.commands.upstream import add_upstream
-from patchmgr.errors import UsageError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like
 from patchmgr.formats.lock_files import write_lock
 from patchmgr.model.upstream import Lock, Upstream
@@ -129,7 +130,15 @@ def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Start
     new_series(session, name, upstream=name, base=fork_base.base, on=None)
     commits = f"{fork_base.base}..{branch.name}"
     sources = Sources(git=(branch.repository, commits), merges=merges)
-    imported = import_patches(session, sources, series=name)
+    try:
+        imported = import_patches(session, sources, series=name)
+    except PatchmgrError as fault:
+        # There is no --without here.
+        words = ("import", "--git", str(branch.repository), commits, "--series", name)
+        start = f"patchmgr init, upstream add, series new {name} --base {fork_base.base}"
+        instead = f": {start}, {shlex.join(words)} --without"
+        hints = (hint.replace(": --without", instead) for hint in fault.hints)
+        raise PatchmgrError(fault.kind, fault.message, *hints) from fault
     return Started(session.workspace.root, upstream, name, fork_base, merges, imported)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -418,6 +419,21 @@ def test_a_workspace_of_a_branch_in_one_command(
     fork.scene.run("-C", at, "branch", "--repo", fork.clone.root, "--name", "built")
     assert fork.clone.tree("built") == fork.clone.tree("work")
     fork.scene.run("-C", at, "rebase", "--onto", "upstream/main", "--dry-run")
+
+
+def test_a_patch_that_cannot_be_imported_is_left_out_with_the_commands_that_are_named(
+    fork: Fork, tmp_path: Path
+) -> None:
+    fork.own({"tab\there": "1\n"})
+    fork.own({"a": text(l1="own\n")})
+    (hint,) = started(fork, tmp_path / "new", "--json", code=1).json["error"]["hints"]
+    *_, base, imported = hint.removeprefix("to import the others: patchmgr ").split(", ")
+    at = tmp_path / "by hand"
+    fork.scene.run("init", at)
+    fork.scene.run("-C", at, "upstream", "add", "up", "--git", fork.scene.upstream.root)
+    fork.scene.run("-C", at, *shlex.split(base), "--upstream", "up")
+    answer = fork.scene.run("-C", at, *shlex.split(imported))
+    assert "Imported 1 patch into upstream" in answer.out
 
 
 def test_what_is_no_branch_of_a_fork_leaves_no_workspace(fork: Fork, tmp_path: Path) -> None:
