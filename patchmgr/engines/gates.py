@@ -207,7 +207,9 @@ def whitespace_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def marker_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield each conflict marker in the lines that a patch adds."""
+    """Yield each conflict marker in the lines that a patch adds, and one in its header."""
+    if b"\n<<<<<<< " in patch.header:  # git merged two versions of the patch file
+        yield Problem("markers", "a conflict marker in the header", patch.name)
     for file in patch.files:
         for number, line in _added(file):
             if _MARKER.match(line):

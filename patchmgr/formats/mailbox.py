@@ -33,7 +33,7 @@ from patchmgr.formats.mail_text import (
     written_person,
 )
 from patchmgr.formats.paths import encode_path
-from patchmgr.formats.reader import split_lines, unmangled_lines
+from patchmgr.formats.reader import merge_hints, split_lines, unmangled_lines
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import Author, Patch
@@ -86,6 +86,10 @@ def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
     block, end = _read_block(lines)
     named = {field.name: field for field in block}
     is_mailbox = named.keys() >= _NEEDED and (end == len(lines) or is_blank(lines[end]))
+    if hints := merge_hints(lines[end : end + 1]):
+        raise PatchmgrError(
+            "bad-patch", f"Patch {shown(name)} has two versions of a header", *hints
+        )
     first = block[0].name if block else ""
     if not is_mailbox and not (
         first in _FIELDS or first.startswith("bug-") or named.keys() >= {"from", "subject"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -11,6 +12,12 @@ from patchmgr.formats.shown import shown
 def split_lines(raw: bytes) -> list[bytes]:
     """Return the lines with their newlines; only a line feed ends a line."""
     return io.BytesIO(raw).readlines()
+
+
+def merge_hints(lines: Iterable[bytes]) -> tuple[str, ...]:
+    """Return what to do if git left a merge conflict in the lines of a file, or nothing."""
+    has_marker = any(line.startswith(b"<<<<<<< ") for line in lines)
+    return ("resolve the merge conflict in the file",) if has_marker else ()
 
 
 def unmangled_lines(raw: bytes) -> list[bytes]:
@@ -62,4 +69,5 @@ class PatchReader:
         index = self.at if at is None else at
         if index < len(self.lines) and self.lines[index].endswith(b"\r\n"):
             hints = (*hints, "the line ends in CR LF, but other lines of the file do not")
+        hints = (*hints, *merge_hints(self.lines))
         return PatchmgrError("bad-patch", f"{self.where(index)}: {problem}", *hints)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path, decode_path, encode_path
-from patchmgr.formats.reader import split_lines
+from patchmgr.formats.reader import merge_hints, split_lines
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import Guard, SeriesFile, SeriesLine
 
@@ -192,7 +192,8 @@ def _with_option(line: SeriesLine, option: bytes, number: int) -> SeriesLine:
     value = _STRIP.fullmatch(option)
     if value is None:
         hint = "only -pN, -R and a comment that begins with # may follow a name"
-        raise _fault(number, f"unknown option {shown(option)}", hint)
+        hints = merge_hints([line.raw]) or (hint,)
+        raise _fault(number, f"unknown option {shown(option)}", *hints)
     return replace(line, strip=int(value[1]))
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.reader import merge_hints, split_lines
 from patchmgr.formats.shown import shown
 
 if sys.version_info >= (3, 11):
@@ -31,12 +32,11 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
     try:
         return loads(raw.decode())
     except (ValueError, RecursionError) as fault:
-        has_markers = b"\n<<<<<<< " in b"\n" + raw
-        hint = "resolve the merge conflict in the file" if has_markers else MENDING
+        hints = merge_hints(split_lines(raw)) or (MENDING,)
         said = shown(str(fault))
         if isinstance(fault, UnicodeDecodeError):
             said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"
-        raise PatchmgrError(kind, f"{what} is not valid TOML: {said}", hint) from fault
+        raise PatchmgrError(kind, f"{what} is not valid TOML: {said}", *hints) from fault
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:

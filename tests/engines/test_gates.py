@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from patchmgr.engines.gates import (
     PythonGates,
     cited_commits,
@@ -68,6 +70,12 @@ def test_white_space_is_judged_as_git_does(patch: Patch, said: list[str]) -> Non
 def test_conflict_markers_are_found_at_their_lines() -> None:
     patch = at_end(b"<<<<<<< ours\n======== title\n=======\n>>>>>>> theirs\n")
     assert [problem.line for problem in marker_problems(patch)] == [10, 12, 13]
+
+
+def test_a_conflict_marker_that_git_left_in_a_message_is_found() -> None:
+    header = b"Subject: x\n\n<<<<<<< HEAD\nWhy\n=======\nBecause\n>>>>>>> b\n"
+    patch = replace(at_end(b"x\n"), header=header)
+    assert sentences(marker_problems(patch)) == ["a conflict marker in the header"]
 
 
 def headed(

@@ -29,6 +29,11 @@ def test_the_cr_of_a_mangled_file_is_not_read(raw: bytes, expected: list[bytes])
     assert unmangled_lines(raw) == expected
 
 
+def test_a_fault_in_a_file_that_git_left_in_conflict_says_so() -> None:
+    reader = PatchReader("p", [b"a\n", b"<<<<<<< HEAD\n"], 0)
+    assert reader.fault("it is wrong").hints == ("resolve the merge conflict in the file",)
+
+
 def test_a_fault_names_patch_and_line_and_explains_a_stray_cr() -> None:
     reader = PatchReader("sub/\x1bx.patch", [b"a\n", b"b\r\n"], 1)
     error = reader.fault("it is wrong", "do this")

@@ -81,6 +81,12 @@ def test_a_bad_line_is_refused_and_named(raw: bytes, kind: str, problem: str) ->
     assert caught.value.kind == kind
 
 
+def test_a_series_that_git_left_in_conflict_says_so() -> None:
+    with pytest.raises(PatchmgrError, match="line 1: unknown option HEAD") as caught:
+        parse_series(b"<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> b\n")
+    assert caught.value.hints == ("resolve the merge conflict in the file",)
+
+
 def test_many_lines_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parse_series(b"#\n" * 100_000).names() == ()
     assert series_files.MAX_PATCHES == 100_000
