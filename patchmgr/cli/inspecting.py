@@ -180,8 +180,7 @@ def diff(
     if not from_:
         raise UsageError("name the earlier state of the series with --from TAG")
     named = services.checkouts.only_series(session, name)
-    ends = commands.diff.ComparedStates(from_, to, repo)
-    found = commands.diff.diff(session, named, ends, holds=hold)
+    found = commands.diff.diff(session, named, from_, to, repository=repo, holds=hold)
     text = render.inspecting.compared_text(found, view_of(), shows_lines=lines)
     value = render.inspecting.compared_value(found)
     answer("diff", None, text, pages=True, **value)

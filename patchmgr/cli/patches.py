@@ -174,8 +174,7 @@ def export_(
         raise UsageError("name the folder or file to write with --out PATH")
     if npm is not None and form != "patch-package":
         raise UsageError("--npm needs --as patch-package")
-    asked = commands.export.ExportOptions(form, _place(out), npm, force)
-    done = commands.export.export(session, named, asked)
+    done = commands.export.export(session, named, form, _place(out), package=npm, is_forced=force)
     answer("export", done, render.listings.exported_text(done, view_of()))
 
 

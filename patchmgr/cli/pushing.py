@@ -272,8 +272,9 @@ def changes(
     Example: patchmgr changes --since fix-allow-list src
     """
     session, options = open_checkout_series(to, series)
-    reach = commands.show.DiffRange(since, until, reverse)
-    diff = commands.show.changes(session, paths or (), options, reach)
+    diff = commands.show.changes(
+        session, paths or (), options, since=since, until=until, is_reversed=reverse
+    )
     if Given.wants_json:
         answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
     else:

@@ -110,10 +110,8 @@ def wheel(
     if source is None:
         raise UsageError("use --from WHEEL to name the wheel to patch")
     session, named = open_series(name)
-    request = commands.wheel.WheelRequest(
-        source.absolute(), out.absolute(), _bill() if sbom else None
-    )
-    made = commands.wheel.make_wheel(session, named, request)
+    bill = _bill() if sbom else None
+    made = commands.wheel.make_wheel(session, named, source.absolute(), out.absolute(), bill)
     text = render.applied.wheel_text(made, view_of())
     answer("wheel", None, text, **render.applied.wheel_value(made))
     end_if(made.place is None, EXIT_CONFLICTS)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from msgspec import Struct
-
 from patchmgr.engines.series.claims import claimed_bytes, digest_of
 from patchmgr.engines.series.comparison import compare_states
 from patchmgr.errors import UsageError
@@ -23,40 +21,35 @@ from patchmgr.services.session import Session
 from patchmgr.workspace import Change
 
 
-class ComparedStates(Struct, frozen=True):
-    """The names of the two states to compare, and the clone that contains them.
-
-    If `end` is None, the later state is the series as it is now.
-    """
-
-    start: str
-    end: str | None
-    repository: Path | None
-
-
 def diff(
-    session: Session, name: str, ends: ComparedStates, *, holds: Sequence[str] = ()
+    session: Session,
+    name: str,
+    start: str,
+    end: str | None,
+    *,
+    repository: Path | None,
+    holds: Sequence[str],
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 
-    Each of `holds` names a file or symbol, as `PATH` or `PATH::SYMBOL`, for which a claim is added
-    to series.toml. `check` then fails if the bytes of the file or symbol differ from those in the
-    later state.
+    The tags are looked up in `repository`, if it is given. Each of `holds` names a file or symbol,
+    as `PATH` or `PATH::SYMBOL`, for which a claim is added to series.toml. `check` then fails if
+    the bytes of the file or symbol differ from those in the later state.
     """
     loaded = load_series(session, name)
-    first = find_state(session, loaded, ends.start, repository=ends.repository)
+    first = find_state(session, loaded, start, repository=repository)
     with ExitStack() as held:
-        if ends.end is None:
+        if end is None:
             last = _as_it_is(held.enter_context(series_at_pin(session, name, must_apply=False)))
         else:
-            last = find_state(session, loaded, ends.end, repository=ends.repository)
+            last = find_state(session, loaded, end, repository=repository)
         patches = compare_states(first.commits, last.commits)
         paths = sorted({path for patch in patches for path in patch.paths})
         claims = tuple((place, _digest(last, place)) for place in holds)
         same, other = _files(first, last, paths)
     if claims:
         _write_claims(session, name, claims)
-    heads = (ends.start, first.head), (ends.end or NOW, last.head)
+    heads = (start, first.head), (end or NOW, last.head)
     return ComparedSeries(name, *heads, patches, same, other, claims)
 
 

@@ -33,18 +33,6 @@ from patchmgr.services.upstreaming import first_releases
 from patchmgr.workspace import PRIVATE
 
 
-class ExportOptions(Struct, frozen=True):
-    """The options of an export: `form` is the format, and `place` the folder or file to write.
-
-    `package` is the name of an npm package, for formats that need one.
-    """
-
-    form: str
-    place: Path
-    package: str | None = None
-    is_forced: bool = False
-
-
 class ExportedPatch(Struct, frozen=True):
     """An exported patch; `kept` is true if it was copied byte for byte."""
 
@@ -70,19 +58,22 @@ class Exported(Struct, frozen=True):
     skipped: tuple[SkippedPatch, ...]
 
 
-def export(session: Session, name: str, asked: ExportOptions) -> Exported:
-    """Export a series; a patch that already fits the format is copied byte for byte.
+def export(
+    session: Session, name: str, wanted: str, place: Path, *, package: str | None, is_forced: bool
+) -> Exported:
+    """Export a series in the `wanted` format; a patch that fits it is copied byte for byte.
 
-    Raises PatchmgrError "in-the-way", before anything is written, if a file that patchmgr did not
-    write would be replaced.
+    `place` is the folder or file to write. `package` is the name of an npm package, for formats
+    that need one. Raises PatchmgrError "in-the-way", before anything is written, if a file that
+    patchmgr did not write would be replaced.
     """
-    form = _form(asked.form)
+    form = _form(wanted)
     root = session.workspace.root
-    _check_place(root, asked.place)
-    parcels, skipped, files = _Export(session, name, form, asked).made()
+    _check_place(root, place)
+    parcels, skipped, files = _Export(session, name, form, package).made()
     private = root / PRIVATE / "exports"
-    delivery = Delivery(asked.place, private, name, is_file=form.is_file)
-    delivered = delivery.deliver(files, is_forced=asked.is_forced, is_dry_run=session.is_dry_run)
+    delivery = Delivery(place, private, name, is_file=form.is_file)
+    delivered = delivery.deliver(files, is_forced=is_forced, is_dry_run=session.is_dry_run)
     for parcel in parcels:
         for clause in form.losses(parcel):
             session.say(f"warning: {shown(parcel.item.patch.name)} {clause}")
@@ -90,14 +81,12 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
         session.say(f"Kept, because it was edited: {delivery.root / path}")
     if delivered.beside:
         listed = shown(", ".join(delivered.beside))
-        session.say(
-            f"Other patches stay in {asked.place}; delete those that are obsolete: {listed}"
-        )
+        session.say(f"Other patches stay in {place}; delete those that are obsolete: {listed}")
     return Exported(
         name,
-        asked.form,
-        asked.place,
-        tuple(sorted(path or asked.place.name for path in files)),
+        wanted,
+        place,
+        tuple(sorted(path or place.name for path in files)),
         delivered.written,
         delivered.deleted,
         delivered.left,
@@ -130,14 +119,14 @@ class _Export(Struct, frozen=True):
     session: Session
     name: str
     form: Form
-    asked: ExportOptions
+    package: str | None
 
     def made(self) -> Made:
         """Return the exported patches, the skipped ones, and the files to write, keyed by path."""
         if self.form.takes_all:
             view = show_series(self.session, self.name)
             record, lines = view.record, view.file.lines
-            pinned = Pinned(record.pin.commit, record.pin.ref, lines, self.asked.package)
+            pinned = Pinned(record.pin.commit, record.pin.ref, lines, self.package)
             nobody = own_author()
             items = [ExportItem(one, view.file.line(one.name), nobody) for one in view.patches]
             self.form.check(items, pinned)
@@ -151,7 +140,7 @@ class _Export(Struct, frozen=True):
             scratch, carried, base = at_pin.scratch, at_pin.carried, at_pin.base
             loaded = at_pin.loaded
             lines, ref = loaded.series_file.lines, loaded.record.pin.ref
-            pinned = Pinned(base, ref, lines, self.asked.package)
+            pinned = Pinned(base, ref, lines, self.package)
             if self.form.names_releases:
                 git = self.session.workspace.upstream(loaded.record.upstream).git or ""
                 names = map(backported, loaded.patches)

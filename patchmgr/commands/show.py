@@ -141,32 +141,27 @@ def _sign(before: Entry | None, after: Entry | None) -> Sign:
     return Sign.CHANGED if after is not None else Sign.DELETED
 
 
-class DiffRange(Struct, frozen=True):
-    """The range of a diff: from the state before one pushed patch to the state after another.
-
-    If `since` is None, the diff starts after the top patch. If `until` is None, it ends with the
-    current files of the checkout. `is_reversed` swaps the two ends.
-    """
-
-    since: str | None = None
-    until: str | None = None
-    is_reversed: bool = False
-
-
 def changes(
-    session: Session, given: Sequence[str], options: CheckoutOptions, reach: DiffRange
+    session: Session,
+    given: Sequence[str],
+    options: CheckoutOptions,
+    *,
+    since: str | None,
+    until: str | None,
+    is_reversed: bool,
 ) -> bytes:
     """Return the diff between two states of a checkout, in git's format.
 
-    `given` are the paths to include; if there are none, all paths are included. Raises
+    It goes from the state before the pushed patch `since` (by default, after the top patch) to the
+    state after the pushed patch `until` (by default, to the current files). `is_reversed` swaps the
+    two. `given` are the paths to include; if there are none, all paths are included. Raises
     PatchmgrError "no-patch" if the first patch of the range is above the last one.
     """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         opened.need_checkout()
         paths = paths_of(opened, given)
         first, last = (
-            None if end is None else opened.position(opened.pick(end))
-            for end in (reach.since, reach.until)
+            None if end is None else opened.position(opened.pick(end)) for end in (since, until)
         )
         if first is not None and last is not None and first > last:
             message = f"{shown(opened.names[first])} is above {shown(opened.names[last])}"
@@ -180,7 +175,7 @@ def changes(
             old, new = (_only(opened, state, old, new, paths) for state in (old, new))
         if opened.ground.is_same(old, new):
             return b""
-        return diffs_of(opened, (new, old) if reach.is_reversed else (old, new))[0]
+        return diffs_of(opened, (new, old) if is_reversed else (old, new))[0]
 
 
 def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:

@@ -59,21 +59,14 @@ class PatchedWheel(Struct, frozen=True):
     carried: PackageResult
 
 
-class WheelRequest(Struct, frozen=True):
-    """The wheel to patch, and the folder for the patched wheel.
+def make_wheel(
+    session: Session, name: str, source: Path, folder: Path, bill: Bill | None
+) -> PatchedWheel:
+    """Write a patched wheel to a folder; the same wheel and series always give the same bytes.
 
     `bill` makes the bill of materials; if it is None, no bill of materials is added.
     """
-
-    source: Path
-    folder: Path
-    bill: Bill | None = None
-
-
-def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWheel:
-    """Write a patched wheel to a folder; the same wheel and series always give the same bytes."""
-    source, bill = request.source, request.bill
-    _refuse_file(request.folder)
+    _refuse_file(folder)
     record = session.workspace.series_record(name)
     with Wheel(source) as wheel:
         wanted = session.workspace.upstream(record.upstream).package
@@ -90,7 +83,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
         changes = dict(done.files)
         version = wheel.local_version(changes) if changes else wheel.version
         result = PatchedWheel(
-            name, source, request.folder / wheel.patched_name(version), version,
+            name, source, folder / wheel.patched_name(version), version,
             tuple(sorted(changes)), done,
         )  # fmt: skip
         if done.outcome.has_conflicts:
@@ -115,9 +108,9 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
         if not session.is_dry_run:
             assert result.place is not None
             try:
-                request.folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
             except OSError as fault:
-                raise unwritable(str(request.folder), fault) from fault
+                raise unwritable(str(folder), fault) from fault
             wheel.write(result.place, version, changes)
         return result
 
