@@ -184,6 +184,29 @@ def copied(fork: Fork) -> None:
     fork.merge("--allow-unrelated-histories", "origin/main", files=both)
 
 
+def file_or_folder(fork: Fork, wins: str) -> None:
+    with fork.clone.at("-b", "side"):
+        fork.clone.git("rm", "--quiet", "-r", "c")
+        fork.own({"c": "side\n"}, "side: a file")
+        fork.own({"b": text(l10="own\n")}, "side: two")
+    fork.clone.git("rm", "--quiet", "-r", "c")
+    fork.own({"c/d/x": text()}, "own: a folder")
+    fork.clone.git("merge", "--quiet", "-s", "ours", "--no-commit", "side")
+    if wins == "side":
+        fork.clone.git("rm", "--quiet", "-r", "c")
+    files: Files = {"c": "side\n"} if wins == "side" else {}
+    fork.own({**files, "b": text(l10="own\n")}, "Merge branch side")
+    fork.own({"a": text(l5="own\n")}, "own: last")
+
+
+def folder_stays(fork: Fork) -> None:
+    file_or_folder(fork, "own")
+
+
+def file_stays(fork: Fork) -> None:
+    file_or_folder(fork, "side")
+
+
 STORIES = [
     pytest.param(clean, ["own-one", "own-two"], None, id="clean"),
     pytest.param(resolved, ["own-one", "own-two"], None, id="resolved"),
@@ -196,6 +219,8 @@ STORIES = [
     pytest.param(binary, ["own-one"], None, id="binary"),
     pytest.param(taken, ["own-two"], None, id="upstream-took-one"),
     pytest.param(branched, ["own-one", "own-two", "side-one", "side-two"], 3, id="branch"),
+    pytest.param(folder_stays, ["own-a", "side-two", "own-last"], None, id="folder-stays"),
+    pytest.param(file_stays, ["own-a", "side-a", "side-two", "own-last"], None, id="file-stays"),
     pytest.param(other_way, ["own-one", "own-two"], None, id="fork-merged-into-upstream"),
     pytest.param(copied, ["all-files", "own-two", "Merge"], None, id="copy-without-history"),
 ]

@@ -9,6 +9,7 @@ from msgspec import Struct
 from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.engines.conflicts.memory import Resolutions, learn, replay
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.ports import Blobs, TextMerge, Tree
 from patchmgr.model.snapshot import FILE_MODES, Changes, Entry, file_content
@@ -124,7 +125,37 @@ class Line:
         """Rebase the patches that have an older base, and append a patch with what then differs."""
         for path in tuple(self._bases):
             self._catch_up(path)
+        self._make_room(want)
         self.settle(commit, (), want, is_rest=True)
+
+    def _make_room(self, want: Tree) -> None:
+        """Let no patch create a file where a folder is, or a file below another file.
+
+        What the fork's tree has stays: what is in its way is deleted, or it is not created.
+        """
+        state, moved = Overlay(self._tree), set[str]()
+        pieces, self.pieces = self.pieces, []
+        for piece in pieces:
+            after, piece.after = piece.after, {}
+            for path in [path for path, entry in after.items() if entry is None]:
+                if state.entry(path) is not None:  # else its creation was left out
+                    piece.after[path] = None
+                    state.set(path, None)
+            for path in [path for path, entry in after.items() if entry is not None]:
+                while (obstacle := state.obstacle(path)) is not None:
+                    moved.update((path, obstacle))
+                    if want.entry(path) is None:
+                        break
+                    piece.after[obstacle] = None
+                    state.set(obstacle, None)
+                else:
+                    piece.after[path] = after[path]
+                    state.set(path, after[path])
+            if piece.after or not after:
+                self.pieces.append(piece)
+            elif not piece.is_rest:
+                self.dropped.append(piece.commit)
+        self._top.update({path: state.entry(path) for path in moved})
 
     def _catch_up(self, path: str) -> None:
         """Rebase the patches of a file onto the tree, if their base is older."""
