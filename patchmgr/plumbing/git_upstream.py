@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
 import re
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -183,8 +185,17 @@ class GitUpstream(OpenUpstream):
         """Fetch the tracked branch, the branches in `wanted` and all tags.
 
         Returns the commit of the tracked branch. Objects that the store has are not transferred
-        again.
+        again. A second run, maybe of another workspace, waits: git would refuse to move its refs.
         """
+        descriptor = os.open(self.store, os.O_RDONLY)
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            return self._fetch(wanted)
+        finally:
+            os.close(descriptor)
+
+    def _fetch(self, wanted: Sequence[str]) -> str:
         remote = self.list_remote()
         source = self._source()
         if source is not None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.progress import Progress
+from patchmgr.model.upstream import Upstream
+from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.namespaces import claim
+from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.operation_log import ContentStore
-from patchmgr.plumbing.stores import adopt_pack, borrow, lenders
+from patchmgr.plumbing.stores import adopt_pack, borrow, create_store, lenders
 from tests.conftest import Repository
 from tests.plumbing.power_cut import Disk, needs_proc
 
@@ -36,6 +43,23 @@ def test_a_power_cut_leaves_no_index_without_its_whole_pack(tmp_path: Path) -> N
         if "store/objects/pack/pack-1.idx" in state
     ]
     assert found and all(each == PACK for each in found)
+
+
+def test_a_second_fetch_into_a_store_waits_for_the_first(
+    make_repository: Callable[[str], Repository], tmp_path: Path
+) -> None:
+    repository = make_repository("upstream")
+    commit = repository.commit({"a": "1\n"})
+    store = create_store(tmp_path / "store.git")
+    first = os.open(store, os.O_RDONLY)
+    fcntl.flock(first, fcntl.LOCK_EX)
+    with ObjectReader(store) as reader, ThreadPoolExecutor() as pool:
+        upstream = Upstream("up", "git", git=repository.root.as_uri())
+        second = pool.submit(GitUpstream(upstream, reader, Progress()).fetch)
+        with pytest.raises(TimeoutError):
+            second.result(0.3)
+        os.close(first)
+        assert second.result(60) == commit
 
 
 def test_a_shallow_clone_lends_nothing(make_repository: Callable[[str], Repository]) -> None:
