@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from patchmgr.engines.absorption.thresholds import (
     MOST_OPEN,
 )
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.absorption.weave import CARRIED, Fate, HunkId, Line
+from patchmgr.engines.absorption.weave import Fate, HunkId, Line
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.words import all_words
@@ -31,6 +31,7 @@ from patchmgr.engines.series.follow_ups import is_same, names_of
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.distinctive import bare, is_telling
 from patchmgr.model.outcome import How, Wording
+from patchmgr.model.ports import Step
 
 _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
@@ -49,23 +50,18 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
     for number in _undoing(series, patches, landed)[:2]:
         is_named = any(is_same(one, name) for one in steps[number].reverts for name in names)
         if is_named or _REVERT.search(steps[number].subject) or _is_reverse(series, landed, number):
-            lines = (at_step(series, patch, landed, number) for patch in patches)
-            fates = [fate for one in lines for some in one.values() for _, fate in some]
+            hunks = (hunk for patch in patches for hunk in series.hunks[patch])
+            fates = [fate for h in hunks for _, fate in at_step(series, h, landed, number)]
             gone = sum(fate is Fate.OPEN or (is_named and fate is Fate.TAKEN) for fate in fates)
             if fates and gone >= MOST * len(fates):
                 return number
     return None
 
 
-def at_step(
-    series: Series, patch: int, landed: int, number: int
-) -> Mapping[HunkId, Sequence[Line]]:
-    """Map each hunk to its lines that commit `landed` introduced, with their fate at `number`."""
-    found = dict[HunkId, Sequence[Line]]()
-    for hunk in series.hunks[patch]:
-        pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
-        found[hunk] = [now for then, now in pairs if then[1] is Fate.FOUND]
-    return found
+def at_step(series: Series, hunk: HunkId, landed: int, number: int) -> Sequence[Line]:
+    """Return a hunk's lines that commit `landed` introduced, with their fate at `number`."""
+    pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
+    return [now for then, now in pairs if then[1] is Fate.FOUND]
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
@@ -96,22 +92,20 @@ def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
     if a commit that calls itself a revert undid it. Otherwise, upstream may only have cleaned up
     lines that the patch had added.
     """
-    lines = at_step(series, patch, landed, series.way.end)
-    undone = {hunk for hunk, some in lines.items() if _is_undone(some)}
+    lines = {hunk: at_step(series, hunk, landed, series.way.end) for hunk in series.hunks[patch]}
+
+    def is_undone(hunk: HunkId, number: int) -> bool:
+        return all(fate is Fate.OPEN for _, fate in at_step(series, hunk, landed, number))
+
+    undone = {hunk for hunk in lines if lines[hunk] and is_undone(hunk, series.way.end)}
     back = {hunk for hunk in undone if not all(puts_in for puts_in, _ in lines[hunk])}
     if sum(len(lines[hunk]) for hunk in back) < MOST * sum(map(len, lines.values())):
         back = set()
-    says = undone > back and series.size(patch)
-    for number in _undoing(series, [patch], landed) if says else ():
+    for number in _undoing(series, [patch], landed) if undone and series.size(patch) else ():
         step = series.way.steps[number]
         if step.reverts or _REVERT.search(step.subject):
-            before, after = (at_step(series, patch, landed, n) for n in (number - 1, number))
-            back |= {h for h in undone if _is_undone(after[h]) and not _is_undone(before[h])}
+            back |= {h for h in undone if is_undone(h, number) and not is_undone(h, number - 1)}
     return back
-
-
-def _is_undone(lines: Sequence[Line]) -> bool:
-    return bool(lines) and all(fate is Fate.OPEN for _, fate in lines)
 
 
 Landings = Mapping[int, Sequence[int]]
@@ -123,27 +117,33 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
     landings = _landings(series)
     absorptions = ((n, _landed(series, n, landings)) for n in range(len(series.folded)))
     found = {patch: one for patch, one in absorptions if one is not None}
-    return _with_undone(series, _with_inner(series, found))
+    landed = {patch: series.way.steps.index(one.step) for patch, one in found.items()}
+    inner = _inner(series, series.way.steps, series.traffic[0], landed)
+    return {patch: replace(one, inner=inner.get(patch)) for patch, one in found.items()}
 
 
-def _with_inner(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """For each patch that landed with a merge, name the merged commit that added most of it."""
-    steps, named, landed = series.way.steps, dict(found), defaultdict[int, list[int]](list)
-    for patch, one in found.items():
-        landed[steps.index(one.step)].append(patch)
-    for number, branch in series.inside(landed):
-        inner = dict[int, Absorption]()
-        for patch in landed[number]:
-            enough = (1 - MOST_OPEN) * series.traffic[0][patch][number]
-            came = sorted(branch.traffic[0][patch].items())
-            at = next((n for n, count in came if n and count >= enough), 0)
-            if at:  # 0: what the branch started from
-                inner[patch] = replace(found[patch], step=branch.way.steps[at])
-        # The inner commit may be a merge, too.
-        for patch, one in _with_inner(branch, inner).items():
-            named[patch] = replace(found[patch], inner=one.inner or one.step)
-        vars(branch).clear()
-    return named
+def _inner(
+    series: Series, steps: Sequence[Step], came: Sequence[Counter[int]], landed: Mapping[int, int]
+) -> dict[int, Step]:
+    """For each patch that landed with a merge, return the merged commit that added most of it.
+
+    `landed` holds the number of the commit, among `steps`, that landed each patch.
+    """
+    merges = [number for number in sorted({*landed.values()}) if steps[number].is_merge]
+    branches = series.way.inside([steps[number] for number in merges]) if merges else {}
+    found = dict[int, Step]()
+    for number in merges:
+        branch = branches.get(steps[number].commit, ())
+        brought = series.traffic_of(series.versions_in(branch, dict.fromkeys(series.versions)))[0]
+        at = dict[int, int]()
+        for patch in (patch for patch, by in landed.items() if by == number):
+            enough = (1 - MOST_OPEN) * came[patch][number]
+            # The first step of a branch only has the files that the branch started from.
+            most = [n for n, count in brought[patch].items() if n and count >= enough]
+            at |= {patch: min(most)} if most else {}
+        found |= {patch: branch[n] for patch, n in at.items()}
+        found |= _inner(series, branch, brought, at)  # these may be merges, too
+    return found
 
 
 def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
@@ -217,8 +217,8 @@ def _has_landed(series: Series, patch: int, number: int) -> bool:
         new = {fate for adds, fate in lines if adds}
         if new and new.isdisjoint((Fate.FOUND, Fate.REPLACED)):
             return False  # upstream lacks what the patch removes: it may have deleted all the code
-        if count.found == count.total:
-            return count.total > 0
+        if count.is_all:
+            return True
         fewest = MOST if series.is_own(patch, number) else 1 - MOST_OPEN
         return count.found >= max(FEWEST_LINES, fewest * count.total)
 
@@ -273,11 +273,11 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
     if back is not None:
         none = frozenset[int]()
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
-    lines = at_step(series, patch, landed, end)
+    lines = {hunk: at_step(series, hunk, landed, end) for hunk in series.hunks[patch]}
     hunks = {
         hunk
         for hunk in lines
-        if _is_there(series, hunk, end) or (is_landed and _is_in(series, hunk, landed))
+        if series.count(hunk, end).is_all or (is_landed and _is_in(series, hunk, landed))
     } - restored(series, patch, landed)
     hunks -= _refuted(series, hunks, landed) if hunks else set()
     if not hunks or not (is_landed or len(hunks) == len(lines) or series.size(patch)):
@@ -296,6 +296,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
         since=steps[changers[0]] if changers else None,
         how=_how(series, hunks, landed, event),
         wordings=tuple(w for hunk in sorted(hunks) for w in _wordings(series, hunk, landed)),
+        undoes={hunk[1]: names for hunk in hunks if (names := series.undone(hunk))},
         now_in=homes[0] if len(homes) == 1 else None,
     )
 
@@ -304,24 +305,18 @@ def _since(series: Series, patch: int) -> int | None:
     """Return the number of the first commit with all that the target has of a patch, or None."""
 
     def are_there(number: int) -> bool:
-        return all(_is_there(series, hunk, number) for hunk in come)
+        return all(series.count(hunk, number).is_all for hunk in come)
 
     def is_new(hunk: HunkId) -> bool:
         end, path = series.way.end, series.path(hunk)
         # A file that upstream did not change has the same of each hunk at base and target.
         is_changed = series.version(path, BASE) != series.version(path, end)
-        return is_changed and _is_there(series, hunk, end) and not _is_there(series, hunk, BASE)
+        return is_changed and series.count(hunk, end).is_all and not series.count(hunk, BASE).is_all
 
     come, touching = [*filter(is_new, series.hunks[patch])], sorted(series.touching(patch))
     if not come or not touching or not are_there(touching[-1]):
         return None
     return touching[bisect_left(touching, True, key=are_there)]
-
-
-def _is_there(series: Series, hunk: HunkId, number: int) -> bool:
-    """Return whether upstream has all lines of a hunk after a commit."""
-    count = series.count(hunk, number)
-    return count.found == count.total > 0
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
@@ -403,16 +398,3 @@ def _how(series: Series, hunks: Set[HunkId], landed: int, event: Event) -> How:
     texts = hunks - series.wholes
     ways = {series.effect_at(series.path(h), series.way.end).ways.get(h) for h in texts}
     return next((how for how in (How.SUPERSET, How.WHITESPACE) if how in ways), How.EXACT)
-
-
-def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """Record which hunks remove lines or files of earlier patches."""
-    if not found:
-        return {}
-    undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
-    for path in series.paths:
-        for earlier, (patch, by) in series.weave(path).replacements:
-            away = [h for h in series.hunks[patch] if series.steps[h][0].change.old_path == path]
-            for _, hunk in away if by == CARRIED else [(patch, by)]:
-                undoes[patch][hunk].add(series.folded[earlier].patch.name)
-    return {patch: replace(one, undoes=undoes[patch]) for patch, one in found.items()}

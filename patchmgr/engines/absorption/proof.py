@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from operator import lt
 
 from msgspec.structs import replace
@@ -100,11 +100,7 @@ class Drop:
         # Whether the hunk adds lines, and upstream's file has the hunk's new text unchanged.
         new = b"".join(self.hunk.new())
         self.is_there = self.hunk.added() > 0 and (is_state or new in upstream)
-
-    @cached_property
-    def alignment(self) -> Alignment:
-        """The lines that the patched file and upstream's file have in common."""
-        return _alignment(self.file.theirs, self.upstream)
+        self.alignment = _alignment(file.theirs, upstream)
 
     @cached_property
     def runs(self) -> tuple[tuple[Run, range], ...]:
@@ -118,20 +114,19 @@ class Drop:
         return tuple(found)
 
     def is_same_block(self, line: int, place: int) -> bool:
-        """Return whether two lines are in the same block, judged by lines unique in both texts."""
+        """Return whether two lines are in the same block, judged by lines unique in both texts.
+
+        Two decorators must also be of the same function.
+        """
         if language(self.file.path) in ("Text", OTHER):
             return True
         old, new = [*self.mine.around(line)], [*self.there.around(place)]
         mine, there = self.mine.counts, self.there.counts
         same = [[key for key in keys if mine[key] == there[key] == 1] for keys in (old, new)]
-        return same[0] == same[1] and len(new) <= len(old) and self._is_of_same(line, place)
-
-    def _is_of_same(self, line: int, place: int) -> bool:
-        """Return whether two lines are of the same function, if they are decorators."""
         pairs = (self.file.theirs, line), (self.upstream, place)
         is_decorator = _ATTRIBUTE.match(self.mine.lines[line]) is not None
         names = (SymbolIndex(self.file.path, text).at(n + 1) for text, n in pairs if is_decorator)
-        return len({*names}) < 2
+        return same[0] == same[1] and len(new) <= len(old) and len({*names}) < 2
 
 
 @lru_cache(maxsize=4)  # shared by all hunks of a file; a generated file has hundreds
@@ -145,6 +140,7 @@ def _alignment(mine: bytes, there: bytes) -> Alignment:
 
 def rewritten_deletion(drop: Drop) -> str | None:
     """Return why a hunk is needed if upstream kept or rewrote lines that the hunk only deletes."""
+    closest = partial(get_close_matches, n=1, cutoff=ALIKE)
     for run, at in () if drop.is_there else drop.runs:
         lines = [n.strip() for n in run.removed if key_of(n)]
         if run.added or not lines:
@@ -152,9 +148,9 @@ def rewritten_deletion(drop: Drop) -> str | None:
         mine, there = drop.alignment.around(at)
         gone = [drop.mine.lines[n].strip() for n in mine]
         news = [drop.there.lines[n].strip() for n in there]
-        pairs = [(line, new) for line in lines for new in _closest(line, news)]
+        pairs = [(line, new) for line in lines for new in closest(line, news)]
         # A new line that is more like another removed line is a rewrite of that other line.
-        left = [new for line, new in pairs if _closest(new, [line, *gone]) == [line]]
+        left = [new for line, new in pairs if closest(new, [line, *gone]) == [line]]
         counts = [(drop.base.counts[key], drop.there.counts[key]) for key in map(bare, lines)]
         is_moved = all(old <= new for old, new in counts) and any(old == 1 for old, _ in counts)
         if len(left) > MOST_LEFT * len(lines) or is_moved:
@@ -163,11 +159,6 @@ def rewritten_deletion(drop: Drop) -> str | None:
             shown = _shown(min(rewritten or lines))
             return f"upstream {did} the lines that the patch deletes: {shown}"
     return None
-
-
-def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
-    """Return a list with the line in `others` that is most like `line`, or an empty list."""
-    return get_close_matches(line, others, 1, ALIKE)
 
 
 def other_place(drop: Drop) -> str | None:
@@ -282,10 +273,11 @@ def checked(
     file = PatchedFile(sides.path, base, theirs, sides.hunks, sides.positions)
     answers, whys, spots = list(merged.answers), list[str](), list[Block]()
     for number, (hunk, answer) in enumerate(zip(sides.hunks, merged.answers, strict=False)):
-        drop, is_dropped = Drop(file, ours, number), answer[0] is Verdict.ABSORBED
-        why = why_needed(drop) if is_dropped and answer != DECIDED else None
-        if answer == CONFLICT and not hunk.added():
-            why = rewritten_deletion(drop)
+        is_dropped = answer[0] is Verdict.ABSORBED and answer != DECIDED
+        if not is_dropped and (answer != CONFLICT or hunk.added()):
+            continue
+        drop = Drop(file, ours, number)
+        why = why_needed(drop) if is_dropped else rewritten_deletion(drop)
         if why is not None:
             answers[number] = CONFLICT
             whys.append(why)

@@ -225,23 +225,22 @@ def with_proposals(
     if texts is None:
         return merged, ()
     comparison, found = Comparison(sides.path, *texts[:2]), list[Proposal]()
+    answers, spots = [*merged.answers], list[Block]()
     for n, (hunk, position) in enumerate(zip(sides.hunks, sides.positions, strict=True)):
         verdict, how = merged.answers[n]
+        is_clean, there = verdict is not Verdict.CONFLICT, None
         if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):
-            is_clean = verdict is not Verdict.CONFLICT
             there = find_resemblance(comparison, hunk, position, is_clean=is_clean)
-            found += [] if there is None else [Proposal(n, is_clean, there)]
-    clean = {one.hunk: one.resemblance for one in found if one.is_clean}
-    if not clean:
-        return merged, tuple(found)
-    answers = tuple(CONFLICT if n in clean else a for n, a in enumerate(merged.answers))
-    spots = []
-    for n, there in clean.items():
-        runs = tuple(runs_of(sides.hunks[n], sides.positions[n]))
-        end = there.line - 1 + len(split_lines(there.upstream))
-        spots.append(Block(runs[0].start, runs[-1].end, there.line - 1, end))
-    reason = merged.reason if isinstance(merged, Collided) else REASON
-    return Collided(reason, marked_spots(texts, spots, text), answers), tuple(found)
+        if there is not None:
+            found.append(Proposal(n, is_clean, there))
+        if there is not None and is_clean:
+            answers[n], lines = CONFLICT, split_lines(there.upstream)
+            runs, at = [*runs_of(hunk, position)], there.line - 1
+            spots.append(Block(runs[0].start, runs[-1].end, at, at + len(lines)))
+    if spots:
+        reason = merged.reason if isinstance(merged, Collided) else REASON
+        merged = Collided(reason, marked_spots(texts, spots, text), tuple(answers))
+    return merged, tuple(found)
 
 
 def marked_spots(texts: Sequence[bytes], spots: Sequence[Block], text: TextMerge) -> bytes | None:

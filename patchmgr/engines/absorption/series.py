@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.absorption.weave import (
@@ -32,8 +30,13 @@ from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import Entry, file_content
 
 Versions = Mapping[str, "Entry | None"]
+FileVersions = Mapping[int, "Entry | None"]
+"""The versions of a file in order, by the number of the commit that makes each, or `BASE`."""
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
 """A function like `ChangedFiles.gaining`, which returns the other files that gained given lines."""
+
+Traffic = tuple[Sequence[Counter[int]], Sequence[Counter[int]]]
+"""For each patch, how many of its changes each commit makes, and how many it undoes."""
 
 LineChange = tuple[bool, bytes]
 """Whether a line is added (rather than removed), and the line without white space."""
@@ -98,7 +101,10 @@ class Series:
         )
         self.wanted = cache(self._wanted)
         self.size, self.sizes = cache(self._size), cache(self._sizes)
-        self._follow(way, way.start)
+        self.versions = self.versions_in(way.steps, way.start)
+        self.lines, self.count_patch = cache(self._lines_of), cache(self._count_patch)
+        self.touching, self.news = cache(self._touching), cache(self._news)
+        self.changed = cache(self._changed)
 
     def _record(self, patch: int, step: FileStep) -> None:
         """Record the hunks of a patch in one file, and what it does to the file's lines."""
@@ -115,35 +121,13 @@ class Series:
         if not (has_base and has_theirs) or not (change.hunks or change.new_path is None):
             self.wholes |= {*hunks}
 
-    def _follow(self, way: Way, start: Versions) -> None:
-        """From now on, compare with the versions that the commits of `way` make from `start`."""
-        self.way = way
-        self.versions = {path: {BASE: entry} for path, entry in start.items()}
-        for path, versions in self.versions.items():
-            home = way.homes.get(path, path)
-            versions |= {number: entry for number, _, entry in versions_of(way.steps, path, home)}
-        self.lines, self.count_patch = cache(self._lines_of), cache(self._count_patch)
-        self.touching = cache(self._touching)
-        self.news, self.changed = cache(self._news), cache(self._changed)
-
-    def inside(self, numbers: Iterable[int]) -> Iterator[tuple[int, Series]]:
-        """Yield each given commit that merged a branch, by number, with this series on that branch.
-
-        The yielded series is compared with the branch, whose start counts as commit 0.
-        """
-        steps = self.way.steps
-        merges = [number for number in numbers if steps[number].is_merge]
-        branches = self.way.inside([steps[number] for number in merges]) if merges else {}
-        for number in (n for n in merges if branches.get(steps[n].commit)):
-            start, target = (
-                {path: self.version(path, n) for path in self.versions}
-                for n in (number - 1, number)
-            )
-            one = copy(self)
-            vars(one).pop("traffic", None)
-            way = replace(self.way, target=target, steps=branches[steps[number].commit])
-            one._follow(way, start)
-            yield number, one
+    def versions_in(self, steps: Sequence[Step], start: Versions) -> Mapping[str, FileVersions]:
+        """Return the versions of each file that commits make, from those in `start`."""
+        homes, found = self.way.homes, dict[str, FileVersions]()
+        for path, entry in start.items():
+            later = versions_of(steps, path, homes.get(path, path))
+            found[path] = {BASE: entry, **{number: new for number, _, new in later}}
+        return found
 
     def _has_text(self, entry: Entry | None) -> bool:
         content = b"" if entry is None else self.text(entry)
@@ -227,10 +211,9 @@ class Series:
             return entry.mode if entry and is_mode else entry
 
         now, start, mine = self.version(path, number), self.way.start.get(path), hunk[1] - nth
-        states = {(BASE, 0): start}
-        for by, (other, n) in self.steps.items():
-            states |= {by: other.theirs} if other.change.path == path and not n else {}
-        same = [by for by, entry in states.items() if state(entry) == state(now)]
+        steps = ((by, s) for by, (s, n) in self.steps.items() if s.change.path == path and not n)
+        states = [((BASE, 0), start), *((by, other.theirs) for by, other in steps)]
+        same = [by for by, entry in states if state(entry) == state(now)]
         if same:
             is_first, is_open = same[0] == (hunk[0], mine), same[-1] < (hunk[0], mine)
             return Fate.FOUND if is_first else Fate.OPEN if is_open else Fate.REPLACED
@@ -272,12 +255,12 @@ class Series:
         lines = self.wanted(path).items()
         return Counter(n for (_, line), owners in lines if is_telling(line) for n in owners)
 
-    def _changed(self, path: str, number: int) -> Set[LineChange]:
+    def _changed(self, before: Entry | None, after: Entry | None) -> Set[LineChange]:
         """Return the lines that a commit adds to a file, and those it removes.
 
         A line counts even if it also occurs elsewhere in the file (4 patches of A-fi-1857).
         """
-        texts = (self.text(self.version(path, n)) or b"" for n in (number - 1, number))
+        texts = (self.text(entry) or b"" for entry in (before, after))
         old, new = (Counter(normal_lines(part)) for part in differing(*texts))
         return {(new[line] > old[line], line) for line, _ in old.items() ^ new.items() if line}
 
@@ -286,26 +269,30 @@ class Series:
         found = set[tuple[str, bool, bytes]]()
         for path in (path for path in self.paths if number in self.versions[path]):
             # Without lines that the file has elsewhere, a reversal is known (A-fi-1496).
-            sides = (self.text(self.version(path, n)) or b"" for n in (number, number - 1))
-            other = [{*normal_lines(side)} for side in sides]
-            changes = self.changed(path, number)
+            sides = [self.version(path, n) for n in (number - 1, number)]
+            other = [{*normal_lines(self.text(side) or b"")} for side in reversed(sides)]
+            changes = self.changed(*sides)
             found |= {(path, adds, line) for adds, line in changes if line not in other[adds]}
         return {change for change in found if is_telling(change[2])} or found
 
     @cached_property
-    def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
-        """For each patch, how many of its changes each commit makes, and how many it undoes."""
+    def traffic(self) -> Traffic:
+        """How many changes of each patch upstream's commits make, and how many they undo."""
+        return self.traffic_of(self.versions)
+
+    def traffic_of(self, versions: Mapping[str, FileVersions]) -> Traffic:
+        """For each patch, return how many of its changes each commit makes, or undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
-        for path in (path for path in self.paths if len(self.versions[path]) > 1):
-            wanted = self.wanted(path)
-            for number in [*self.versions[path]][1:]:
-                for adds, line in self.changed(path, number):
+        for path in self.paths:
+            for (_, old), (number, new) in pairwise(versions[path].items()):
+                wanted = self.wanted(path)
+                for adds, line in self.changed(old, new):
                     for counts, side in ((came, adds), (gone, not adds)):
                         for patch in wanted.get((side, line), ()):
                             counts[patch][number] += 1
         for hunk in self.wholes:
             theirs = self.steps[hunk][0].theirs
-            for (_, was), (number, now) in pairwise(self.versions[self.path(hunk)].items()):
+            for (_, was), (number, now) in pairwise(versions[self.path(hunk)].items()):
                 if was != now and theirs in (was, now):
                     (came if now == theirs else gone)[hunk[0]][number] += 1
         return came, gone
@@ -315,10 +302,20 @@ class Series:
         """For each patch, the patches that partly undo it, or that it partly undoes."""
         found = [set[int]() for _ in self.folded]
         for path in self.paths:
-            for one, (other, _) in self.weave(path).replacements:
-                found[one].add(other)
-                found[other].add(one)
+            for (patch, _), others in self.weave(path).undone.items():
+                found[patch] |= others
+                for other in others:
+                    found[other].add(patch)
         return found
+
+    def undone(self, hunk: HunkId) -> Set[str]:
+        """Return the names of the earlier patches whose lines or files a hunk removes."""
+        change = self.steps[hunk][0].change
+        places = (change.path, hunk), (change.old_path, (hunk[0], CARRIED))
+        known = ((self.weave(path), by) for path, by in places if path in self._recorded)
+        return {
+            self.folded[one].patch.name for weave, by in known for one in weave.undone.get(by, ())
+        }
 
     def is_own(self, patch: int, number: int) -> bool:
         """Return whether the series makes most of a commit's changes to the files of a patch.

@@ -152,14 +152,14 @@ class Weave:
         return found
 
     @cached_property
-    def replacements(self) -> Set[tuple[int, HunkId]]:
-        """Pairs of a patch and a later hunk that undoes the patch's change of a line."""
-        return {
-            (by[0], after)
-            for node in self.nodes
-            for by, after in pairwise(node.events)
-            if node.is_base or by[1] != CARRIED
-        }
+    def undone(self) -> Mapping[HunkId, Set[int]]:
+        """For each hunk, the earlier patches whose changes of lines it undoes."""
+        found = defaultdict[HunkId, set[int]](set)
+        for node in self.nodes:
+            for by, after in pairwise(node.events):
+                if node.is_base or by[1] != CARRIED:
+                    found[after].add(by[0])
+        return found
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
@@ -198,6 +198,11 @@ class Count(Struct, frozen=True):
     def total(self) -> int:
         """The number of changed lines, except those that a later patch replaced."""
         return self.found + self.open + self.taken
+
+    @property
+    def is_all(self) -> bool:
+        """Whether upstream has all of these lines, and there are any."""
+        return self.found == self.total > 0
 
 
 def count_of(lines: Iterable[Line]) -> Count:
