@@ -159,20 +159,16 @@ def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
 
 
 def _is_refuted(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a proof forbids dropping a hunk, both at the landing and at the target."""
+    """Return whether a proof forbids dropping a hunk where upstream landed it."""
     number, file, count = series.steps[hunk][1], series.file(hunk), series.count(hunk, landed)
-    if file is None or (file.hunks[number].added() and (count.open or count.taken)):
+    # If a later patch undoes the hunk, its lines show nothing.
+    if file is None or not count.total or series.is_state(file.path, landed, hunk[0]):
         return False
-    for at in (series.way.end, landed):
-        ours = series.text(series.version(file.path, at))
-        # If a later patch undoes the hunk, its lines show nothing.
-        is_asked = series.count(hunk, at).total and not series.is_state(file.path, at, hunk[0])
-        is_state = hunk not in series.effect_at(file.path, at).ways
-        if ours is None or not is_asked:
-            return False
-        if why_needed(Drop(file, ours, number, is_state=is_state)) is None:
-            return False
-    return True
+    ours = series.text(series.version(file.path, landed))
+    if ours is None or (file.hunks[number].added() and (count.open or count.taken)):
+        return False
+    is_state = hunk not in series.effect_at(file.path, landed).ways
+    return why_needed(Drop(file, ours, number, is_state=is_state)) is not None
 
 
 def _candidates(series: Series) -> list[int]:
@@ -343,8 +339,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
         return is_superseded and not _says_more(series, hunk, landed)
     # Where the file had other text even before the landing, the hunk did not land reworded.
     new = [fate for is_added, fate in series.lines(hunk, landed) if is_added]
-    is_landed = before != after or after is None or hunk in series.wholes
-    return is_landed or Fate.TAKEN not in new or Fate.FOUND in new
+    return before != after or Fate.TAKEN not in new or Fate.FOUND in new
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
