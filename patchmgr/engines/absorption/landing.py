@@ -343,10 +343,10 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether nothing of a hunk landed, and its code adds words that no landed hunk adds.
+    """Return whether a hunk only deletes, or nothing of it landed and it adds words of its own.
 
-    Words in comments and long strings do not count, because a review may reword those before the
-    patch lands (case S-fi-2777).
+    A landed hunk does not add these. Words in comments and long strings do not count, because a
+    review may reword those before the patch lands (case S-fi-2777).
     """
 
     def new_words(one: HunkId) -> set[str] | None:
@@ -361,7 +361,7 @@ def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
         return new if new or (added and not words) else None  # None: no code is added
 
     counts = {one: series.count(one, landed) for one in series.hunks[hunk[0]]}
-    if counts[hunk].found:
+    if counts[hunk].found and any(adds for adds, _ in series.lines(hunk, landed)):
         return False
     others = (new_words(one) for one, count in counts.items() if count.found or count.taken)
     own = new_words(hunk)

@@ -172,6 +172,13 @@ ADDED_MORE = swap(ADDED, LAST)
             ),
             ["landed c0 history"],
         ),
+        "a-deletion-of-which-a-part-landed": (
+            tale(
+                a(swap(inserted(*PIECES), *((f"stay_{n}", "") for n in (20, 22, 23)))),
+                *on_a(swap(inserted(*PIECES), ("stay_22", ""))),
+            ),
+            ["landed c0 exact hunks 0"],
+        ),
         "two-of-three-lines-are-too-few": (
             tale(
                 a(inserted("ours_1", "ours_2", "ours_3")), *on_a(inserted("ours_1", "ours_2", "x"))
