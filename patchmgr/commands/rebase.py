@@ -305,7 +305,7 @@ def abort_rebase(session: Session) -> None:
             tree.release()
             session.say(
                 f"{root} is kept, because it has edits."
-                f" To remove it: git worktree remove -f {typed(root)}"
+                f" To remove it: git -C {typed(root)} worktree remove -f ."
             )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
+import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -224,6 +226,10 @@ def test_abort_takes_the_tree_away_unless_it_has_edits(scene: Scene, is_edited: 
     assert ("is kept" in answer.err) is is_edited
     rebase(scene, code=3)
     assert tree.git("status", "--porcelain").splitlines()[:2] == ["UU a", "A  new"]
+    if is_edited:
+        words = shlex.split(answer.err.splitlines()[0].partition("To remove it: ")[2])
+        subprocess.run(words, cwd=scene.root, check=True)
+        assert not tree.root.exists()
 
 
 def test_the_tree_is_one_of_the_clone_that_is_named(scene: Scene, tmp_path: Path) -> None:
