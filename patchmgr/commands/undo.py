@@ -150,16 +150,17 @@ def _files(
                 now[file.path] = None if content is None else hashlib.sha256(content).hexdigest()
             old, new = (file.after, file.before) if is_back else (file.before, file.after)
             if now[file.path] != old:
-                raise _edited(shown(file.path), operation)
+                raise _edited(shown(file.path), operation, is_back=is_back)
             now[file.path] = new
     return {path: None if sha is None else log.contents.read(sha) for path, sha in now.items()}
 
 
-def _edited(path: str, operation: Operation) -> PatchmgrError:
+def _edited(path: str, operation: Operation, *, is_back: bool) -> PatchmgrError:
+    done, verb = ("", "undo") if is_back else (" was undone", "redo")
     return PatchmgrError(
         "edited",
-        f"{path} was edited after this operation: {shown(operation.command)}",
-        f"save the edit elsewhere and restore the file, or do not undo entry {operation.number}",
+        f"{path} was edited after this operation{done}: {shown(operation.command)}",
+        f"save the edit elsewhere and restore the file, or do not {verb} entry {operation.number}",
     )
 
 

@@ -98,7 +98,10 @@ def test_what_a_person_had_solved_comes_back_after_an_abort(desk: Hands) -> None
     assert place.read_text() == "solved\n"
     assert "rebase of s onto" in desk.stage.run("status").out
     place.write_text("solved again\n")
-    assert "a.py was edited after this operation" in one_line(desk.run("undo", code=1))
+    assert "a.py was edited after this operation: " in one_line(desk.run("undo", code=1))
+    told = desk.run("redo", code=1)
+    assert "a.py was edited after this operation was undone: rebase --abort" in one_line(told)
+    assert "or do not redo entry" in told.err
 
 
 def test_a_rebase_names_the_checkout_that_has_the_old_patches(stage: Stage) -> None:
