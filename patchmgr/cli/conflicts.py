@@ -141,7 +141,7 @@ def propose(
         option("--accept FILE", "Record FILE as the resolution even if it fails a check."),
     ] = None,
     because: Annotated[str, option("--because TEXT", "The reason for accepting FILE.")] = "",
-    by: Annotated[str, option("--by NAME", "Who proposes the resolution.")] = "",
+    by: Annotated[str | None, option("--by NAME", "Who proposes the resolution.")] = None,
     run: Annotated[bool, option("--run", "Also run the series' check commands.")] = False,
 ) -> None:
     """Check a proposed resolution, and save it if it passes.
@@ -159,7 +159,7 @@ def propose(
     if sum((file is not None, candidate is not None, stdin, delete, accept is not None)) != 1:
         raise UsageError("give exactly one of --file, --candidate, --stdin, --delete and --accept")
     session = open_session()
-    by = by or commands.propose.user_name(session)
+    by = commands.propose.user_name(session) if by is None else by
     given = commands.propose.given(
         name, file=accept or file, candidate=candidate, is_deleted=delete
     )

@@ -100,6 +100,8 @@ def test_a_read_only_server_shows_and_checks_and_changes_nothing(scene: Scene) -
             assert "no branch, tag or commit upstream/nosuch" in failed.content[0].text
             evil = {"id": "--accept=/etc/passwd", "by": "agent", "content": "x"}
             assert (await session.call_tool("propose", evil)).is_error
+            nobody = {"id": name, "by": "", "content": "x"}  # not the person whom git knows
+            assert (await session.call_tool("propose", nobody)).is_error
 
         serve_here(scene, talk)
 
