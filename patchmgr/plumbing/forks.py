@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -197,20 +199,26 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
     exist or `commits` is not a range, and "unknown-ref" if an end of the range does not exist.
     """
     git_dir = find_git_dir(repository)
-    for end in range_ends(commits):
-        commit_named(git_dir, end, repository)
-    return range_mails(git_dir, commits), commit_dates(git_dir, commits)
+    first, last = (commit_named(git_dir, end, repository) for end in range_ends(commits))
+    return range_mails(git_dir, f"{first}..{last}"), commit_dates(git_dir, commits)
 
 
 def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
     """Return commits as mails, oldest first, without merges and empty commits.
 
-    The first line of each mail contains the commit id. A line of a message that would be read as
-    the message's end or as a part of the diff is quoted with `> `.
+    The revisions are commit ids, and the first line of each mail contains the commit's. A line of
+    a message that would be read as the message's end or as a part of the diff is quoted with `> `.
     """
-    # Not in the current folder, which git would take for the work tree, with its attributes.
-    line = ["format-patch", *_FORM, *revisions, "--"]
-    box = git_process.output(line, git_dir=git_dir, cwd=git_dir)
+    # Not in the repository, whose info/attributes may say that a text file is binary, and not in
+    # the current folder, which git would take for the work tree, with its attributes.
+    with (
+        tempfile.TemporaryDirectory(prefix="patchmgr-range-") as folder,
+        Scratch([git_dir], folder=Path(folder)) as scratch,
+    ):
+        if (git_dir / "shallow").exists():
+            shutil.copy(git_dir / "shallow", scratch.git_dir)
+        line = ["format-patch", *_FORM, *revisions, "--"]
+        box = git_process.output(line, git_dir=scratch.git_dir, cwd=scratch.git_dir)
     mails = [_QUOTED.sub(rb"\1", mail) for mail in split_mbox(box) if mail.strip()]
     line = ["rev-list", "--no-walk=unsorted", "--no-commit-header", "--format=%b%x00", "--stdin"]
     ids = b"".join(mail.split(b" ", 2)[1] + b"\n" for mail in mails)

@@ -191,8 +191,11 @@ def test_the_configuration_of_the_repository_changes_no_byte(empty: Stage) -> No
     ):  # fmt: skip
         clone.git("config", *setting.split("=", 1))
     (clone.root / ".gitattributes").write_text("*.py -diff\n")
+    (clone.root / ".git/info").mkdir(exist_ok=True)
+    (clone.root / ".git/info/attributes").write_text("*.py -diff\n")
     (clone.root / ".mailmap").write_text("Somebody <else@example.org> <author@example.org>\n")
     (empty.root / "series/s/series").write_text("")
+    (empty.root / "series/s" / name).unlink()  # else it is listed again
     take(empty, *line)
     assert (empty.root / "series/s" / name).read_bytes() == plain
 
