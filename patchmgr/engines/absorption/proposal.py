@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from math import fsum, log2
 from operator import itemgetter
 
@@ -60,6 +60,24 @@ class Wanted(Struct, frozen=True):
         return fsum(map(self.weights.__getitem__, words))
 
 
+@lru_cache(maxsize=1024)  # upstream's changes of a file are the same for each of its patches
+def _put(old: tuple[bytes, ...], new: tuple[bytes, ...], spoken: str) -> tuple[Brought, ...]:
+    """Return each word of the new lines that is not in the old ones, with its line number."""
+
+    def words_in(line: bytes) -> list[str]:
+        is_told = len(line) <= LONGEST_LINE and not is_import(line)
+        return words_of(line, spoken) if is_told else []
+
+    words = [(n, word) for n, line in enumerate(new) for word in words_in(line)]
+    before = [word for line in old for word in words_in(line)]
+    kept = {at for _, at in matched_lines(before, [word for _, word in words])}
+    return tuple(
+        (n, word)
+        for at, (n, word) in enumerate(words)
+        if at not in kept and word not in KEYWORDS and word not in OPERATORS
+    )
+
+
 class Comparison:
     """A file before (`base`) and after (`ours`) upstream's changes."""
 
@@ -68,7 +86,6 @@ class Comparison:
         self.base, self.ours = split_lines(base), split_lines(ours)
         self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
-        self._brought: dict[Block, list[Brought]] = {}
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -91,25 +108,10 @@ class Comparison:
         """Return the words that upstream added in the given ranges, with their line numbers."""
         found = list[Brought]()
         for block in blocks:
-            if block not in self._brought:
-                old = self.base[block.old_start : block.old_end]
-                put = self._put(old, self.ours[block.new_start : block.new_end])
-                self._brought[block] = [(block.new_start + n, word) for n, word in put]
-            found += self._brought[block]
+            old = tuple(self.base[block.old_start : block.old_end])
+            put = _put(old, tuple(self.ours[block.new_start : block.new_end]), self.language)
+            found += [(block.new_start + n, word) for n, word in put]
         return found
-
-    def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
-        """Yield each word of the new lines that is not in the old ones, with its line number."""
-        words = [(n, word) for n, line in enumerate(new) for word in self._words(line)]
-        before = [word for line in old for word in self._words(line)]
-        kept = {at for _, at in matched_lines(before, [word for _, word in words])}
-        for at, (n, word) in enumerate(words):
-            if at not in kept and word not in KEYWORDS and word not in OPERATORS:
-                yield n, word
-
-    def _words(self, line: bytes) -> list[str]:
-        is_told = len(line) <= LONGEST_LINE and not is_import(line)
-        return words_of(line, self.language) if is_told else []
 
     @cached_property
     def _names(self) -> Counter[bytes]:
@@ -122,7 +124,7 @@ class Comparison:
             text = word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
             return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
 
-        words = [word for run in runs for _, word in self._put(run.removed, run.added)]
+        words = [word for run in runs for _, word in _put(run.removed, run.added, self.language)]
         counts = Counter(words)
         weights = {word: 1 / (1 + log2(1 + count(word))) / n for word, n in counts.items()}
         telling = fsum(map(weights.__getitem__, words))
