@@ -958,6 +958,13 @@ def named(ours: bytes, merged: bytes, branch: Sequence[State]) -> str | None:
     return None if found.inner is None else found.inner.commit
 
 
+def test_a_file_that_upstream_left_alone_is_not_compared() -> None:
+    both = {"a": BASE, "b": BASE}
+    series = tale([{"a": BOTH}, {"b": BOTH}], *on_a(OTHER), base=both).series()
+    assert not find_absorbed(series)
+    assert series.weave.cache_info().currsize == 1
+
+
 @table(
     ("ours", "merged", "branch", "commit"),
     {

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from patchmgr.engines.audit import cxx_includes
 from patchmgr.engines.audit.cxx import check_conditions, cxx_faults
 from patchmgr.engines.audit.states import run_checks
+from patchmgr.engines.languages.cxx_declarations import Declaration
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited, found
@@ -166,6 +170,25 @@ def test_a_file_that_does_not_include_the_header_is_left_alone() -> None:
     base = BASE | {"src/k.cu": USER.replace('#include "k.h"\n', "")}
     ours = {"src/k.cu": base["src/k.cu"].replace("r = a;", "r = plain(a);")}
     assert not told_of(base, ours, header("plain", "simple"))
+
+
+def test_a_header_is_not_read_for_lines_of_files_that_do_not_include_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = BASE | {"src/far.cu": USER.replace('#include "k.h"\n', "")}
+    ours = {
+        "src/far.cu": base["src/far.cu"].replace("r = a;", "r = plain(a);"),
+        "src/k.cu": USER.replace("return r;", "return r + 1;"),
+    }
+    read = list[bytes | None]()
+
+    def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
+        read.append(content)
+        return ()
+
+    monkeypatch.setattr(cxx_includes, "read_outside", read_outside)
+    assert not told_of(base, ours, header("plain", "simple"))
+    assert HEADER.encode() not in read
 
 
 def test_an_included_file_that_is_gone_is_told() -> None:
