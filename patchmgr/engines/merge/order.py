@@ -67,7 +67,7 @@ def _entries(items: Nodes) -> set[str]:
 
 def _is_clause(node: Node) -> bool:
     """Return whether a node continues a chain of conditions, as in `} else if (a) {`."""
-    return node.kind == "clause" or words_of(node.said)[:2] == ("}", "else")
+    return node.kind in ("clause", "elif", "except") or words_of(node.said)[:2] == ("}", "else")
 
 
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:

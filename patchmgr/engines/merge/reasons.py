@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import eq
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -49,6 +49,7 @@ _DECLARES = re.compile(
     r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
     r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
+    r"|#\s*define\s+(\w+)|\s*(?:(?:let|private|public|readonly|va[lr])\s+)*([\w-]+)\??\s*:\s*[^\s:]"
 )
 _FUNCTION = re.compile(
     r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
@@ -270,12 +271,8 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
         return False
     base = code_lines((conflict.texts.base,), language)
     names = {name for _, _, name in map(_numbered, base)}
-    around = conflict.around
-    sides = (
-        lines_of(around.before)[-_NEARBY:],
-        conflict.region.base,
-        lines_of(around.after)[:_NEARBY],
-    )
+    before, _, after = conflict.texts.upstream.partition("".join(conflict.region.ours))
+    sides = lines_of(before)[-_NEARBY:], conflict.region.base, lines_of(after)[:_NEARBY]
     near = {_numbered(line)[:2] for lines in sides for line in code_lines(lines, language)}
     return any(
         near & {(shape, number - 1), (shape, number / 2)}
@@ -586,18 +583,25 @@ def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
 
 
 def _declared_again(text: str, _: Language) -> set[str]:
-    """Return the variables and fields that are declared twice in the same block."""
+    """Return the variables, fields, keys and macros that are declared twice in the same block."""
     seen, found = [set[str]()], set[str]()
     for line in lines_of(text):
         if (declared := _DECLARES.match(line)) is not None:
-            found |= seen[-1] & {declared[1]}
-            seen[-1].add(declared[1])
+            name = declared[declared.lastindex or 0]
+            found |= seen[-1] & {name}
+            seen[-1].add(name)
         for sign in line:
             if sign == "{":
                 seen.append(set())
             elif sign == "}":
                 seen[1:] = seen[1:-1]
     return found
+
+
+def _ragged(text: str, _: Language) -> set[int]:
+    """Return the numbers of cells of the rows of tables in Markdown, if they differ."""
+    cells = {line.count("|") for line in lines_of(text) if line.lstrip().startswith("|")}
+    return cells if len(cells) > 1 else set()
 
 
 def _outside(lines: Iterable[str], language: Language) -> Iterator[str]:
@@ -685,7 +689,7 @@ def _counted(lines: Iterable[str]) -> Words:
     return Counter(line.strip() for line in lines)
 
 
-def _adds(found_in: Callable[[str, Language], set[str]]) -> _Reason:
+def _adds(found_in: Callable[[str, Language], set[Any]]) -> _Reason:
     """Return a reason that holds if `found_in` finds something in a candidate but on no side."""
 
     def is_new(conflict: Conflict, made: Made) -> bool:
@@ -722,6 +726,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "stammers": (_ALL, _adds(_stammered)),
     "operators": (_CODE, _is_regrouped),
     "two places": (_CODE, _is_at_two_places),
+    "cells": ("text", _adds(_ragged)),
     "sections": ("text", _is_of_two_sections),
     "left behind": ("text yaml", _is_left_behind),
     "same number": (_ALL, _has_one_number),
