@@ -271,8 +271,8 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
         return False
     base = code_lines((conflict.texts.base,), language)
     names = {name for _, _, name in map(_numbered, base)}
-    before, _, after = conflict.texts.upstream.partition("".join(conflict.region.ours))
-    sides = lines_of(before)[-_NEARBY:], conflict.region.base, lines_of(after)[:_NEARBY]
+    around = conflict.texts.upstream.partition("".join(conflict.region.ours))
+    sides = lines_of(around[0])[-_NEARBY:], conflict.region.base, lines_of(around[2])[:_NEARBY]
     near = {_numbered(line)[:2] for lines in sides for line in code_lines(lines, language)}
     return any(
         near & {(shape, number - 1), (shape, number / 2)}
