@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
-from patchmgr.formats.shown import typed
+from patchmgr.formats.shown import shown, typed
 from patchmgr.model.forecast import PullHead
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
@@ -315,7 +315,14 @@ class GitUpstream(OpenUpstream):
 
     def bring_pin(self, pin: Pin) -> None:
         """Fetch the pinned commit, unless it is in the store."""
-        self.resolve(pin.commit)
+        try:
+            self.resolve(pin.commit)
+        except PatchmgrError as fault:
+            if fault.kind != "unknown-ref":
+                raise
+            message = f"{self._name} no longer has the pin {shown(pin.ref)} ({pin.commit})"
+            hint = f"if a clone still has it: {self._borrowing()}"
+            raise PatchmgrError(fault.kind, message, hint) from fault
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
         """Return the tracked tip, and how many of its commits the pin lacks; None if unknown."""
@@ -400,6 +407,13 @@ class GitUpstream(OpenUpstream):
     def _upload_pack(self) -> list[str]:
         return [f"--upload-pack={_UPLOAD_PACK}"] if self.url.startswith("file://") else []
 
+    def _borrowing(self) -> str:
+        """Return the command that makes the store borrow the objects of a clone."""
+        branch = f" --branch {typed(self._branch)}" if self._branch else ""
+        return (
+            f"patchmgr upstream add {self._name} --git {typed(self.url)}{branch} --reference CLONE"
+        )
+
     def _unreachable(self, why: str) -> PatchmgrError:
         gone = gone_lenders(self.store)
         if gone:
@@ -415,8 +429,7 @@ class GitUpstream(OpenUpstream):
             f"upstream {self._name} does not answer: {why}",
             *([f"{git_process.TRUST} {typed(owned[1])}"] if owned else []),
             f"check the URL with: git ls-remote {typed(self.url)}",
-            "or borrow objects from a clone on this machine: "
-            f"patchmgr upstream add {self._name} --git {typed(self.url)} --reference CLONE",
+            f"or borrow objects from a clone on this machine: {self._borrowing()}",
             "or check the store for missing objects: patchmgr doctor",
         )
 

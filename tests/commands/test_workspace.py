@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -451,6 +452,24 @@ def test_unknown_names_are_usage_errors_with_the_nearest(
         error = answer.json["error"]
         assert error["kind"] == kind
         assert near in " ".join(error["hints"])
+
+
+def test_a_pin_that_upstream_no_longer_has_comes_from_a_clone(fetched: Stage) -> None:
+    stage, lock = fetched, fetched.root / "upstream.lock"
+    clone = stage.clone()
+    commit, old, old_tree = (
+        clone.commit({"elsewhere": "1\n"}),
+        stage.base,
+        stage.upstream.tree(stage.base),
+    )
+    text = lock.read_text().replace(old, commit).replace(old_tree, clone.tree())
+    lock.write_text(text)
+    answer = stage.run("branch", "s", code=2)
+    assert f"up no longer has the pin {commit} ({commit})" in one_line(answer)
+    (hint,) = (line for line in answer.err.splitlines() if "if a clone still has it" in line)
+    words = shlex.split(hint.partition("patchmgr ")[2].replace("CLONE", str(clone.root)))
+    stage.run(*words)
+    stage.run("branch", "s")
 
 
 LOCKS: list[Any] = [
