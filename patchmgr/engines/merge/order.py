@@ -37,7 +37,7 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     if not _entries(earlier).isdisjoint(_entries(later)):
         return "same key"
     if chunk.bracket in _IN_ORDER:  # positional items come before named ones
-        return "" if all(map(_is_named, later)) else "order"
+        return "" if all(_is_named(p, chunk.bracket) for p in later) else "order"
     if any(p.text.startswith(("!", "...")) for p in (*earlier, *later)):
         return "order"  # `!` makes an exception to earlier patterns; `...` copies another object
     if all(any(map(_is_clause, run)) for run in (earlier, later)):
@@ -91,7 +91,9 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     if any(operators_in(side, chunk.around[0]) for side in sides):
         return "one expression"
     is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
-    is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
+    is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(
+        _is_named(p, chunk.bracket) for p in items
+    )
     return "order" if is_by_place and not is_even else ""
 
 
@@ -123,11 +125,15 @@ _CASES = (("case",), ("default",))
 _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "yield"))
 
 
-def _is_named(item: Node) -> bool:
-    """Return whether an item may stand in any order: `name=value`, a bare `*`, or `**`."""
+def _is_named(item: Node, bracket: str) -> bool:
+    """Return whether an item may stand in any order: `name=value`, a bare `*`, or `**`.
+
+    In Python, a parameter with a default counts as such. In C++, `int a = 1` has a place.
+    """
     # The parameters after `*` are passed by name.
     is_sign = item.said == "*" or item.said.startswith("* *")
-    return item.kind == "blank" or is_sign or "=" in words_of(item.said)[1:]
+    words = words_of(item.said)[1:]
+    return item.kind == "blank" or is_sign or "=" in (words[:1] if bracket == "(" else words)
 
 
 def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], tuple[bool, str]] | None:
