@@ -58,7 +58,7 @@ _FUNCTION = re.compile(
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
 _SUFFIXES = ("[", "(", ".", "->", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "?.", "::")
 _BRACKET = re.compile(r"[()\[\]{},]")
-_LONGEST = 2000  # characters of a call
+_LONGEST = 2000  # characters of a call, or of a line
 _MOST_NAMES = 50  # for more names than this, it is faster to look at every word
 
 _Form = tuple[str, str, str]  # the name, "." before a member, and what follows
@@ -226,7 +226,7 @@ def _is_around(base: Node, one: Node, other: Node) -> bool:
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
     """Return whether both sides insert lines, and only one side's lines have a heading.
 
-    Headings with one version are one section (evennia 54e351f2f5: 0.9 (2019) and 0.9 (2018-2019)).
+    Headings with one version are one section (evennia 54e351f296: 0.9 (2019) and 0.9 (2018-2019)).
     """
     old, *both = conflict.region.changed
     ours, theirs = ([line for line in side if _HEADING.match(line)] for side in both)
@@ -549,10 +549,11 @@ def _joins_lines(conflict: Conflict, made: Made) -> bool:
         return False
     known = {line.strip() for side in conflict.region.sides for line in side}
     said = {line for line in known if _WORD.search(line)}
+    new = {line.strip() for line in lines_of(made.text)} - known
     return any(
-        line.startswith(one) and line[len(one) :].lstrip() in said
-        for line in {line.strip() for line in lines_of(made.text)} - known
-        for one in said
+        line[:at] in said and line[at:].lstrip() in said
+        for line in new
+        for at in range(1, min(len(line), _LONGEST))
     )
 
 

@@ -90,7 +90,7 @@ class Replay:
             if base.kind == "list" and base.key == "import":
                 parts = list({p.said: p for p in parts[::-1]}.values())[::-1]
             parts = spaced(parts, base, ours, theirs)
-            if base.key == ours.key == "tuple" and len(parts) == 1 < min(len(ours.parts), 2):
+            if base.key == ours.key == "tuple" and len(parts) == 1 < len(ours.parts):
                 parts = [replace(parts[0], tail=",")]  # without it, `(a)` is no tuple
             if any(p.kind == "list" and p.key == "import" and not p.parts for p in parts):
                 parts = []  # each side removed what the other one kept

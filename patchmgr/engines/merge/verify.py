@@ -232,8 +232,8 @@ def is_broken(text: str, sides: Sequence[str], language: Language) -> bool:
     Ruby, an `end` came without its `if` (mastodon b6b68b44a1), although all sides leave equally
     many blocks open. The whole file is read only if the braces of a region say too little. In
     CMake, no command may be within the brackets of another one (openscad 69262c7dd8). In Python, a
-    line that declares the encoding must not get behind others (OctoPrint b326efbce1). Only a side
-    with both line endings may give a file that has both (OctoPrint 86c0ecb0f2).
+    line that declares the encoding must not get behind others (OctoPrint b326efbc3c). Only a side
+    with both line endings may give a file that has both (OctoPrint 86c0ecb005).
     """
     if _has_both_endings(text) and not any(map(_has_both_endings, sides)):
         return True
