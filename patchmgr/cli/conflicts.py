@@ -316,6 +316,7 @@ def resolve(name: MaybeName = None) -> None:
     if resolver.result is not None:
         show_rebase(resolver.result, view_of(), (), shows_conflicts=False)
         return
+    commands.rebase.require_in_progress(resolver.session)
     say(*render.resolving.after_quitting(resolver.state))
     end_if(True, EXIT_CONFLICTS)
 

@@ -9,7 +9,12 @@ from msgspec import Struct, field
 
 from patchmgr.commands.conflicts import forget_conflict
 from patchmgr.commands.propose import accept_anyway, resolve_if_passed, user_name
-from patchmgr.commands.rebase import RebaseResult, continue_rebase, skip_patch
+from patchmgr.commands.rebase import (
+    RebaseResult,
+    continue_rebase,
+    require_in_progress,
+    skip_patch,
+)
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.conflicts.work_order import in_place
 from patchmgr.engines.text.marked import split_marked
@@ -181,6 +186,7 @@ class Resolver:
     def _keep(self) -> None:
         """Save the choices, in case the program is killed."""
         if not self.session.is_dry_run:
+            require_in_progress(self.session)  # another terminal may have ended the rebase
             kept = _Kept(dict(self.state.choices), self.state.left_out, self.drafts)
             try:
                 self.session.workspace.keep(CHOICES, kept)

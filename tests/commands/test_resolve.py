@@ -192,6 +192,21 @@ def test_what_cannot_be_kept_is_told(scene: Scene, monkeypatch: TYPES) -> None:
     assert f"{CHOICES} cannot be written: Read-only file system; your choices are" in answer.err
 
 
+def test_a_rebase_that_another_terminal_ended_is_told(scene: Scene, monkeypatch: TYPES) -> None:
+    collide(scene)
+
+    class Terminal(io.StringIO):
+        def readline(self, size: int | None = -1, /) -> str:
+            if self.tell() == 0:
+                scene.call("rebase", "--abort")
+            return super().readline()
+
+    monkeypatch.setattr(sys, "stdin", Terminal("1\nq\n"))
+    answer = scene.call("resolve", code=2)
+    assert answer.err.count("no rebase is in progress here") == 2 and "saved" not in answer.err
+    assert not (scene.root / CHOICES).exists()
+
+
 def test_choices_that_are_broken_are_none(scene: Scene, monkeypatch: TYPES) -> None:
     collide(scene)
     kept: Path = scene.root / CHOICES
