@@ -38,6 +38,7 @@ from patchmgr.services.rebase_checkout import (
     OtherEdits,
     RebaseCheckout,
     check_checkout,
+    forget_deleted_tree,
     require_trusted,
     take_back,
     tree_of,
@@ -298,6 +299,7 @@ def abort_rebase(session: Session) -> None:
         session.workspace.make(Change(files, spent=[STATE]))
         forget_work(session.workspace)
         tree = tree_of(session, in_progress)
+        forget_deleted_tree(session, in_progress)
         if tree is not None and tree.is_untouched():
             tree.remove()
         elif tree is not None:

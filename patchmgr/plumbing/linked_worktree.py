@@ -75,10 +75,7 @@ class LinkedWorktree:
 
     def stand(self) -> Stand | None:
         """Return what the worktree shows, or None if patchmgr has not recorded it."""
-        try:
-            return convert(parse_json((self.clone.private / _NOTE).read_bytes()), Stand)
-        except (OSError, ValueError, ValidationError):
-            return None
+        return _noted(self.clone.private)
 
     def _note(self, stand: Stand) -> None:
         replace_file(self.clone.private / _NOTE, json.dumps(to_builtins(stand)).encode())
@@ -258,6 +255,27 @@ def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
     tree = LinkedWorktree(open_clone(folder))
     (tree.clone.private / "patchmgr").mkdir(exist_ok=True)
     return tree
+
+
+def forget_deleted(git_dir: Path, folder: Path) -> None:
+    """Remove what a repository has of a worktree whose folder was deleted, and its branch."""
+    if os.path.lexists(folder):
+        return
+    for link in sorted(git_dir.glob("worktrees/*/gitdir")):
+        stand = _noted(link.parent)
+        root = os.path.dirname(link.read_text().strip())
+        if stand is not None and os.path.realpath(root) == os.path.realpath(folder):
+            git_process.output(["worktree", "remove", "--force", "--force", root], git_dir=git_dir)
+            if stand.branch is not None:  # a branch with commits of the user stays
+                words = ["update-ref", "-d", f"refs/heads/{stand.branch}", stand.head]
+                git_process.run(words, git_dir=git_dir, good=(0, 1, 128))
+
+
+def _noted(private: Path) -> Stand | None:
+    try:
+        return convert(parse_json((private / _NOTE).read_bytes()), Stand)
+    except (OSError, ValueError, ValidationError):
+        return None
 
 
 def is_free(folder: Path) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 import shlex
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from patchmgr.plumbing.linked_worktree import (
     Stand,
     add_worktree,
     find_worktree,
+    forget_deleted,
     free_branch,
     is_free,
 )
@@ -84,12 +86,13 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
             hint = "name a folder that does not exist yet, or is empty"
             raise UsageError(f"{folder} already exists", hint)
         return
+    hint = f"name another folder, or remove it: git -C {typed(folder)} worktree remove -f ."
     if stand.workspace != str(workspace.root):
-        raise UsageError(f"{folder} belongs to the workspace {stand.workspace}")
+        raise UsageError(f"{folder} belongs to the workspace {stand.workspace}", hint)
     if in_progress.repository:
         clone = open_clone(Path(in_progress.repository))
         if not clone.git_dir.samefile(tree.clone.git_dir):
-            raise UsageError(f"{folder} is not a worktree of {clone.root}")
+            raise UsageError(f"{folder} is not a worktree of {clone.root}", hint)
 
 
 class RebaseCheckout(Closing):
@@ -170,7 +173,9 @@ class RebaseCheckout(Closing):
         if self._tree is not None:
             return
         if self._asked.checkout:
-            place, branch = Path(self._asked.checkout), free_branch(repository, stand.series)
+            place = Path(self._asked.checkout)
+            forget_deleted(repository.git_dir, place)
+            branch = free_branch(repository, stand.series)
         else:
             self._temporary = tempfile.TemporaryDirectory(prefix="patchmgr-exec-")
             place, branch = Path(self._temporary.name) / "tree", None
@@ -347,6 +352,15 @@ def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)
     return tree if is_ours else None
+
+
+def forget_deleted_tree(session: Session, in_progress: InProgress) -> None:
+    """Remove what a repository has of the checkout of a rebase if its folder was deleted."""
+    if in_progress.checkout:
+        record = session.workspace.series_record(in_progress.series[0])
+        asked = in_progress.repository or session.upstream_of(record).store
+        with suppress(PatchmgrError):  # the clone may be gone, too
+            forget_deleted(open_clone(Path(asked)).git_dir, Path(in_progress.checkout))
 
 
 def take_back(

@@ -232,6 +232,27 @@ def test_abort_takes_the_tree_away_unless_it_has_edits(scene: Scene, is_edited: 
         assert not tree.root.exists()
 
 
+@pytest.mark.parametrize("line", ["--continue", "--abort"])
+@pytest.mark.parametrize("is_committed", [False, True], ids=["plain", "with-a-commit"])
+def test_a_deleted_tree_leaves_no_branch_unless_it_has_commits(
+    scene: Scene, tmp_path: Path, line: str, is_committed: bool
+) -> None:
+    begin(scene, ONE)
+    clone, tree = Repository(tmp_path / "clone", is_there=True), tree_of(scene)
+    scene.upstream.git("clone", "--quiet", str(scene.upstream.root), str(clone.root))
+    rebase(scene, "--repo", clone.root, code=3)
+    if is_committed:
+        tree.git("commit", "--quiet", "--all", "--message=mine")
+    shutil.rmtree(tree.root)
+    scene.call("rebase", line, code=0 if line == "--abort" else 3)
+    last = "-2" if is_committed else ""
+    made = [f"+ patchmgr-rebase/s{last}"] if line == "--continue" else []
+    kept = ["patchmgr-rebase/s"] if is_committed else []
+    branches = clone.git("branch", "--list", "patchmgr*").splitlines()
+    assert [one.strip() for one in branches] == kept + made
+    assert ("prunable" in clone.git("worktree", "list")) is False
+
+
 def test_the_tree_is_one_of_the_clone_that_is_named(scene: Scene, tmp_path: Path) -> None:
     begin(scene, ONE)
     clone = Repository(tmp_path / "clone", is_there=True)
@@ -241,6 +262,18 @@ def test_the_tree_is_one_of_the_clone_that_is_named(scene: Scene, tmp_path: Path
     (tree_of(scene).root / "a").write_text("solved\n")
     go_on(scene)
     assert clone.git("log", "-1", "--format=%s", "patchmgr-rebase/s") == "fork: 1"
+
+
+def test_a_tree_of_another_clone_can_be_removed_as_the_hint_says(scene: Scene) -> None:
+    begin(scene, ONE)
+    rebase(scene, code=3)
+    (tree_of(scene).root / "scratch").write_text("mine\n")
+    scene.call("rebase", "--abort")
+    answer = rebase(scene, "--repo", scene.upstream.root, code=2)
+    assert "tree is not a worktree of" in answer.err
+    hint = shlex.split(answer.err.partition("remove it: ")[2])
+    subprocess.run(hint, cwd=scene.root, check=True)
+    rebase(scene, "--repo", scene.upstream.root, code=3)
 
 
 def test_another_folder_or_branch_is_left_alone(scene: Scene) -> None:
