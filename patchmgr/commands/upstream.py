@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.errors import UsageError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.shown import shown
@@ -99,14 +99,22 @@ class Fetched(Struct, frozen=True):
 def fetch_upstreams(
     session: Session, names: Sequence[str], *, refs: Sequence[str]
 ) -> tuple[Fetched, ...]:
-    """Fetch the tracked states and `refs` of the named upstreams, or of all if none is named."""
+    """Fetch the tracked states and `refs` of the named upstreams, or of all if none is named.
+
+    A pin that the store lacks is fetched, too; if upstream no longer has it, a message says so.
+    """
     lock = session.workspace.lock()
     for name in names:
         session.workspace.upstream(name)
     chosen = names or sorted(lock.upstreams)
     if not chosen:
         raise UsageError("there is no upstream here yet", "patchmgr upstream add --help")
-    return tuple(
-        Fetched(name, session.open_upstream(lock.upstreams[name]).fetch(tuple(refs)))
-        for name in chosen
-    )
+    opened = {name: session.open_upstream(lock.upstreams[name]) for name in chosen}
+    fetched = tuple(Fetched(name, each.fetch(tuple(refs))) for name, each in opened.items())
+    for record in {(r.upstream, r.pin): r for r in lock.series.values()}.values():
+        if record.upstream in opened and record.pin.archive is None:
+            try:
+                session.upstream_of(record).bring_pin(record.pin)
+            except PatchmgrError as fault:
+                session.say(" ".join((f"{fault.message};", *fault.hints)))
+    return fetched

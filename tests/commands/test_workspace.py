@@ -465,7 +465,10 @@ def test_a_pin_that_upstream_no_longer_has_comes_from_a_clone(fetched: Stage) ->
     text = lock.read_text().replace(old, commit).replace(old_tree, clone.tree())
     lock.write_text(text)
     answer = stage.run("branch", "s", code=2)
-    assert f"up no longer has the pin {commit} ({commit})" in one_line(answer)
+    message = f"up no longer has the pin {commit} ({commit})"
+    assert message in one_line(answer)
+    assert "to see the distance, run: patchmgr upstream fetch up" in stage.run("status").out
+    assert f"{message}; if a clone still has it: " in stage.run("upstream", "fetch", "up").err
     (hint,) = (line for line in answer.err.splitlines() if "if a clone still has it" in line)
     words = shlex.split(hint.partition("patchmgr ")[2].replace("CLONE", str(clone.root)))
     stage.run(*words)
