@@ -30,12 +30,13 @@ SIDES = ("ours", "theirs")
 class Listed(Struct, frozen=True):
     """A recorded conflict: its id and its content.
 
-    If its files are malformed, `recorded` is None, and `fault` says what is wrong.
+    If its files are malformed, `recorded` is None, and `fault` and `hints` say what is wrong.
     """
 
     id: str
     recorded: Recorded | None
     fault: str = ""
+    hints: tuple[str, ...] = ()
 
 
 class SideEdits(Struct, frozen=True):
@@ -55,7 +56,7 @@ def _listed(memory: Memory, name: str) -> Listed:
     try:
         recorded = memory.get(name)
     except PatchmgrError as problem:
-        return Listed(name, None, problem.message)
+        return Listed(name, None, problem.message, problem.hints)
     return Listed(name, recorded, "" if recorded is not None else "has no meta.toml")
 
 

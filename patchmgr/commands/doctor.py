@@ -191,9 +191,9 @@ def _workspace(session: Session) -> Iterator[Diagnosis]:
     for listed in list_conflicts(session):
         if listed.recorded is None:
             broken = True
-            hint = f"patchmgr conflicts forget {listed.id}"
+            hints = listed.hints or (f"patchmgr conflicts forget {listed.id}",)
             what = f"conflict {listed.id}"
-            yield Diagnosis("workspace", what, Health.BROKEN, listed.fault, (hint,))
+            yield Diagnosis("workspace", what, Health.BROKEN, listed.fault, hints)
     yield from _private(session)
     if not broken:
         yield Diagnosis("workspace", root, Health.WELL)

@@ -176,9 +176,9 @@ def _shape_fault(recorded: Recorded) -> str | None:
     )
 
 
-def fault(name: str, problem: str) -> PatchmgrError:
+def fault(name: str, problem: str, *hints: str) -> PatchmgrError:
     """Return the "bad-conflict" error for a malformed folder of `conflicts/`."""
-    return PatchmgrError(_KIND, f"{CONFLICTS}/{shown(name)} {problem}", *_forget(name))
+    return PatchmgrError(_KIND, f"{CONFLICTS}/{shown(name)} {problem}", *hints, *_forget(name))
 
 
 def _forget(name: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, recorded_
 from patchmgr.engines.text.marked import has_marker, split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
+from patchmgr.formats.reader import merge_hints, split_lines
 from patchmgr.formats.recorded_conflict import (
     CONFLICTS,
     FILES,
@@ -62,7 +63,8 @@ class Memory:
             found = self.workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
             if reason is not None:
-                raise fault(name, reason)
+                solved = found.resolution.content if found and found.resolution else None
+                raise fault(name, reason, *merge_hints(split_lines(solved or b"")))
             self._known[name] = found
         return self._known[name]
 

@@ -399,10 +399,13 @@ def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> No
     assert "hint: patchmgr conflicts list" in error
 
 
+GIT = b"<<<<<<< x\n"
+
+
 @table(
     ("file", "content", "problem"),
     {
-        "markers": ("resolution", b"<<<<<<< x\n", "conflict markers"),
+        "markers": ("resolution", GIT, "conflict markers"),
         "binary": ("resolution", b"\0\n", "binary"),
         "no-utf-8": ("resolution", b"\xff\n", "not UTF-8"),
         "half-a-line": ("resolution", b"x", "without a line feed"),
@@ -427,6 +430,8 @@ def test_a_broken_folder_is_named_and_can_be_forgotten(
     error = conflicts(collided, "show", name, code=1).err
     assert problem in error
     assert f"hint: patchmgr conflicts forget {name}" in error
+    merged = "resolve the merge conflict in the file"
+    assert (merged in error) is (merged in collided.call("doctor", code=4).out) is (content == GIT)
     conflicts(collided, "forget", name)
     assert listed(collided) == {}
 
