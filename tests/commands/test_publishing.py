@@ -207,9 +207,10 @@ def test_variants_are_one_command_each(stage: Stage) -> None:
     assert arm["commits"] == whole["commits"] - 1
     only = stage.run("branch", "s", "--only", "fork-two.patch", "--name", "b", "--json").json
     assert only["commits"] == 1
-    (stage.root / "series/s/series.toml").write_text('[groups]\nfirst = ["fork-one"]\n')
-    group = stage.run("branch", "s", "--only", "first", "--name", "c", "--json").json
-    assert group["head"] == arm["head"]
+    (stage.root / "series/s/series.toml").write_text('[groups]\nfirst = ["fork-one", "tow"]\n')
+    answer = stage.run("branch", "s", "--only", "first", "--name", "c", "--json")
+    assert answer.json["head"] == arm["head"]
+    assert "The group first names tow, which is not a patch of s.\n" in answer.err
     answer = stage.run("branch", "s", "--without", "fork-tow", "--name", "d", code=2)
     assert "fork-two" in answer.err
 
