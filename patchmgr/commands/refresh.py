@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.series.comparison import patch_sameness
 from patchmgr.engines.series.layers import (
@@ -61,7 +62,7 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
     `is_rewritten` is true if the patch file was written, even if the change in it is the same.
     `others` are later patches in which line numbers or context changed. `paths` are the files whose
     edits went into the patch. `untracked` are edited files that were left out because git does not
-    track them.
+    track them. `stopped` is the first patch, not pushed, that applied before and no longer does.
     """
 
     series: str
@@ -71,6 +72,7 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
     others: tuple[Changed, ...]
     untracked: tuple[str, ...]
     is_rewritten: bool
+    stopped: str | None = None
 
 
 class RefreshOptions(Struct, frozen=True):
@@ -117,8 +119,8 @@ def refresh(
         raws = rewritten(opened, opened.series(opened.names), states, fresh=(name,), anew=anew)
         revision = Revision(opened.names, states[-1], raws, kept=frozenset(edits), settles=True)
         make(opened, revision)
-        name_stopped(opened, states[-1])
-        return _told(opened, name, raws, tuple(edits))
+        stopped = name_stopped(opened, states[-1])
+        return replace(_told(opened, name, raws, tuple(edits)), stopped=stopped)
 
 
 def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entry | None]:
@@ -153,7 +155,7 @@ class Distributed(Struct, frozen=True):
     """The result of `refresh --auto`; `patches` are the patches that edits went into.
 
     `others` are patches in which only line numbers or context changed, and `left` are the edits
-    that went into no patch.
+    that went into no patch. `untracked` and `stopped` are as in `Refreshed`.
     """
 
     series: str
@@ -161,6 +163,7 @@ class Distributed(Struct, frozen=True):
     others: tuple[Changed, ...]
     left: tuple[LeftEdit, ...]
     untracked: tuple[str, ...]
+    stopped: str | None = None
 
 
 def distribute(session: Session, given: Sequence[str], options: CheckoutOptions) -> Distributed:
@@ -188,7 +191,7 @@ def distribute(session: Session, given: Sequence[str], options: CheckoutOptions)
         kept = frozenset(path for edit in taken.values() for path in edit.files)
         revision = Revision(opened.names, states[-1], raws, kept=kept)
         make(opened, revision)
-        name_stopped(opened, states[-1])
+        stopped = name_stopped(opened, states[-1])
         changed = _changed(opened, raws)
         return Distributed(
             opened.name,
@@ -196,6 +199,7 @@ def distribute(session: Session, given: Sequence[str], options: CheckoutOptions)
             tuple(one for one in changed if one.name not in taken),
             tuple(left),
             untracked_files(opened, edits),
+            stopped,
         )
 
 

@@ -301,7 +301,7 @@ def chain_of(opened: OpenSeries) -> Chain:
     return Chain(tuple(names), tuple(states), layers_of(opened.ground, names, states), fault)
 
 
-def name_stopped(opened: OpenSeries, state: State) -> None:
+def name_stopped(opened: OpenSeries, state: State) -> str | None:
     """Name the first patch that applies on the pushed ones as they were, but not on `state`."""
     left = opened.unpushed()
     end, fault = _reach(opened, left, state)
@@ -309,6 +309,8 @@ def name_stopped(opened: OpenSeries, state: State) -> None:
         opened.session.say(f"From now on, {fault.message}")
         where = f"--series {opened.name} --to {typed(opened.need_checkout().root)}"
         opened.session.say(f"To correct it: patchmgr push {typed(left[end])} --force {where}")
+        return left[end]
+    return None
 
 
 def _reach(

@@ -64,6 +64,8 @@ def test_a_later_patch_that_stops_applying_is_named(two: Hands, options: tuple[s
     two.write({"pkg/a.py": text(l10="one\n", l40="two\n", l41="beside\n")})
     assert "From now on" not in two.run("refresh", "--dry-run", "pkg/b.py").err
     two.write({"pkg/a.py": text(l10="one\n", l40="other\n")})
+    found = two.run("refresh", *options, "--dry-run", "--json").json
+    assert found["stopped"] == "three.patch"
     for dry in (("--dry-run",), ()):
         said = two.run("refresh", *options, *dry).err
         assert said.startswith("From now on, three.patch does not apply: pkg/a.py: hunk 1 at line")
