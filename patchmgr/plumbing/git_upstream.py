@@ -190,7 +190,12 @@ class GitUpstream(OpenUpstream):
         descriptor = os.open(self.store, os.O_RDONLY)
         try:
             with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    with task(self._progress, f"Waiting for another fetch of {self._name}", None):
+                        self._progress.advance(0)  # shows it
+                        fcntl.flock(descriptor, fcntl.LOCK_EX)
             return self._fetch(wanted)
         finally:
             os.close(descriptor)

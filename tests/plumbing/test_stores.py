@@ -45,6 +45,14 @@ def test_a_power_cut_leaves_no_index_without_its_whole_pack(tmp_path: Path) -> N
     assert found and all(each == PACK for each in found)
 
 
+class Shown(Progress):
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+
+    def start(self, label: str, total: int | None) -> None:
+        self.labels.append(label)
+
+
 def test_a_second_fetch_into_a_store_waits_for_the_first(
     make_repository: Callable[[str], Repository], tmp_path: Path
 ) -> None:
@@ -55,9 +63,11 @@ def test_a_second_fetch_into_a_store_waits_for_the_first(
     fcntl.flock(first, fcntl.LOCK_EX)
     with ObjectReader(store) as reader, ThreadPoolExecutor() as pool:
         upstream = Upstream("up", "git", git=repository.root.as_uri())
-        second = pool.submit(GitUpstream(upstream, reader, Progress()).fetch)
+        shown = Shown()
+        second = pool.submit(GitUpstream(upstream, reader, shown).fetch)
         with pytest.raises(TimeoutError):
             second.result(0.3)
+        assert shown.labels == ["Waiting for another fetch of up"]
         os.close(first)
         assert second.result(60) == commit
 
