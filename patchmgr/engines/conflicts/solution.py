@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -20,6 +21,7 @@ from patchmgr.model.work_order import Failure
 
 _WORD = re.compile(rb"[A-Za-z_]\w+")
 _TOKEN = re.compile(rb"\w+|[^\w\s]")
+_SETS = re.compile(rb"[ \t]*(?:\w+[ \t]+)*([\w.]+)[ \t]*:?=(?!=)(.*)")
 _MORE = 4096  # bytes by which a resolution may exceed twice the size of its sides
 _BY_NO_CHECK = (ConflictKind.BINARY, ConflictKind.MODE)
 Find = Callable[[bytes, bytes, bytes], "bytes | None"]
@@ -102,6 +104,7 @@ def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
         region = one.region
         where = "here" if len(regions) == 1 else f"in region {regions.index(region) + 1}"
         yield from given_up(*region.sides, one.resolution, where)
+        yield from _overwritten(region, one.resolution, where)
     if not fitted.lessons:
         yield from given_up(conflict.base, conflict.ours, conflict.theirs, content, "here")
 
@@ -128,6 +131,19 @@ def given_up(
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):
             yield Failure("ledger", f"it has none of {who}'s changes {where}")
+
+
+def _overwritten(region: RegionSides, text: bytes, where: str) -> Iterator[Failure]:
+    """Yield each name that a line of one side sets, and the next line, of the other side, again."""
+    sides = [{*split_lines(side)} for side in (region.ours, region.theirs)]
+    for line, after in pairwise(split_lines(text)):
+        first, then = _SETS.match(line), _SETS.match(after)
+        whose = [[one in side for side in sides] for one in (line, after)]
+        if not (first and then and sorted(whose) == [[False, True], [True, False]]):
+            continue
+        if first[1] == then[1] and first[1].split(b".")[-1] not in _TOKEN.findall(then[2]):
+            name = first[1].decode("utf-8", "replace")
+            yield Failure("ledger", f"{name} is set twice {where}; the first value is lost")
 
 
 def _has_nothing(

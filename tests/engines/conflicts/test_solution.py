@@ -30,6 +30,7 @@ def failures(given: FileConflict, content: bytes | None) -> list[str]:
     return [one.check for one in told]
 
 
+SET = b"  x = base\n", b"  x = ours\n", b"  x = theirs\n"
 BASE, OURS, THEIRS = b"call(x)\n", b"call(x.new)\n", b"call(x, mine)\n"
 
 
@@ -59,6 +60,11 @@ def test_a_text_fails_what_it_does_not_satisfy(text: bytes, checks: list[str]) -
         "a deletion is made": (b"old()\n", b"old()\nnew()\n", b"", b"new()\n", []),
         "two insertions": (b"", b"ours()\n", b"mine()\n", b"mine()\nours()\n", []),
         "numbers of both": (b"ninja\n", b"ninja>=1.5\n", b"ninja<2\n", b"ninja>=1.5,<2\n", []),
+        "one after the other": (*SET, SET[1] + SET[2], ["ledger"]),
+        "in the other order": (*SET, SET[2] + SET[1], ["ledger"]),
+        "with the first value": (SET[0], SET[1], b"x = f(x)\n", SET[1] + b"x = f(x)\n", []),
+        "in two branches": (*SET, SET[1] + b"else:\n" + SET[2], []),
+        "of other names": (b"", b"x = 1\n", b"y = 1\n", b"x = 1\ny = 1\n", []),
         "one number": (b"x = 1\n", b"x = y * 1\n", b"x = 1 + 7\n", b"x = y * 2\n", ["ledger"]),
     },
 )
