@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from patchmgr.commands.resolve import Resolver
 from patchmgr.services.work_area import CHOICES
 from patchmgr.workspace import Workspace
 from tests.commands.classes import leave
@@ -194,15 +195,15 @@ def test_what_cannot_be_kept_is_told(scene: Scene, monkeypatch: TYPES) -> None:
 
 def test_a_rebase_that_another_terminal_ended_is_told(scene: Scene, monkeypatch: TYPES) -> None:
     collide(scene)
+    press = Resolver.press
 
-    class Terminal(io.StringIO):
-        def readline(self, size: int | None = -1, /) -> str:
-            if self.tell() == 0:
-                scene.call("rebase", "--abort")
-            return super().readline()
+    def pressed(resolver: Resolver, key: str) -> None:
+        if key == "1":
+            scene.call("rebase", "--abort")
+        press(resolver, key)
 
-    monkeypatch.setattr(sys, "stdin", Terminal("1\nq\n"))
-    answer = scene.call("resolve", code=2)
+    monkeypatch.setattr(Resolver, "press", pressed)
+    answer = typed(scene, "1 q", monkeypatch, code=2)
     assert answer.err.count("no rebase is in progress here") == 2 and "saved" not in answer.err
     assert not (scene.root / CHOICES).exists()
 
