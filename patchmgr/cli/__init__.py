@@ -32,8 +32,7 @@ from patchmgr.cli import (
     targets,
     workspaces,
 )
-from patchmgr.cli.helping import App, Group
-from patchmgr.cli.quick import quick_command
+from patchmgr.cli.helping import Group, Verbs
 from patchmgr.cli.root import Given, before, say, say_raw, show
 from patchmgr.errors import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, PatchmgrError, UsageError
 
@@ -74,33 +73,34 @@ _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
         (merging.driver_install, merging.driver_uninstall, merging.driver_run),
     ),
 }  # fmt: skip
-_HIDDEN: tuple[Verb, ...] = (merging.driver_run,)  # only git runs it
+_HIDDEN = ("run",)  # only git runs it
 
 
-def _commands() -> typer.Typer:
-    """Return all commands, in the order in which the help lists them."""
-    root = App(
-        name="patchmgr",
-        cls=Group,
-        help="Keep ordered patch series on pinned upstream commits, and carry them onto new ones.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    root.callback()(before)
-    for verb in _VERBS:
-        root.command(verb.__name__.strip("_").replace("_", "-"))(verb)
-    for name, (help_, verbs) in _GROUPS.items():
-        group = App(cls=Group, help=help_, no_args_is_help=True, rich_markup_mode=None)
-        for verb in verbs:
-            last = verb.__name__.strip("_").rpartition("_")[2]
-            group.command(last, hidden=verb in _HIDDEN)(verb)
-        root.add_typer(group, name=name)
-    return root
+class _Program(Group):
+    """All commands, in the order in which the help lists them."""
+
+    def __init__(self, **given: Any) -> None:
+        verbs: dict[str, Any] = {v.__name__.strip("_").replace("_", "-"): v for v in _VERBS}
+        for name, (about, inner) in _GROUPS.items():
+            below: Any = {v.__name__.strip("_").rpartition("_")[2]: v for v in inner}
+            commands: Any = Verbs(below, _HIDDEN)
+            verbs[name] = Group(
+                name=name, help=about, commands=commands, no_args_is_help=True,
+                rich_markup_mode=None,
+            )  # fmt: skip
+        super().__init__(**{**given, "commands": Verbs(verbs)})
 
 
-app = _commands()
+app = typer.Typer(
+    name="patchmgr",
+    cls=_Program,
+    help="Keep ordered patch series on pinned upstream commits, and carry them onto new ones.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.callback()(before)
 _MANY = 500_000  # allocations before the garbage collector first runs
 
 
@@ -115,7 +115,7 @@ def main() -> NoReturn:
     # A run is short and keeps most objects; garbage collection would take a tenth of its time.
     gc.set_threshold(_MANY)
     try:
-        end_with(lambda: quick_command(app, sys.argv[1:]))
+        end_with(lambda: typer.main.get_command(app))
     finally:
         gc.freeze()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
+from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from patchmgr import __version__, commands, render
+from patchmgr.cli.parameters import spare_pydantic
 from patchmgr.cli.root import Given, answer, argument, common_options, option, say, show, takes
 from patchmgr.errors import UsageError
 
@@ -31,20 +33,17 @@ _EXAMPLE = "Example: "
 _MORE = "For more about a command: patchmgr COMMAND --help. For topics: patchmgr help."
 
 
-class App(typer.Typer):
-    """A typer app whose commands use the help format of this module."""
-
-    def command(self, *arguments: Any, **options: Any) -> Any:
-        """Register a command whose help is formatted as this module defines."""
-        return super().command(*arguments, **{"cls": Command, **options})
-
-
 class _Helped:
     """A mixin that gives commands a help page with a plain usage line, and examples to copy."""
 
     help: str | None
     params: list[Any]
-    get_params: Callable[[Any], list[Any]]
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, without loading pydantic to convert their values."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # a mixin
+        spare_pydantic(found)
+        return found
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         pieces = ["[OPTIONS]", *(_argument(p) for p in self.params if _is_argument(p))]
@@ -98,7 +97,8 @@ class Group(_Helped, TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write one line per visible command."""
-        shown = {name: c for name, c in self.commands.items() if not c.hidden}
+        commands: Any = self.commands
+        shown = dict(commands.outlines())
         groups = [("Commands", tuple(shown))] if ctx.parent else list(_grouped(shown))
         wide = max(map(len, shown), default=0)
         room = formatter.width - wide - 4
@@ -110,6 +110,42 @@ class Group(_Helped, TyperGroup):
         if ctx.parent is None:
             formatter.write_paragraph()
             formatter.write_text(_MORE)
+
+
+class Verbs(Mapping[str, Any]):
+    """The commands of a group, each built when it is first needed; to build all takes 0.1 s.
+
+    `verbs` maps names to functions or to groups. The help does not list the names in `hidden`.
+    """
+
+    def __init__(self, verbs: Mapping[str, Any], hidden: Container[str] = ()) -> None:
+        self._verbs, self._hidden = verbs, hidden
+        self._built: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        verb = self._verbs[name]
+        if name not in self._built and isinstance(verb, TyperGroup):
+            self._built[name] = verb
+        elif name not in self._built:
+            app = typer.Typer(
+                add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+            )
+            app.command(name, cls=Command, hidden=name in self._hidden)(verb)
+            self._built[name] = typer.main.get_command(app)
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._verbs)
+
+    def __len__(self) -> int:
+        return len(self._verbs)
+
+    def outlines(self) -> Iterator[tuple[str, Any]]:
+        """Yield each visible command: its name, and the command itself without its parameters."""
+        for name, verb in self._verbs.items():
+            if name not in self._hidden:
+                is_group = isinstance(verb, TyperGroup)
+                yield name, verb if is_group else TyperCommand(name, help=getdoc(verb))
 
 
 def _grouped(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -5,29 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from patchmgr.cli import app
-from patchmgr.cli.quick import quick_command
 from tests.tables import table
 
-CALLS = [
-    ("--help",), ("--version",), (), ("rebase", "--help"), ("rebas",), ("-C",), ("--nope",),
-    ("-C", "/nowhere", "status"), ("upstream",), ("upstream", "nope"), ("upstream", "add"),
-    ("series", "new", "x"), ("rebase", "--onto"), ("rebase", "--nope"), ("status", "-h"),
-    ("-C", "/nowhere", "rebase", "--onto", "a", "--onto", "b", "x", "y"), ("import",),
-    ("decide", "a", "b", "c", "d"), ("conflicts", "list", "--json"), ("merge-file", "a", "b"),
-]  # fmt: skip
-
 LOADED = """
-import json, sys
+import json, sys, typer
 from patchmgr.cli import app
-from patchmgr.cli.quick import quick_command
 try:
-    quick_command(app, sys.argv[1:])(standalone_mode=False)
+    typer.main.get_command(app)(standalone_mode=False)
 except Exception as fault:
     kind = getattr(fault, "kind", repr(fault))
 print(json.dumps([kind, sorted(sys.modules)]))
@@ -40,23 +26,6 @@ ROOT = Path(__file__).parents[2]
 def run(*line: str) -> tuple[int, bytes, bytes]:
     done = subprocess.run([sys.executable, *line], capture_output=True, cwd="/", check=False)
     return done.returncode, done.stdout, done.stderr
-
-
-def ended(command: Callable[..., object], call: tuple[str, ...]) -> object:
-    """Return how a call ends: with a code, or with an error and what it says."""
-    try:
-        return command(args=list(call), prog_name="patchmgr", standalone_mode=False)
-    except Exception as fault:
-        say = getattr(fault, "format_message", fault.__str__)
-        return type(fault).__name__, say()
-
-
-@table("call", CALLS, ids=" ".join)
-def test_a_call_ends_as_with_the_whole_command_line(
-    call: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    whole = ended(app, call), capsys.readouterr()
-    assert (ended(quick_command(app, call), call), capsys.readouterr()) == whole
 
 
 def test_strings_are_handed_on_without_a_validator() -> None:

@@ -684,7 +684,7 @@ def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> N
 @table(
     "moment",
     {
-        "before-it-begins": "patchmgr.cli.quick_command",
+        "before-it-begins": "typer.main.get_command",
         "while-it-runs": "patchmgr.commands.status.status",
         "while-it-ends": "patchmgr.services.session.Session.close",
     },
