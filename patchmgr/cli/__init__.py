@@ -159,7 +159,7 @@ def end_with(make: Callable[[], Callable[..., object]]) -> NoReturn:
     This is the only place where errors become messages and exit codes.
     """
     Given.wants_json, Given.line = "--json" in sys.argv, "patchmgr"
-    Given.is_dry_run = None
+    Given.is_dry_run = Given.checkout = Given.series = None
     Given.is_verbose = Given.is_quiet = Given.wants_detail = False
     Given.selected = frozenset()
     try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from patchmgr import services
-from patchmgr.cli.root import CHOICE
+from patchmgr.cli.root import CHOICE, Given
 
 if TYPE_CHECKING:
     from patchmgr.services.completion_names import Candidates
@@ -119,8 +119,8 @@ def _known(context: Any, names: Names) -> list[str]:
     if root is None:
         return []
     # While click completes the value of an option, it has not yet assigned the earlier words.
-    about = [n for key in _NAMED_SERIES for n in _listed(context.params.get(key))]
-    about += context.args
+    named = [Given.series, *map(context.params.get, _NAMED_SERIES)]
+    about = [n for value in named for n in _listed(value)] + context.args
     return list(names(services.completion_names.Candidates(root, about)))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from patchmgr import commands, render
 from patchmgr.cli.hunk_choice import chooser
-from patchmgr.cli.pushing import MaybePatch, OfSeries, To
+from patchmgr.cli.pushing import MaybePatch
 from patchmgr.cli.root import (
     Given,
     answer,
@@ -24,7 +24,7 @@ from patchmgr.errors import UsageError
 Patch = Annotated[str, argument(None, "A patch: its name, the start of its name, or its number.")]
 
 
-@takes("dry_run", "json")
+@takes("to", "series", "dry_run", "json")
 def edit(
     patch: MaybePatch = None,
     subject: Annotated[str | None, option("--subject TEXT", "The new subject.")] = None,
@@ -35,25 +35,21 @@ def edit(
     field: Annotated[
         list[str], option("--field NAME=VALUE", "Set a header field; an empty value removes it.")
     ] = [],  # noqa: B006 - typer copies it
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Change the header of a patch, with options or in an editor.
 
     Example: patchmgr edit fix-allow-list --field Forwarded=no
     """
     wanted = commands.edit.header_edit(subject, message, author=author, fields=field)
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     done = commands.edit.edit(session, patch, wanted, options)
     answer("edit", done, render.authoring.edited_header_text(done, view_of()))
 
 
-@takes("dry_run", "json")
+@takes("to", "series", "dry_run", "json")
 def rename(
     patch: Annotated[str, argument("[PATCH]", "The patch to rename; default: the top patch.")],
     new: Annotated[str | None, argument("NEW")] = None,
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Rename a patch.
 
@@ -61,29 +57,25 @@ def rename(
 
     Example: patchmgr rename fix-allow-list clamp-allow-list
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     done = commands.edit.rename(session, None if new is None else patch, new or patch, options)
     answer("rename", done, render.authoring.edited_header_text(done, view_of()))
 
 
-@takes("dry_run", "json")
-def drop(
-    patches: Annotated[list[str], argument("PATCH...")],
-    to: To = None,
-    series: OfSeries = None,
-) -> None:
+@takes("to", "series", "dry_run", "json")
+def drop(patches: Annotated[list[str], argument("PATCH...")]) -> None:
     """Remove patches from the series and delete their files.
 
     `patchmgr undo` brings them back.
 
     Example: patchmgr drop fix-allow-list
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     done = commands.drop.drop(session, patches, options)
     answer("drop", done, render.authoring.revised_text(done, view_of()))
 
 
-@takes("dry_run", "json")
+@takes("to", "series", "dry_run", "json")
 def move(
     patch: Patch,
     before: Annotated[
@@ -96,8 +88,6 @@ def move(
         str | None,
         option("--into SERIES", "Move the patch to SERIES, which must be directly above or below."),
     ] = None,
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Move a patch within its series, or to another series.
 
@@ -105,18 +95,18 @@ def move(
 
     Example: patchmgr move fix-allow-list --before 1
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     if into is not None:
         if before is not None or after is not None:
             raise UsageError("--into cannot be used with --before or --after")
-        moved = commands.move.move_to_series(session, patch, series=series, into=into)
+        moved = commands.move.move_to_series(session, patch, series=Given.series, into=into)
         answer("move", moved, render.authoring.moved_text(moved, view_of()))
         return
     done = commands.move.move(session, patch, options, before=before, after=after)
     answer("move", done, render.authoring.revised_text(done, view_of()))
 
 
-@takes("dry_run", "json")
+@takes("to", "series", "dry_run", "json")
 def fold(
     patches: Annotated[list[str] | None, argument("[PATCH]...", "The patches to fold.")] = None,
     into: Annotated[
@@ -129,14 +119,12 @@ def fold(
     strip: Annotated[
         int, option("--strip -p N", "Strip N leading folders from the diff's paths.", min=0, max=99)
     ] = 1,
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Fold patches, or a diff, into another patch.
 
     Example: patchmgr fold fix-typo --into fix-allow-list
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     if diff is None:
         done = commands.fold.fold(session, patches or [], options, into=into)
     elif patches:
@@ -146,7 +134,7 @@ def fold(
     answer("fold", done, render.authoring.revised_text(done, view_of()))
 
 
-@takes("dry_run", "json")
+@takes("to", "series", "dry_run", "json")
 def split(
     patch: Patch,
     new: Annotated[str, argument("NEW", "The name of the new patch.")],
@@ -164,8 +152,6 @@ def split(
     ] = False,
     subject: Annotated[str, option("--subject TEXT", "The subject of the new patch.")] = "",
     message: Annotated[str, option("--message -m TEXT", "The text below the subject.")] = "",
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Split off part of a patch into a new patch after it.
 
@@ -175,7 +161,7 @@ def split(
 
     Example: patchmgr split fix-allow-list fix-docs --interactive
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     if interactive and (file or hunk or absorbed):
         raise UsageError("--interactive cannot be used with --file, --hunk or --absorbed")
     choose = chooser(new) if interactive else None
@@ -188,21 +174,19 @@ def split(
     answer("split", done, render.authoring.revised_text(done, view_of()))
 
 
-@takes("json")
+@takes("to", "series", "json")
 def show_(
     patch: MaybePatch = None,
     header: Annotated[bool, option("--header", "Print only the header.")] = False,
     edits: Annotated[
         bool, option("--edits", "Describe the patch's changes in words, file by file.")
     ] = False,
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Print a patch, by default the top patch.
 
     Example: patchmgr show fix-allow-list --header
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     if edits:
         found, files = commands.show.shown_edits(session, patch, options)
         value = render.authoring.patch_value(found, files)
@@ -227,7 +211,7 @@ def log(
 
     Example: patchmgr log
     """
-    session, _ = open_checkout_series(None, None)
+    session, _ = open_checkout_series()
     found = commands.undo.read_log(session)
     if number is not None:
         found = found.only(number)
@@ -249,7 +233,7 @@ def undo(
 
     Example: patchmgr undo
     """
-    session, _ = open_checkout_series(None, None)
+    session, _ = open_checkout_series()
     done = commands.undo.undo(session, count=count, to=to)
     text = render.authoring.turn_text(done, view_of())
     answer("undo", None, text, **render.authoring.turn_value(done))
@@ -261,26 +245,25 @@ def redo(count: Count = 1) -> None:
 
     Example: patchmgr redo
     """
-    session, _ = open_checkout_series(None, None)
+    session, _ = open_checkout_series()
     done = commands.undo.redo(session, count=count)
     text = render.authoring.turn_text(done, view_of())
     answer("redo", None, text, **render.authoring.turn_value(done))
 
 
-@takes("dry_run", "json")
+@takes("series", "dry_run", "json")
 def guard(
     patch: Annotated[str | None, argument("[PATCH]")] = None,
     guards: Annotated[
         list[str] | None, argument("[+SYM|-SYM]...", "The guards; put -- before the first -SYM.")
     ] = None,
     none: Annotated[bool, option("--none", "Remove all guards of the patch.")] = False,
-    series: OfSeries = None,
 ) -> None:
     """List the guards in a series, or set the guards of a patch.
 
     Example: patchmgr series guard fix-allow-list +sm120
     """
-    session, name = open_series(series)
+    session, name = open_series(Given.series)
     if patch is None:
         found = commands.series.list_guards(session, name)
     elif bool(guards) == none:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from patchmgr import commands, render
@@ -26,10 +25,6 @@ if TYPE_CHECKING:
     from patchmgr.commands.push import Pushed
 
 
-To = Annotated[
-    Path | None, option("--to CHECKOUT", "The checkout; default: the one that you are in.")
-]
-OfSeries = Annotated[str | None, option("--series S", "The series; needed if there are several.")]
 Interactive = Annotated[
     bool, option("--interactive -i", "Choose the hunks one by one, as in git add -p.")
 ]
@@ -40,14 +35,12 @@ MaybePatch = Annotated[
 _A_PATCH = "A patch (its name, or the start of its name), or how many patches to"
 
 
-@takes("dry_run", "json")
+@takes("to", "series", "dry_run", "json")
 def new(
     name: str,
     subject: Annotated[str, option("--subject TEXT", "What the patch does, in one line.")] = "",
     message: Annotated[str, option("--message -m TEXT", "The reason for the change.")] = "",
     author: Annotated[str, option("--author 'NAME <EMAIL>'", "The author.")] = "",
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Make an empty patch on top of the pushed patches.
 
@@ -55,48 +48,44 @@ def new(
 
     Example: patchmgr new fix-allow-list --subject "Clamp the allow list"
     """
-    session, options = open_checkout_series(to, series, begins=True)
+    session, options = open_checkout_series(begins=True)
     made = commands.new.new_patch(
         session, name, options, subject=subject, message=message, author=author
     )
     answer("new", None, f"{view_of().verb('Would make', 'Made')} {made}\n", patch=made)
 
 
-@takes("select", "dry_run", "json")
+@takes("to", "series", "select", "dry_run", "json")
 def push(
     patch: Annotated[str | None, argument("[PATCH]", f"{_A_PATCH} push.")] = None,
     all_: Annotated[bool, option("--all -a", "Push all patches.")] = False,
     force: Annotated[
         bool, option("--force", "Push even if hunks fail; write the failed hunks to .rej files.")
     ] = False,
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Push the next patch, the next N, all up to PATCH, or all.
 
     Example: patchmgr push fix-allow-list --to ~/src/vllm
     """
     _refuse_both(patch, all_)
-    session, options = open_checkout_series(to, series, begins=True, is_forced=force)
+    session, options = open_checkout_series(begins=True, is_forced=force)
     _tell(commands.push.push(session, patch, options, all_=all_), "push")
 
 
-@takes("dry_run", "json")
+@takes("to", "series", "dry_run", "json")
 def pop(
     patch: Annotated[str | None, argument("[PATCH]", f"{_A_PATCH} pop.")] = None,
     all_: Annotated[bool, option("--all -a", "Pop all patches.")] = False,
     force: Annotated[
         bool, option("--force", "Discard edits to the patched files; `undo` restores them.")
     ] = False,
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Pop the top patch, the top N, all above PATCH, or all.
 
     Example: patchmgr pop --all
     """
     _refuse_both(patch, all_)
-    session, options = open_checkout_series(to, series, is_forced=force)
+    session, options = open_checkout_series(is_forced=force)
     _tell(commands.push.pop(session, patch, options, all_=all_), "pop")
 
 
@@ -105,19 +94,17 @@ def _refuse_both(patch: str | None, all_: bool) -> None:
         raise UsageError("name a patch or give --all, not both")
 
 
-@takes("select", "dry_run", "json")
+@takes("to", "series", "select", "dry_run", "json")
 def goto(
     patch: Annotated[
         str, argument(None, "A patch: its name, the start of its name, or its number; 0 pops all.")
     ],
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Push or pop until PATCH is the top patch.
 
     Example: patchmgr goto fix-allow-list
     """
-    session, options = open_checkout_series(to, series, begins=True)
+    session, options = open_checkout_series(begins=True)
     _tell(commands.push.goto(session, patch, options), "goto")
 
 
@@ -126,7 +113,7 @@ def _tell(done: Pushed, command: str) -> None:
     end_if(done.failure is not None or done.rejects, 1)
 
 
-@takes("dry_run", "json")
+@takes("to", "series", "dry_run", "json")
 def refresh(
     paths: Paths = None,
     patch: Annotated[
@@ -142,8 +129,6 @@ def refresh(
         bool, option("--auto", "Put each edit into the patch that wrote the edited lines.")
     ] = False,
     interactive: Interactive = False,
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Put your edits into the top patch, or into a patch below it.
 
@@ -156,7 +141,7 @@ def refresh(
 
     Example: patchmgr refresh --interactive
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     if auto:
         if patch is not None or allow_empty or rewrite or interactive:
             words = "--patch, --allow-empty, --rewrite, --interactive"
@@ -176,66 +161,63 @@ def _show_list(found: Listing, command: str, nothing: str) -> None:
     answer(command, found, render.authoring.listing_text(found))
 
 
-@takes("json")
-def applied(to: To = None, series: OfSeries = None) -> None:
+@takes("to", "series", "json")
+def applied() -> None:
     """List the pushed patches; `>` marks the top.
 
     Example: patchmgr applied
     """
-    found = commands.applied.listing(*open_checkout_series(to, series), only_pushed=True)
+    found = commands.applied.listing(*open_checkout_series(), only_pushed=True)
     _show_list(found, "applied", f"No patches of {found.series} are pushed.")
 
 
-@takes("select", "json")
-def unapplied(
-    to: To = None,
-    series: OfSeries = None,
-) -> None:
+@takes("to", "series", "select", "json")
+def unapplied() -> None:
     """List the patches that are not pushed.
 
     The marks are: `-` not pushed, `!` hidden.
 
     Example: patchmgr unapplied
     """
-    found = commands.applied.unpushed_listing(*open_checkout_series(to, series))
+    found = commands.applied.unpushed_listing(*open_checkout_series())
     _show_list(found, "unapplied", f"All patches of {found.series} are pushed.")
 
 
-def _name(command: str, step: int, patch: str | None, to: Path | None, series: str | None) -> None:
-    found = commands.applied.listing(*open_checkout_series(to, series))
+def _name(command: str, step: int, patch: str | None = None) -> None:
+    found = commands.applied.listing(*open_checkout_series())
     name = commands.applied.neighbor(found, patch, step=step)
     answer(command, None, f"{name}\n", patch=name)
 
 
-@takes("json")
-def top(to: To = None, series: OfSeries = None) -> None:
+@takes("to", "series", "json")
+def top() -> None:
     """Print the name of the top patch.
 
     Example: patchmgr top
     """
-    _name("top", 0, None, to, series)
+    _name("top", 0)
 
 
-@takes("json")
-def next_(patch: MaybePatch = None, to: To = None, series: OfSeries = None) -> None:
+@takes("to", "series", "json")
+def next_(patch: MaybePatch = None) -> None:
     """Print the name of the patch after the top, or after PATCH.
 
     Example: patchmgr next
     """
-    _name("next", 1, patch, to, series)
+    _name("next", 1, patch)
 
 
-@takes("json")
-def prev(patch: MaybePatch = None, to: To = None, series: OfSeries = None) -> None:
+@takes("to", "series", "json")
+def prev(patch: MaybePatch = None) -> None:
     """Print the name of the patch before the top, or before PATCH.
 
     Example: patchmgr prev
     """
-    _name("prev", -1, patch, to, series)
+    _name("prev", -1, patch)
 
 
-@takes("json")
-def files(patch: MaybePatch = None, to: To = None, series: OfSeries = None) -> None:
+@takes("to", "series", "json")
+def files(patch: MaybePatch = None) -> None:
     """List the files of a patch, by default the top patch.
 
     The marks are: `+` added, `~` changed, `-` deleted.
@@ -244,12 +226,12 @@ def files(patch: MaybePatch = None, to: To = None, series: OfSeries = None) -> N
 
     Example: patchmgr files fix-allow-list
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     found = commands.show.files_of(session, patch, options)
     answer("files", found, render.authoring.files_text(found))
 
 
-@takes("json")
+@takes("to", "series", "json")
 def changes(
     paths: Paths = None,
     since: Annotated[
@@ -259,8 +241,6 @@ def changes(
         str | None, option("--until PATCH", "End the diff after this pushed patch.")
     ] = None,
     reverse: Annotated[bool, option("--reverse -R", "Print the reverse diff.")] = False,
-    to: To = None,
-    series: OfSeries = None,
 ) -> None:
     """Print, as a diff, the edits that are in no patch yet.
 
@@ -271,7 +251,7 @@ def changes(
 
     Example: patchmgr changes --since fix-allow-list src
     """
-    session, options = open_checkout_series(to, series)
+    session, options = open_checkout_series()
     diff = commands.show.changes(
         session, paths or (), options, since=since, until=until, is_reversed=reverse
     )

@@ -19,8 +19,8 @@ from patchmgr.cli.root import (
     answer,
     argument,
     end_if,
-    flag,
     near_path,
+    noted,
     open_root,
     open_series,
     open_session,
@@ -97,7 +97,7 @@ def rebase(
         ),
     ] = None,
     show_conflicts: Annotated[
-        bool, flag("wants_detail", "--show-conflicts", "Print the conflicts with git's markers.")
+        bool, noted("wants_detail", "--show-conflicts", "Print the conflicts with git's markers.")
     ] = False,
     format_: Annotated[
         str, option("--format terminal|markdown", "The format of the table of targets.")

@@ -84,18 +84,20 @@ class Given:
     line = "patchmgr"
     wants_json = is_verbose = is_quiet = wants_detail = False
     is_dry_run: bool | None = None  # None: the command has no --dry-run
+    checkout: Path | None = None
+    series: str | None = None
     selected: frozenset[str] = frozenset()
     session: Session | None = None
 
 
-def flag(name: str, usage: str, about: str) -> Any:
+def noted(name: str, usage: str, about: str) -> Any:
     """Return an option whose value is also stored in the attribute `name` of `Given`."""
 
-    def note(is_given: bool) -> bool:
-        setattr(Given, name, is_given)
+    def note(value: Any) -> Any:
+        setattr(Given, name, value)
         if Given.is_verbose and Given.is_quiet:
             raise UsageError("--verbose and --quiet cannot be used together")
-        return is_given
+        return value
 
     return option(usage, about, callback=note)
 
@@ -105,22 +107,29 @@ def _select(symbols: list[str]) -> None:
 
 
 def _common(
+    to: Annotated[
+        Path | None,
+        noted("checkout", "--to CHECKOUT", "The checkout; default: the one that you are in."),
+    ] = None,
+    series: Annotated[
+        str | None, noted("series", "--series S", "The series; needed if there are several.")
+    ] = None,
     select: Annotated[
         list[str], option("--select SYM", "Select a guard symbol; repeatable.", callback=_select)
     ] = [],  # noqa: B006 - typer copies it
     dry_run: Annotated[
-        bool, flag("is_dry_run", "--dry-run", "Show what would be done, but write nothing.")
+        bool, noted("is_dry_run", "--dry-run", "Show what would be done, but write nothing.")
     ] = False,
     verbose: Annotated[
-        bool, flag("is_verbose", "--verbose -v", "Also list what is unchanged.")
+        bool, noted("is_verbose", "--verbose -v", "Also list what is unchanged.")
     ] = False,
     every_patch: Annotated[
-        bool, flag("is_verbose", "--verbose -v", "List every patch, however many there are.")
+        bool, noted("is_verbose", "--verbose -v", "List every patch, however many there are.")
     ] = False,
     quiet: Annotated[
-        bool, flag("is_quiet", "--quiet -q", "Print only one line per series.")
+        bool, noted("is_quiet", "--quiet -q", "Print only one line per series.")
     ] = False,
-    json: Annotated[bool, flag("wants_json", "--json", "Print one JSON document.")] = False,
+    json: Annotated[bool, noted("wants_json", "--json", "Print one JSON document.")] = False,
 ) -> None:
     """Declares the options that `takes` gives to commands; their values are stored in `Given`."""
 
@@ -205,19 +214,16 @@ def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
     return session, names or sorted(session.workspace.lock().series)
 
 
-def open_checkout_series(
-    to: Path | None, series: str | None, *, begins: bool = False, **how: Any
-) -> tuple[Session, CheckoutOptions]:
+def open_checkout_series(*, begins: bool = False, **how: Any) -> tuple[Session, CheckoutOptions]:
     """Open the workspace for a command on a checkout; return the session and the options.
 
-    `to` is the checkout; by default, it is the one around the current folder. If patches are pushed
-    in the checkout, its record names the workspace. With `begins`, the checkout may have no record
-    yet.
+    Without --to, the checkout is the one around the current folder. If patches are pushed in it,
+    its record names the workspace. With `begins`, the checkout may have no record yet.
     """
-    target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
+    target = None if Given.checkout is None else Path(os.path.abspath(Given.checkout))
     start, checkout = services.checkouts.find_place(cwd=cwd, named=named, to=target, begins=begins)
-    return _open(start), services.open_series.CheckoutOptions(checkout, series, cwd, **how)
+    return _open(start), services.open_series.CheckoutOptions(checkout, Given.series, cwd, **how)
 
 
 def _named() -> Path | None:
