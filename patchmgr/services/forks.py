@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct
 
@@ -259,31 +260,19 @@ class _Graph:
         return found
 
 
-class _Move(Struct, frozen=True):
-    """A step of a plan: move the base from one upstream state to another, as `commit` did."""
+class _Step(Struct, frozen=True):
+    """A step of a plan: do something with the changes from one commit, `old`, to another, `new`.
 
-    commit: str
-    old: str | None
-    new: str
-
-
-class _Pick(Struct, frozen=True):
-    """A step of a plan: apply a commit; `merge` is the merge that brought the commit in, or ""."""
-
-    commit: str
-    parent: str | None
-    merge: str = ""
-
-
-class _Settle(Struct, frozen=True):
-    """A step of a plan: make the files equal to those of a commit.
-
-    The differences become a patch. `is_rest` is true if these are changes made in a merge itself.
+    "move" moves the base from one upstream state to another, as the fork's commit `merge` did.
+    "pick" applies a commit; `merge` is the merge that brought the commit in, or "". "settle" makes
+    the files equal to those of `new`, and the differences become a patch; "rest" does the same for
+    changes made in a merge itself.
     """
 
-    commit: str
-    base: str | None
-    is_rest: bool
+    action: Literal["move", "pick", "settle", "rest"]
+    old: str | None
+    new: str
+    merge: str = ""
 
 
 class _Plan(Struct, frozen=True):
@@ -293,7 +282,7 @@ class _Plan(Struct, frozen=True):
     content. `syncs` maps each such ordinary commit to the upstream states before and after it.
     """
 
-    steps: tuple[_Move | _Pick | _Settle, ...]
+    steps: tuple[_Step, ...]
     base: str
     brings: bool
     syncs: Mapping[str, tuple[str, str]]
@@ -303,19 +292,20 @@ def _planned(graph: _Graph, pin: str, form: str) -> _Plan:
     parents = graph.own[graph.line[0]]
     base = parents[0] if parents else pin
     syncs = graph.syncs(base, pin) if parents else {}
-    steps: list[_Move | _Pick | _Settle] = []
+    steps: list[_Step] = []
     known: dict[str, tuple[str, str]] = {}
     done, brings = set[str](), False
     if not parents:  # the fork began with a copy of upstream's files, without their history
-        steps += [_Move(graph.line[0], None, pin), _Settle(graph.line[0], pin, is_rest=False)]
+        first = graph.line[0]
+        steps += [_Step("move", None, pin, first), _Step("settle", pin, first)]
     for commit in graph.line if parents else graph.line[1:]:
         if commit in syncs:
-            steps += [_Move(commit, base, syncs[commit].commit)]
-            known[commit] = (base, syncs[commit].commit)
-            base, brings = syncs[commit].commit, True
-            steps.append(_Settle(commit, base, is_rest=False))
+            new, brings = syncs[commit].commit, True
+            steps += [_Step("move", base, new, commit), _Step("settle", new, commit)]
+            known[commit] = (base, new)
+            base = new
         elif len(graph.own[commit]) == 1:
-            steps.append(_Pick(commit, graph.parent(commit)))
+            steps.append(_Step("pick", graph.parent(commit), commit))
         else:
             done.add(str(graph.parent(commit)))
             side = graph.side(commit, done | set(graph.line))
@@ -323,13 +313,13 @@ def _planned(graph: _Graph, pin: str, form: str) -> _Plan:
             onto = _onto(graph, base, brought - {base}, pin)
             brings = brings or bool(brought - {base})
             if onto != base:
-                steps.append(_Move(commit, base, onto))
+                steps.append(_Step("move", base, onto, commit))
                 base = onto
             if form == LINEARIZE:
                 plain = (each for each in side if len(graph.own[each]) < 2)
-                steps += [_Pick(each, graph.parent(each), commit) for each in plain]
+                steps += [_Step("pick", graph.parent(each), each, commit) for each in plain]
             is_rest = form == LINEARIZE or not side
-            steps.append(_Settle(commit, base, is_rest))
+            steps.append(_Step("rest" if is_rest else "settle", base, commit))
             done.update(side)
         done.add(commit)
     return _Plan(tuple(steps), base, brings, known)
@@ -430,30 +420,21 @@ def _run(
     session: Session, graph: _Graph, plan: _Plan, recall: Additions, text: GitTextMerge
 ) -> Line:
     scratch = graph.scratch
-    pairs = [
-        (graph.tree(step.old), graph.tree(step.new))
-        if isinstance(step, _Move)
-        else (graph.tree(step.parent if isinstance(step, _Pick) else step.base),
-              graph.tree(step.commit))
-        for step in plan.steps
-    ]  # fmt: skip
+    pairs = [(graph.tree(step.old), graph.tree(step.new)) for step in plan.steps]
     found = tree_changes(scratch.git_dir, pairs)
-    first = plan.steps[0]
-    start = first.old if isinstance(first, _Move) else graph.parent(first.commit)
-    line = Line(graph.files(start), scratch, text, recall)
+    line = Line(graph.files(plan.steps[0].old), scratch, text, recall)
     with task(session.progress, "Replaying", len(plan.steps)):
         for step, changes in zip(plan.steps, found, strict=True):
-            if isinstance(step, _Move):
-                old, new = graph.files(step.old), graph.files(step.new)
+            want = graph.files(step.merge or step.new)
+            if step.action == "move":
+                new = graph.files(step.new)
                 touched = sorted(line.paths().intersection(changes))
-                renames = find_renames(scratch, old, new, touched)
-                line.move(new, changes, renames, graph.files(step.commit), step.commit)
-            elif isinstance(step, _Pick):
-                want = graph.files(step.merge or step.commit)
-                line.pick(step.commit, changes, want, step.merge)
+                renames = find_renames(scratch, graph.files(step.old), new, touched)
+                line.move(new, changes, renames, want, step.merge)
+            elif step.action == "pick":
+                line.pick(step.new, changes, want, step.merge)
             else:
-                want = graph.files(step.commit)
-                line.settle(step.commit, changes, want, is_rest=step.is_rest)
+                line.settle(step.new, changes, want, is_rest=step.action == "rest")
             session.progress.advance(1)
         line.finish(graph.head, graph.files(graph.head))
     return line
