@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -128,22 +128,21 @@ def shared_readers() -> Iterator[None]:
 
 @contextmanager
 def remembered_clones() -> Iterator[None]:
-    """Ask git once where a clone is, what it has checked out, and how it is configured.
+    """Ask git once where a clone is, how it is configured, and what its refs and its index are.
 
-    A third of all processes asked that. An answer holds while all is the same that git reads for
-    it; a failure is not kept, and a test that lets git fail asks each time.
+    Half of all processes asked that. An answer holds while all is the same that git reads for it; a
+    failure is not kept, and a test that lets git fail asks each time.
     """
     known: dict[object, tuple[int, bytes]] = {}
     run, usual = git_process.run, (subprocess.run, os.environ["PATH"])
 
     def run_or_remember(arguments: Sequence[str], **options: Any) -> tuple[int, bytes]:
-        is_known = list(arguments[:2]) in _ASKED or arguments[-1] == "HEAD^{commit}"
-        place: Any = options.get("git_dir") or options.get("cwd")
         is_usual = (subprocess.run, os.environ["PATH"]) == usual
-        seen = _repository(place) if is_known and is_usual else None
+        given = options.get("env") or git_process.clean_environment()
+        place: Any = options.get("git_dir") or options.get("cwd")
+        seen = _read_for(arguments, place, given) if is_usual else None
         if seen is None:
             return run(arguments, **options)
-        given = options.get("env") or git_process.clean_environment()
         key = (*arguments, str(options), *given.items(), seen)
         found = known.get(key) or run(arguments, **options)
         if found[0] != 128:
@@ -194,6 +193,36 @@ def _is_of_ids(arguments: Sequence[str], data: bytes) -> bool:
 
 
 _ASKED = (["rev-parse", "--path-format=absolute"], ["config", "--show-scope"])
+
+
+def _read_for(
+    arguments: Sequence[str], place: Path | None, given: Mapping[str, str]
+) -> object | None:
+    """Return what git reads to answer, None where that is not known."""
+    match list(arguments):
+        case ["check-ref-format", *_]:
+            return ()
+        case ["ls-remote", *_] if place is None:
+            remote = _all_refs(Path(arguments[arguments.index("--") + 1]))
+            return remote and (remote, _repository(Path.cwd()))
+        case ["for-each-ref" | "symbolic-ref", first, *_] if place and first.startswith("--"):
+            return _all_refs(place)
+        case ["ls-files", "--stage", *_] if place and (known := _repository(place)):
+            return known, _content(given.get("GIT_INDEX_FILE", f"{known[0]}/index"))
+        case [*_, last] if place and (list(arguments[:2]) in _ASKED or last == "HEAD^{commit}"):
+            return _repository(place)
+    return None
+
+
+def _all_refs(place: Path) -> tuple[object, ...] | None:
+    """Return what git reads to know the refs of a repository."""
+    known = _repository(place) if place.is_absolute() else None
+    if known is None:
+        return None
+    found = (f"{at}/{name}" for at, _, names in os.walk(f"{known[0]}/refs") for name in names)
+    objects = f"{known[0]}/objects"
+    has = sorted(os.listdir(objects)) if os.path.isdir(objects) else []
+    return known, *has, *((path, _content(path)) for path in sorted(found))
 
 
 def _repository(place: Path) -> tuple[object, ...] | None:
