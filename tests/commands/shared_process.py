@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -134,10 +135,10 @@ def remembered_clones() -> Iterator[None]:
     failure is not kept, and a test that lets git fail asks each time.
     """
     known: dict[object, tuple[int, bytes]] = {}
-    run, usual = git_process.run, (subprocess.run, os.environ["PATH"])
+    run, usual = git_process.run, _runner()
 
     def run_or_remember(arguments: Sequence[str], **options: Any) -> tuple[int, bytes]:
-        is_usual = (subprocess.run, os.environ["PATH"]) == usual
+        is_usual = _runner() == usual
         given = options.get("env") or git_process.clean_environment()
         place: Any = options.get("git_dir") or options.get("cwd")
         seen = _read_for(arguments, place, given) if is_usual else None
@@ -166,11 +167,11 @@ def remembered_histories() -> Iterator[None]:
     each time.
     """
     known: dict[object, tuple[int, bytes]] = {}
-    run, usual = git_process.run, (subprocess.run, os.environ["PATH"])
+    run, usual = git_process.run, _runner()
 
     def run_or_remember(arguments: Sequence[str], **options: Any) -> tuple[int, bytes]:
         store = options.get("git_dir")
-        is_usual = (subprocess.run, os.environ["PATH"]) == usual
+        is_usual = _runner() == usual
         if store is None or not is_usual or not _is_of_ids(arguments, options.get("data", b"")):
             return run(arguments, **options)
         key = (*arguments, str(options | {"git_dir": _asked(store)}), _content(f"{store}/shallow"))
@@ -190,6 +191,11 @@ def _is_of_ids(arguments: Sequence[str], data: bytes) -> bool:
     names = [word for word in asked if not word.startswith("-")]
     names += data.decode(errors="replace").partition("\n--")[0].split("\n") if data else []
     return words[0] in _OF_IDS and bool(names) and all(map(_ID.fullmatch, names))
+
+
+def _runner() -> tuple[object, str | None]:
+    """Return what runs git, and which git."""
+    return subprocess.run, shutil.which("git")
 
 
 _ASKED = (["rev-parse", "--path-format=absolute"], ["config", "--show-scope"])
