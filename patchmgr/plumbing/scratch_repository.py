@@ -19,64 +19,44 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 
-MOST_HELD = 1 << 24  # bytes
 _RECENT = 16  # blobs kept because they were read or added last: those of one file, and a few more
 _LARGE = 1 << 20  # bytes; larger blobs are read again
 
 
 class MadeBlobs(Closing):
-    """File contents by blob id, in memory; above a size limit, the oldest are moved to a file."""
+    """File contents by blob id, in a file without a name."""
 
-    def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
-        self._folder = folder
-        self._most_held = most_held
-        self._held: dict[str, bytes] = {}
-        self._size = 0
-        self._laid: dict[str, tuple[int, int]] = {}
-        self._file: int | None = None
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - until it is closed
+        self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
 
     def __contains__(self, name: str) -> bool:
-        return name in self._held or name in self._laid
+        return name in self._places
 
     def get(self, name: str) -> bytes | None:
         """Return the content with this id, or None if there is none."""
-        if name not in self._laid:
-            return self._held.get(name)
-        assert self._file is not None
-        start, size = self._laid[name]
-        content = os.pread(self._file, size, start)
+        if name not in self._places:
+            return None
+        start, size = self._places[name]
+        content = os.pread(self._file.fileno(), size, start)
         assert len(content) == size
         return content
 
     def add(self, name: str, content: bytes) -> None:
-        """Add content; raise OSError if older contents cannot be moved to disk."""
-        if name in self:
+        """Add content; raise OSError if the disk is full."""
+        if name in self._places:
             return
-        self._held[name] = content
-        self._size += len(content)
-        while self._size > self._most_held and len(self._held) > 1:
-            self._lay_down(next(iter(self._held)))
-
-    def _lay_down(self, name: str) -> None:
-        if self._file is None:
-            with tempfile.TemporaryFile(dir=self._folder) as file:
-                self._file = os.dup(file.fileno())
-        content = self._held[name]
         written = 0
         while written < len(content):
-            written += os.pwrite(self._file, content[written:], self._end + written)
-        self._laid[name] = self._end, len(content)
+            written += os.pwrite(self._file.fileno(), content[written:], self._end + written)
+        self._places[name] = self._end, len(content)
         self._end += len(content)
-        self._size -= len(content)
-        del self._held[name]
 
     def close(self) -> None:
-        """Delete all contents, in memory and on disk."""
-        if self._file is not None:
-            os.close(self._file)
-        self._file = None
-        self._held, self._laid, self._size, self._end = {}, {}, 0, 0
+        """Delete all contents."""
+        self._file.close()
+        self._places.clear()
 
 
 FEW, MOST = 16, 500  # blobs; reading FEW takes less time than starting a process
