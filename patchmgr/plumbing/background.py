@@ -53,35 +53,49 @@ class Ahead(Closing, Generic[T]):
         self._thread.join()
 
 
-def beside(find: Callable[[], T]) -> Callable[[], T]:
-    """Start computing a value in a forked process, and return a function that waits for the value.
+class Beside(Closing, Generic[T]):
+    """A function that runs in a forked process; a call waits for the result, once.
 
-    The value must be picklable. If another thread is running, if there is only one core, or if the
-    forked process fails, the value is computed in this process when it is requested. The forked
-    process is ended when this process ends.
+    The result must be picklable. If another thread is running, if there is only one core, or if the
+    forked process fails, a call returns the result of `otherwise` (by default, the same function),
+    which then runs in this process. The forked process is ended when this process ends.
     """
-    if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
-        return find
-    source, sink = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(source)
-        _send(find, sink)
-    os.close(sink)
 
-    def end() -> None:
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGTERM)
+    def __init__(self, find: Callable[[], T], otherwise: Callable[[], T] | None = None) -> None:
+        self._otherwise = otherwise or find
+        self._process = 0
+        if (os.cpu_count() or 1) < 2 or threading.active_count() > 1 or not hasattr(os, "fork"):
+            return
+        self._source, sink = os.pipe()
+        self._process = os.fork()
+        if self._process == 0:
+            os.close(self._source)
+            _send(find, sink)
+        os.close(sink)
+        atexit.register(self.close)
 
-    def found() -> T:
-        with open(source, "rb") as file:
-            answer = file.read()
-        atexit.unregister(end)
-        value: T = find() if os.waitpid(process, 0)[1] else pickle.loads(answer)
-        return value
+    def __call__(self) -> T:
+        """Wait for the result and return it."""
+        if self._process:
+            with open(self._source, "rb", closefd=False) as file:
+                answer = file.read()
+            if self._wait() == 0:
+                value: T = pickle.loads(answer)
+                return value
+        return self._otherwise()
 
-    atexit.register(end)
-    return found
+    def close(self) -> None:
+        """End the process, if nobody waited for it."""
+        if self._process:
+            with suppress(ProcessLookupError):
+                os.kill(self._process, signal.SIGTERM)
+            self._wait()
+
+    def _wait(self) -> int:
+        atexit.unregister(self.close)
+        os.close(self._source)
+        process, self._process = self._process, 0
+        return os.waitpid(process, 0)[1]
 
 
 def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Callable[[], list[T]]:
@@ -99,7 +113,7 @@ def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Calla
         taken = (int.from_bytes(raw, "big") for raw in iter(lambda: os.read(source, _NUMBER), b""))
         return {number: tasks[number]() for number in taken}
 
-    others = [beside(take) for _ in range(helpers)]
+    others = [Beside(take) for _ in range(helpers)]
 
     def values() -> list[T]:
         done = take()

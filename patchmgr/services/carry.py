@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TypeVar
@@ -17,7 +18,13 @@ from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.audit.checks import CHECKS, LONGEST
 from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in
-from patchmgr.engines.audit.rebased import AuditedUpstream, since_in, states_of, with_findings
+from patchmgr.engines.audit.rebased import (
+    AuditedUpstream,
+    known_before,
+    since_in,
+    states_of,
+    with_findings,
+)
 from patchmgr.engines.audit.states import Check, States, Told, run_checks
 from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.conflicts.header_references import with_named
@@ -41,7 +48,7 @@ from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answer_cache import Answers, answered, recalled, value_bytes
-from patchmgr.plumbing.background import FEW, in_processes
+from patchmgr.plumbing.background import FEW, Beside, in_processes
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
@@ -257,17 +264,22 @@ def carry(given: CarryInput) -> RebasedSeries:
         confidence, StructureApart(answers=kept, confidence=confidence)
     )
     try:
-        with task(given.session.progress, "Carrying patches", len(given.items)):
-            return _Carry(given, kept, structure).carried()
+        carrying = task(given.session.progress, "Carrying patches", len(given.items))
+        with carrying, ExitStack() as helpers:
+            return _Carry(given, kept, structure, helpers).carried()
     except BaseException:
         structure.close()  # the process may still be working on a merge that nobody waits for
         raise
 
 
 class _Carry:
-    def __init__(self, given: CarryInput, kept: Answers, structure: StructureApart) -> None:
+    known: Callable[[], dict[object, object]] = dict
+
+    def __init__(
+        self, given: CarryInput, kept: Answers, structure: StructureApart, helpers: ExitStack
+    ) -> None:
         scratch, base, bring = given.scratch, given.base, given.bring
-        self.given, self.kept, self.structure = given, kept, structure
+        self.given, self.kept, self.structure, self.helpers = given, kept, structure, helpers
         items = tuple(replace(item, decisions=given.decisions) for item in given.items)
         if given.views is not None:
             items = place_items(items, given.views, scratch)
@@ -322,6 +334,9 @@ class _Carry:
             way = KnownHistory(history, every, lambda steps: _readable(scratch, steps, bring))
             auditor = Auditor(base, onto, history, way, self.kept, CHECKS)
             search = search_of(scratch, self.items, base, onto, renames, way)
+            if len(paths) >= FEW:
+                find = partial(known_before, search.folded, AuditedUpstream(base, onto, scratch))
+                self.known = self.helpers.enter_context(Beside(find, dict[object, object]))
             begin = self.structure.begin
             self.items = with_absorbed(
                 scratch, self.items, search, self.kept, self.elsewhere, begin
@@ -363,7 +378,7 @@ class _Carry:
             judged, changes = follow_moved_names(judged, changes, merged, scratch, moves)
             states = states_of(judged, changes, upstream, unknown=unknown)
         # Both checks run while commits are written and verdicts are explained.
-        checked = auditor.begin(states)
+        checked = auditor.begin(states, self.known)
         suspected = check_merged(states, suspect_all=self.structure.suspect_all)
         given.on_carried(RebasedSeries(tuple(judged), changes))
         by_name = {item.patch.name: item.patch for item in self.items}
@@ -515,12 +530,18 @@ class Auditor(Struct, frozen=True):
         question = ("moves", self._about(states))
         return self._answered(question, states, Moves, lambda: moves_in(states))
 
-    def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
-        """Start the checks of the audit; return a function that waits for the findings."""
+    def begin(
+        self, states: States, before: Callable[[], dict[object, object]] = dict
+    ) -> Callable[[], tuple[Told, ...]]:
+        """Start the checks of the audit; return a function that waits for the findings.
+
+        `before` waits for what was computed for the checks before the rebase.
+        """
         question = ("audit", self._about(states))
         known = recalled(self.kept, question, tuple[Told, ...])
         if known is not None:
             return lambda: known
+        states.kept.update(before())
         begin_first = {check: number for number, check in enumerate(LONGEST)}
         numbers = range(len(self.checks))
         order = sorted(numbers, key=lambda n: begin_first.get(self.checks[n], len(LONGEST)))

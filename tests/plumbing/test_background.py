@@ -12,24 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.background import beside, in_processes
+from patchmgr.plumbing.background import Beside, in_processes
 from patchmgr.plumbing.objects import ObjectReader
 
 _FORKING = """
 import os, sys, time
-from patchmgr.plumbing.background import beside, in_processes
+from patchmgr.plumbing.background import Beside, in_processes
 os.cpu_count = lambda: 2
 def find():
     print("begun", flush=True)
     time.sleep(60)
-beside(find)
+kept = Beside(find)
 sys.exit(sys.stdin.readline() and 3)
 """
 
 
 def test_a_value_is_found_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    found = beside(os.getpid)()
+    found = Beside(os.getpid)()
     assert (found != os.getpid()) == (threading.active_count() == 1)
 
 
@@ -42,17 +42,37 @@ def test_what_fails_in_a_fork_is_found_here(monkeypatch: pytest.MonkeyPatch) -> 
             raise MemoryError
         return "here"
 
-    assert beside(only_here)() == "here"
+    assert Beside(only_here)() == "here"
+
+
+def test_what_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    start = time.monotonic()
+    with Beside(partial(time.sleep, 60)):
+        pass
+    assert time.monotonic() - start < 50
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_another_value_may_stand_for_what_was_not_found(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: count)
+
+    def fails() -> dict[str, str]:
+        raise MemoryError
+
+    assert Beside[dict[str, str]](fails, dict)() == {}
 
 
 def test_one_core_or_a_thread_under_way_takes_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    assert beside(os.getpid)() == os.getpid()
+    assert Beside(os.getpid)() == os.getpid()
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     wait = threading.Event()
     thread = threading.Thread(target=wait.wait)
     thread.start()
-    assert beside(os.getpid)() == os.getpid()
+    assert Beside(os.getpid)() == os.getpid()
     wait.set()
     thread.join()
 
@@ -69,7 +89,7 @@ def test_a_fork_reads_objects_by_a_git_of_its_own(
             before = dict(reader._processes)
             return reader.find("0" * 40) is None and reader._processes != before
 
-        assert beside(own)() or threading.active_count() > 1
+        assert Beside(own)() or threading.active_count() > 1
         assert reader.find("0" * 40) is None
 
 

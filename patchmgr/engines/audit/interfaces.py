@@ -100,7 +100,7 @@ def _words(text: str, lines: Set[int]) -> set[str]:
 
 def _theirs(states: States) -> Iterator[Lines]:
     """Yield the new lines of upstream that may use names which the series changed."""
-    lost = {path: names for path in _changed_modules(states) if (names := _lost(states, path))}
+    lost = lost_in_series(states)
     ours, every = ChangedModules(lost), set().union(*lost.values())
     for path in sorted(states.changed_upstream) if every else ():
         content = states.merged.read(path) if path.endswith(PYTHON) else None
@@ -114,10 +114,16 @@ def _theirs(states: States) -> Iterator[Lines]:
                 yield path, Suspects(lines), False
 
 
+def lost_in_series(states: States) -> dict[str, set[str]]:
+    """Map each module to the names in it that the series may have removed or changed."""
+    return {path: names for path in _changed_modules(states) if (names := _lost(states, path))}
+
+
 def _lost(states: States, path: str) -> set[str]:
     """Return the names in a module that the series may have removed or changed incompatibly."""
     old, new = states.base.text(path), states.written.text(path)
-    lost = lost_names(old, new)
+    key = "lost", states.base.blob(path), states.written.blob(path)
+    lost = {*states.once(key, lambda: lost_names(old, new))}
     if path.endswith("/__init__.py"):  # a package re-exports the names that it imports
         was, now = ({name for _, _, name in named_imports(text)} for text in (old, new))
         lost |= was - now

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.interfaces import imported_blobs
+from patchmgr.engines.absorption.series import Folded
+from patchmgr.engines.audit.interfaces import imported_blobs, lost_in_series
 from patchmgr.engines.audit.places import upstream_path
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
 from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
-from patchmgr.engines.series.fold import Overlay
+from patchmgr.engines.series.fold import FileStep, Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import PatchOutcome, Verdict
@@ -40,7 +41,7 @@ class AuditedUpstream(Struct, frozen=True):
     changed: Collection[str] = ()
     since: Since = lambda path, holds: None
     bring: Callable[[set[str]], None] = lambda blobs: None
-    kept: dict[str, object] = field(default_factory=dict)
+    kept: dict[object, object] = field(default_factory=dict)
 
 
 def states_of(
@@ -61,9 +62,10 @@ def states_of(
         merged.set(path, entry)
     read = lru_cache(_CONTENTS)(_bringing(upstream, lambda: _modules(states)))
     carriers = _carriers(judged, unknown)
+    steps = ([result.step for result in patch.files] for patch in judged)
     states = States(
         base=Files(Overlay(base), read, bring),
-        written=Files(_written(judged, base), read, bring),
+        written=Files(_written(steps, base), read, bring),
         onto=Files(Overlay(onto), read, bring),
         merged=Files(merged, read, bring),
         patches=tuple(_audited(one) for one in judged),
@@ -123,17 +125,26 @@ def _audited(judged: Judged) -> AuditedPatch:
     )
 
 
-def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
+def _written(series: Iterable[Sequence[FileStep]], base: Tree) -> Overlay:
     files = Overlay(base)
-    for patch in judged:
-        for result in patch.files:
-            change = result.step.change
+    for steps in series:
+        for change in (step.change for step in steps):
             if change.old_path is not None and not change.is_copy:
                 files.set(change.old_path, None)
-        for result in patch.files:
-            if result.step.change.new_path is not None:
-                files.set(result.step.change.new_path, result.step.theirs)
+        for step in steps:
+            if step.change.new_path is not None:
+                files.set(step.change.new_path, step.theirs)
     return files
+
+
+def known_before(series: Sequence[Folded], upstream: AuditedUpstream) -> dict[object, object]:
+    """Return what the audit needs and what depends only on the series, for `States.kept`."""
+    read = lru_cache(_CONTENTS)(_bringing(upstream, set))
+    written = Files(_written((one.steps for one in series), upstream.base), read)
+    base, kept = Files(Overlay(upstream.base), read), dict[object, object]()
+    patches = (AuditedPatch(p.patch.name, True, tuple(s.change for s in p.steps)) for p in series)
+    lost_in_series(States(base, written, base, written, tuple(patches), {}, frozenset(), kept=kept))
+    return {} if upstream.kept else kept  # the store lacks some content
 
 
 def _carriers(judged: Sequence[Judged], unknown: Collection[str]) -> dict[str, str]:

@@ -107,9 +107,9 @@ class States(Struct, frozen=True):
     carriers: Mapping[str, str]
     changed_upstream: frozenset[str]
     commit_since: Since = lambda path, holds: None
-    kept: dict[str, object] = field(default_factory=dict)
+    kept: dict[object, object] = field(default_factory=dict)
 
-    def once(self, key: str, make: Callable[[], T]) -> T:
+    def once(self, key: object, make: Callable[[], T]) -> T:
         """Return the result of `make`, which is called only once for each key."""
         if key not in self.kept:
             self.kept[key] = make()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from patchmgr.engines.audit.rebased import AuditedUpstream, states_of
+from patchmgr.engines.absorption.series import Folded
+from patchmgr.engines.audit.rebased import AuditedUpstream, known_before, states_of
 from patchmgr.engines.audit.states import Check, States, run_checks
 from patchmgr.engines.rebase.rebase import Item, Judged, rebase_series
 from patchmgr.engines.rebase.work import Tools, UpstreamRange
+from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import Author
 from tests.engines.ports import MemoryBlobs, PlainMerge
@@ -31,6 +33,7 @@ def audited(
 
     Files that one of the three leaves out are not there; `renames` are upstream's. Further
     patches make of ours what is `later`, one after the other. A last patch makes `last_renames`.
+    What is computed for the audit before a rebase is there, too.
     """
     blobs = blobs or MemoryBlobs()
     old, new = Upstream(blobs, base), Upstream(blobs, upstream)
@@ -41,10 +44,14 @@ def audited(
         moves = ((old, new, states[-1][1][old]) for old, new in last_renames.items())
         patch = patch_of("z", *(moved(old, new, file, file) for old, new, file in moves))
         items.append(Item(patch))
+    side = Overlay(old)
+    series = [Folded(item.patch, step_patch(side, item.patch, blobs)) for item in items]
     judged, changes = rebase_series(items, UpstreamRange(old, new, renames or {}), tools)
     paths = {*base, *upstream}
     changed = {path for path in paths if base.get(path) != upstream.get(path)}
-    return judged, states_of(judged, changes, AuditedUpstream(old, new, blobs, changed))
+    before, there = (AuditedUpstream(old, new, blobs, changed) for _ in range(2))
+    there.kept.update(known_before(series, before))
+    return judged, states_of(judged, changes, there)
 
 
 def found(
@@ -52,4 +59,7 @@ def found(
 ) -> tuple[AuditFinding, ...]:
     """Return what checks find in the result of carrying a patch."""
     _, states = audited(base, ours, upstream)
-    return tuple(finding for _, finding in run_checks(states, checks))
+    told = run_checks(states, checks)
+    states.kept.clear()
+    assert run_checks(states, checks) == told
+    return tuple(finding for _, finding in told)

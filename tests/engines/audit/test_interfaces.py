@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from patchmgr.engines.audit import interfaces
 from patchmgr.engines.audit.interfaces import check_interfaces
-from tests.engines.audit.audited import found
+from patchmgr.engines.audit.states import run_checks
+from tests.engines.audit.audited import audited, found
 from tests.engines.series import Files
 from tests.tables import table
 
@@ -507,3 +511,11 @@ def test_an_import_that_resolved_before_is_said(
     findings = found([check_interfaces], base, {**base, "shop/use.py": text.encode()}, upstream)
     assert all(finding.kind == "removed" and finding.is_certain for finding in findings)
     assert tuple(finding.text.split("`")[1] for finding in findings) == said
+
+
+def test_what_the_series_lost_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = {"m.py": ONE.encode(), "a.py": b"import os\n"}
+    _, states = audited(base, base | {"m.py": TWO.encode()}, base | {"a.py": ONCE.encode()})
+    monkeypatch.delattr(interfaces, "lost_names")
+    (told,) = run_checks(states, [check_interfaces])
+    assert told[1].text.startswith(NEEDS_B)

@@ -134,7 +134,7 @@ def test_the_sides_are_not_read_for_what_the_base_defines_twice(
 
     monkeypatch.setattr(twice, "read_outside", read)
     assert not found([defined_twice], *({"a.c": text.encode()} for text in sides))
-    assert len(asked) == 2  # the result and the base
+    assert len({*asked}) == 2  # the result and the base
 
 
 @table(
