@@ -126,7 +126,7 @@ def _tell_solved(verb: str, session: Session, solved: Sequence[Recorded]) -> Non
 def propose(
     name: Id,
     file: Annotated[
-        Path | None, option("--file FILE", "The resolved file, or the resolved lines.")
+        Path | None, option("--file FILE", "Has the resolved file, or only the resolved lines.")
     ] = None,
     candidate: Annotated[
         int | None,

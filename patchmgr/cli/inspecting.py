@@ -44,7 +44,7 @@ def check(
     ledger: Annotated[
         bool, option("--ledger", "Check that a checkout or branch contains the series.")
     ] = False,
-    to: Annotated[Path, option("--to CHECKOUT", "The checkout for --ledger.")] = Path(),
+    to: Annotated[Path, option("--to CHECKOUT", "With --ledger: the checkout to check.")] = Path(),
     branch: Annotated[
         str | None,
         option("--branch NAME", "With --ledger: check a branch, not the checked-out files."),

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 def rebase(
     names: Names = None,
     onto: Annotated[
-        list[str], option("--onto REF|A..B", "The upstream state to rebase onto; repeatable.")
+        list[str],
+        option("--onto REF|A..B", "The upstream state; several, or A..B, with --dry-run."),
     ] = [],  # noqa: B006 - typer copies it
     every: Annotated[
         str | None,
@@ -83,7 +84,7 @@ def rebase(
     ] = None,
     other_edits: Annotated[
         str | None,
-        option("--other-edits patch|new|none", "What to do with edits outside the conflicts."),
+        option("--other-edits patch|new|none", "Where edits outside the conflicts go."),
     ] = None,
     resolver: Annotated[
         str | None, option("--resolver CMD", "Run CMD to resolve each conflict.")
@@ -253,7 +254,8 @@ def decide(
     patch: Annotated[str | None, argument("PATCH")] = None,
     verdict: Annotated[str | None, argument("absorbed|needed")] = None,
     by: Annotated[
-        str, option("--by PR|COMMIT|TEXT", "The upstream change that contains PATCH, or a reason.")
+        str,
+        option("--by PR|COMMIT|TEXT", "The upstream change that has PATCH, or TEXT as the reason."),
     ] = "",
     series: Annotated[str | None, option("--series S", "The series that contains PATCH.")] = None,
     list_: Annotated[bool, option("--list", "List the decisions.")] = False,

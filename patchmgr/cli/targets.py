@@ -120,7 +120,9 @@ def wheel(
 @takes("select", "dry_run", "verbose", "quiet", "json")
 def apply(
     name: MaybeName = None,
-    to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
+    to: Annotated[
+        Path | None, option("--to CHECKOUT", "The git checkout to apply the series to.")
+    ] = None,
     commit: Annotated[bool, option("--commit", "Make one commit per patch.")] = False,
     python: Python = None,
     site: Site = None,
@@ -164,7 +166,9 @@ def _target(to: Path | None) -> Path:
 @takes("dry_run", "json")
 def unapply(
     name: MaybeName = None,
-    to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
+    to: Annotated[
+        Path | None, option("--to CHECKOUT", "The git checkout to remove the series from.")
+    ] = None,
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
@@ -201,7 +205,7 @@ def unapply(
 @takes("select", "verbose", "quiet", "json")
 def verify(
     name: MaybeName = None,
-    to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
+    to: Annotated[Path | None, option("--to CHECKOUT", "The git checkout to verify.")] = None,
     python: Python = None,
     site: Site = None,
     package: PackageName = None,

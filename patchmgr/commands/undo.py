@@ -156,11 +156,11 @@ def _files(
 
 
 def _edited(path: str, operation: Operation, *, is_back: bool) -> PatchmgrError:
-    done, verb = ("", "undo") if is_back else (" was undone", "redo")
+    done = "" if is_back else " was undone"
     return PatchmgrError(
         "edited",
         f"{path} was edited after this operation{done}: {shown(operation.command)}",
-        f"save the edit elsewhere and restore the file, or do not {verb} entry {operation.number}",
+        f"copy the edit elsewhere and put the file back, or keep entry {operation.number}",
     )
 
 

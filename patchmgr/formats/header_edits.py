@@ -47,7 +47,7 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with another diff and no diffstat; raise if the header then differs."""
+    """Return a patch file with another diff and no diffstat; raise if that changes the header."""
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in lines if line not in kept)

@@ -93,8 +93,8 @@ class SyncNote(Struct, frozen=True, rename=_KEYS):
     `upstream_commits` is the number of commits that only the new upstream state has, and
     `commits_back` is the number that only the old state has. `unit` says what these numbers count,
     for example "commit". `identical` lists the files of the series whose content is the same as
-    before, and `changed` lists the others. `is_complete` is true if facts were available for every
-    hunk. `preview` and `fallback` are names of tags.
+    before, and `changed` lists the others. `is_complete` is true if what became of every
+    hunk is known. `preview` and `fallback` are names of tags.
     """
 
     series: str

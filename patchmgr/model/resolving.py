@@ -140,10 +140,9 @@ class Resolving(Struct, frozen=True):
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Return the state in which this patch is to be skipped, at the next open conflict.
+        """Mark this patch to be skipped, and return the state at the next open conflict.
 
-        If the patch is to be skipped already, return the state in which it is not, at the same
-        region.
+        If it is marked already, remove the mark, and return the state at the same region.
         """
         patch, others = self.conflict.patch, self.left_out
         if patch in others:

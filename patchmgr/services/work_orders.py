@@ -256,7 +256,7 @@ class _Order:
     def causes(
         self, shown: Sequence[Sighting], regions: Sequence[OrderedRegion]
     ) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commits that conflict with the patch, with their nearby changes."""
+        """Return the upstream commits that conflict with the patch, and their changes near it."""
         texts = [
             side.text.encode()
             for region in regions

@@ -101,7 +101,7 @@ def test_what_a_person_had_solved_comes_back_after_an_abort(desk: Hands) -> None
     assert "a.py was edited after this operation: " in one_line(desk.run("undo", code=1))
     told = desk.run("redo", code=1)
     assert "a.py was edited after this operation was undone: " in one_line(told)
-    assert "or do not redo entry" in told.err
+    assert "or keep entry" in told.err
 
 
 def test_a_rebase_names_the_checkout_that_has_the_old_patches(stage: Stage) -> None:

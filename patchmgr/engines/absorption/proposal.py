@@ -56,7 +56,7 @@ class Wanted(Struct, frozen=True):
     lines: int
 
     def weight(self, words: Iterable[str]) -> float:
-        """Return the total weight of some of these words."""
+        """Return the total weight of `words`, each of which must be in `weights`."""
         return fsum(map(self.weights.__getitem__, words))
 
 

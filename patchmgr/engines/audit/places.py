@@ -30,7 +30,7 @@ def upstream_path(states: States, path: str) -> str:
 
 
 def base_path(states: States, path: str) -> str:
-    """Return the path in base of a file of the result, which either side may have renamed."""
+    """Return the path that a file of the result has in base; either side may rename it."""
     path = written_path(states, path)
     names = _names(states, path)
     return next((name for name in names if states.base.blob(name) is not None), path)
