@@ -1,8 +1,8 @@
 """Find what both sides of a merge add, and what may be there only once.
 
 In Python and C++, these are names, such as options, routes and members. In all other languages and
-in data, a file is read line by line, and blocks are found by indentation: keys, cases, functions
-and sections that both sides add to one block. Also found are numbers that both sides raise alike.
+in data, these are keys, cases, functions and sections that both sides add to one block. Also found
+are numbers that both sides raise alike.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -24,8 +24,8 @@ from patchmgr.engines.audit.places import (
 )
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
-from patchmgr.engines.languages.file_types import CXX, CXX_LANGUAGES, PYTHON, language
-from patchmgr.engines.languages.words import indentation
+from patchmgr.engines.languages.file_types import CXX, PYTHON
+from patchmgr.engines.languages.keys import added_twice
 from patchmgr.engines.structure.python_tree import Assigned, Definition, last_name, targets_of, walk
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.formats.late_patterns import late_pattern
@@ -237,121 +237,18 @@ def _texts(call: ast.Call) -> Iterator[str]:
             yield value
 
 
-_CASE = rb"(case\b[ \t]*[^\s:][^:\n]*|default)[ \t]*:(?!:)"
-_KEY = rb"(?:pub[ \t]+)?([\"'][^\"'\n]*[\"']|[\w.$@/-]+)\??[ \t]*(?::(?![:=])|=>)"
-_FUNCTION = (
-    rb"(?:(?:export|default|async|pub)[ \t]+)*"
-    rb"((?:fn|func|function)\b[^\n(]*(?:\([^)\n]*\)[ \t]*)?\w+)[(<\[]"
-)
-_SHELL = rb"(?:function[ \t]+)?(\w+)[ \t]*\(\)[ \t]*\{"
-_SECTION = rb"(\[[^\]\n]+\])[ \t]*$|([\w.-]+)[ \t]*[=:]"
-_CODE = late_pattern(rb"%b|%b|%b" % (_CASE, _FUNCTION, _KEY))
-_DATA = late_pattern(_KEY)
-_READ_BY = {
-    **dict.fromkeys(("JSON", "YAML"), _DATA),
-    **dict.fromkeys(("Go", "JavaScript", "Rust", "TypeScript"), _CODE),
-    **dict.fromkeys(CXX_LANGUAGES, late_pattern(_CASE)),
-    "INI": late_pattern(_SECTION),
-    "Shell": late_pattern(_SHELL),
-}
-_REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
-
-
-class _Line(Struct, frozen=True):
-    """A line of a file: its number (from 1), its text, and the blocks around it.
-
-    `block` is the number of the line that begins the innermost block, or 0. `around` holds the
-    texts of the lines that begin the blocks, to find the same blocks in other versions of the file.
-    """
-
-    number: int
-    text: bytes
-    block: int
-    around: tuple[bytes, ...]
-
-
-_Given = tuple[_Line, bytes]
-"""A line that defines a key, and the key."""
-
-
-class _Open(Struct):
-    """A line that may begin a block.
-
-    `switch` is the line number of the `switch` that a `case` belongs to. For other lines, it is
-    `number`.
-    """
-
-    indent: int
-    number: int
-    text: bytes
-    switch: int
-
-
 def check_keys(states: States) -> Iterator[Told]:
-    """Warn of keys that must be unique in a block but that both sides add to it."""
+    """Warn of keys and functions that a block may have once, but that both sides add to it."""
     for path, contents in merged_files(states):
-        pattern = _READ_BY.get(language(path))
-        if pattern is None or any(b"\0" in content for content in contents):
-            continue
-        if not _may_clash(contents, pattern):
-            continue
-        added = added_lines(states, path)
-        sides = [tuple(_keys(_lines(content), pattern)) for content in contents]
-        for each in _added_by_both(sides):
-            (ours, name), (theirs, _) = sorted(each, key=lambda one: one[0].number not in added)
-            symbol, line = name.decode("utf-8", "replace").strip("\"'"), ours.number
-            text = f"`{symbol}` is also defined on line {theirs.number}: "
-            text += "each side adds it to this block."
-            finding = AuditFinding("defined-twice", False, path, line, symbol, text)
-            yield added.get(line, states.carriers[path]), finding
-
-
-def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes]) -> bool:
-    """Return whether both sides may add the same key, judged by their new lines alone."""
-    base, *sides = (set(content.splitlines()) for content in contents[:3])
-    added = ([_Line(0, line.strip(), 0, ()) for line in side - base] for side in sides)
-    ours, theirs = ({name for _, name in _keys(lines, pattern)} for lines in added)
-    return not ours.isdisjoint(theirs)
-
-
-def _lines(content: bytes) -> Iterator[_Line]:
-    """Yield the lines of a file that are neither empty nor a comment."""
-    around: list[_Open] = []
-    for number, raw in enumerate(content.splitlines(), 1):
-        text = raw.strip()
-        if not text or text.startswith(_REMARKS):
-            continue
-        indent = indentation(raw)
-        if not indent and (text.startswith(b"---") or re.fullmatch(rb"\[[^\]]+\]", text)):
-            indent = -1  # a document of YAML, or a section of an INI file
-        beside = None
-        while around and around[-1].indent >= indent:
-            beside = around.pop()
-        is_case = text.startswith((b"case ", b"default:"))
-        switch = around[-1].number if around else 0
-        if is_case and beside is not None and beside.indent == indent:
-            switch = beside.switch
-        yield _Line(number, text, switch, tuple(one.text for one in around))
-        around.append(_Open(indent, number, text, switch if is_case else number))
-
-
-def _keys(lines: Iterable[_Line], pattern: re.Pattern[bytes]) -> Iterator[_Given]:
-    """Yield the lines that define a key, each with the key."""
-    for line in lines:
-        found = pattern.match(line.text)
-        if found is not None and (name := next(filter(None, found.groups()), b"")):
-            yield line, name
-
-
-def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:
-    """Yield the two lines of each key that each side adds once to the same block."""
-    base, ours, theirs = (Counter((line.around, name) for line, name in side) for side in sides[:3])
-    found = defaultdict[tuple[int, bytes], list[_Given]](list)
-    for line, name in sides[3]:
-        key = line.around, name
-        if not base[key] and ours[key] == theirs[key] == 1:
-            found[line.block, name].append((line, name))
-    yield from (each for each in found.values() if len(each) == 2)
+        added = None
+        for lines, name in added_twice(path, contents):
+            if added is None:
+                added = added_lines(states, path)
+            ours, theirs = sorted(lines, key=lambda line: line not in added)
+            symbol = name.decode("utf-8", "replace").strip("\"'")
+            text = f"`{symbol}` is also defined on line {theirs}: each side adds it to this block."
+            finding = AuditFinding("defined-twice", False, path, ours, symbol, text)
+            yield added.get(ours, states.carriers[path]), finding
 
 
 _NUMBER = late_pattern(rb"(?<![\w.])\d+(?![\w.])")

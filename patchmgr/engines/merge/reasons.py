@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from patchmgr.engines.merge.features import Subject, Words
 from patchmgr.engines.merge.imports import FileImports, imported
-from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, code_lines, lex
+from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, code_lines, lex, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.operators import competing
 from patchmgr.engines.merge.region import Region
@@ -69,7 +69,8 @@ class Made(Struct, frozen=True):
     """A candidate resolution that is not judged yet, and the rule that made it.
 
     `places` are the places that both sides changed. `asks` are the reasons, found while the sides
-    were merged, why a person must confirm the text.
+    were merged, why a person must confirm the text. `spaced` is the text with empty lines that
+    separate the sides' insertions, if any are missing. They do not change how it is judged.
     """
 
     rule: str
@@ -77,6 +78,7 @@ class Made(Struct, frozen=True):
     places: tuple[Place, ...] = ()
     asks: tuple[str, ...] = ()
     features: Mapping[str, str] = {}
+    spaced: str = ""
 
 
 class Conflict(Struct, frozen=True):
@@ -540,21 +542,31 @@ def _is_regrouped(conflict: Conflict, made: Made) -> bool:
 
 
 def _joins_lines(conflict: Conflict, made: Made) -> bool:
-    """Return whether a line consists of two lines of the sides, whose line feed was lost.
+    """Return whether a line consists of two lines of the sides, or a comment of two comments.
 
     One side removes one of two empty lines, and the other side removes the other one: `def f():`
-    and the comment below it were one line (tribler a976408033).
+    and the comment below it were one line (tribler a976408033). Or each side puts its own comment
+    at the end of one line (qutebrowser 2963de3d92).
     """
-    if conflict.around.language.layout == "signs":
+    language = conflict.around.language
+    if language.layout == "signs":
         return False
-    known = {line.strip() for side in conflict.region.sides for line in side}
+    new, *sides = (
+        {*_lines_and_comments(text, language)}
+        for text in (made.text, *map("".join, conflict.region.sides))
+    )
+    known = set[str]().union(*sides)
     said = {line for line in known if _WORD.search(line)}
-    new = {line.strip() for line in lines_of(made.text)} - known
     return any(
         line[:at] in said and line[at:].lstrip() in said
-        for line in new
+        for line in new - known
         for at in range(1, min(len(line), _LONGEST))
     )
+
+
+def _lines_and_comments(text: str, language: Language) -> Iterator[str]:
+    yield from (line.strip() for line in lines_of(text))
+    yield from (token.text for token in tokens_of(text, language) if token.kind == "comment")
 
 
 def _loses_a_condition(conflict: Conflict, made: Made) -> bool:

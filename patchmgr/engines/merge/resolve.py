@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from math import exp
+from itertools import takewhile
+from math import exp, inf
 from pathlib import Path
 
 import msgspec
@@ -27,6 +28,7 @@ from patchmgr.engines.merge.features import (
 from patchmgr.engines.merge.imports import FileImports
 from patchmgr.engines.merge.languages import (
     PYTHON,
+    TEXT,
     Language,
     framed,
     language_of,
@@ -42,6 +44,8 @@ from patchmgr.engines.merge.verify import Surroundings, fails, is_broken, surrou
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from patchmgr.model.outcome import Reliability, Suggestion
 
+_VERSION = re.compile(r"\d+(?:\.(?:\d+|x\b))+")
+_UNRELEASED = re.compile(r"\s*(?:\W+\s)?(?:dev|head|main|master|next|unreleased)\b", re.IGNORECASE)
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
 
@@ -58,7 +62,7 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
         return None
     choices = choose(file, least=LEAST if least is None else least)
     text = text_of(file, choices)
-    if text is None or is_broken(text, texts.sides(), language_of(path)):
+    if text is None or is_broken(text, texts.sides(), path):
         return Resolved(None, suggestions=tuple(map(_suggested, choices)))
     taken = [one.taken for one in choices if one.taken is not None]
     return Resolved(
@@ -145,7 +149,10 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
     flat = [_flat(lines, around.language) for lines in region.sides]
     made: dict[str, Made] = {}
     also: dict[str, list[str]] = {}
-    for each in (*_replayed(sides, flat, around.language), *_plain(region)):
+    candidates = [*_replayed(sides, flat, around.language), *_plain(region)]
+    if _is_newer_first(region, around):  # of equally likely candidates, the first is taken
+        candidates.sort(key=lambda one: one.rule.endswith(("theirs first", "theirs, ours")))
+    for each in candidates:
         made.setdefault(each.text, each)
         also.setdefault(each.text, []).append(each.rule)
     subject = subject_of(region, around.language, sides, flat)
@@ -162,11 +169,31 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
         features["also"] = _also(each.rule, also[text])
         features["fails"] = fails(text, around)
         asks = reason(conflict, replace(each, features=features))
-        found.append(Candidate(text, each.rule, features, asks))
+        found.append(Candidate(each.spaced or text, each.rule, features, asks))
     standing = sum(one.features["fails"] == "no" for one in found)
     for one in found:
         one.features["candidates"] = bucket(standing, CANDIDATES)
     return tuple(found)
+
+
+def _is_newer_first(region: Region, around: Surroundings) -> bool:
+    """Return whether both sides add a section for a version, and upstream's is the newer one.
+
+    Sections of a changelog stay in order, if the next one is of an older version than both.
+    """
+    old, ours, theirs = region.changed
+    after = region.ours[len(region.ours) - region.after :], around.after.split("\n")
+    next_one = max(map(_version, after), key=bool)
+    return around.language is TEXT and not old and _version(ours) > _version(theirs) > next_one > ()
+
+
+def _version(lines: Sequence[str]) -> tuple[float, ...]:
+    """Return the version in the first line that is not empty, or () if there is none."""
+    line = next((line for line in lines if line.strip()), "")
+    if _UNRELEASED.search(line):
+        return (inf,)
+    found = _VERSION.search(line)
+    return tuple(float(n) if n.isdecimal() else inf for n in found[0].split(".")) if found else ()
 
 
 def _also(rule: str, rules: Sequence[str]) -> str:
@@ -196,8 +223,8 @@ def _plain(region: Region) -> Iterator[Made]:
     """Yield the lines of each side alone, and of both sides in either order.
 
     If both sides add a function, and both functions end with the same statement, or begin with the
-    same annotation, each keeps its own copy of it. Lines that continue the function around the
-    region never follow a new function.
+    same annotation, each keeps its own copy of it, and of the empty lines that separate it from the
+    other one. Lines that continue the function around the region never follow a new function.
     """
     yield Made("ours", "".join(region.ours))
     yield Made("theirs", "".join(region.theirs))
@@ -208,9 +235,16 @@ def _plain(region: Region) -> Iterator[Made]:
     if any(_is_in_block_of(side, region.tail) for side in (ours, theirs)):
         ours, theirs, last = (*ours, *region.tail), (*theirs, *region.tail), region.after
     head, tail = region.ours[:first], region.ours[len(region.ours) - last :]
+    gap = _empty(region.head[::-1]) or _empty(region.tail)
     for rule, one, other in (("theirs, ours", theirs, ours), ("ours, theirs", ours, theirs)):
         if ours and theirs and not _is_in_block_of(one, other):
-            yield Made(rule, "".join((*head, *one, *other, *tail)))
+            spaced = "".join((*head, *one, *gap, *other, *tail)) if gap else ""
+            yield Made(rule, "".join((*head, *one, *other, *tail)), spaced=spaced)
+
+
+def _empty(lines: Sequence[str]) -> Sequence[str]:
+    """Return the empty lines that come first."""
+    return tuple(takewhile(lambda line: not line.strip(), lines))
 
 
 def _is_in_block_of(lines: Sequence[str], following: Sequence[str]) -> bool:
@@ -338,7 +372,10 @@ def _choice(region: Candidates, least: float, known: Table) -> Choice:
     ranked = [_ranked(one, known) for one in region]
     ranked.sort(key=lambda one: (breaks(one.candidate), -one.likelihood))
     first = next((one for one in ranked if not one.candidate.asks), None)
-    return Choice(tuple(ranked), first if first and _is_sure(first, least) else None)
+    distinct: dict[str, Ranked] = {}
+    for one in ranked:
+        distinct.setdefault(one.candidate.text, one)
+    return Choice(tuple(distinct.values()), first if first and _is_sure(first, least) else None)
 
 
 def _ranked(one: Candidate, known: Table) -> Ranked:

@@ -13,11 +13,23 @@ from itertools import accumulate, pairwise, takewhile
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import faults_of
+from patchmgr.engines.languages.keys import added_twice
 from patchmgr.engines.merge.imports import imported
-from patchmgr.engines.merge.languages import CLOSERS, CMAKE, JSON, PYTHON, TOML, Language, tokens_of
+from patchmgr.engines.merge.languages import (
+    CLOSERS,
+    CMAKE,
+    JSON,
+    PYTHON,
+    TEXT,
+    TOML,
+    Language,
+    language_of,
+    tokens_of,
+)
 from patchmgr.engines.merge.region import Piece, Region
 from patchmgr.engines.structure.guards_flow import facts_of, newly_dead
 from patchmgr.engines.structure.python_tree import compiles, parse_python
+from patchmgr.engines.text.distinctive import bare, is_telling
 from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
@@ -26,6 +38,11 @@ _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*
 _GROUP = re.compile(r"[\\@]([{}])")
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=]")  # PEP 263; it counts in the first two lines only
+_LATE_NAMESPACE = re.compile(  # of PHP, Java, Go, Kotlin; a line in a comment is indented
+    r"^(?:use|import|using)\b[^\n]*\n(?:.*\n)*?(?:namespace|package)\b[^{\n]*$", re.MULTILINE
+)
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:[^<>]*[^/<>])?>")  # `<p/>` opens nothing
 _HEAD = 10  # lines at the start of a file
 _FARTHEST = 300  # lines that are read around a region
 
@@ -225,35 +242,94 @@ def blocks_opened(text: str, language: Language) -> list[int]:
     return [(x == "{") - (x == "}") for x in signs]
 
 
-def is_broken(text: str, sides: Sequence[str], language: Language) -> bool:
+def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
     """Return whether the merged file is broken in a way that no side is, as a whole.
 
-    A candidate is checked with the lines around it alone, and git merges the rest by lines. In
-    Ruby, an `end` came without its `if` (mastodon b6b68b44a1), although all sides leave equally
-    many blocks open. The whole file is read only if the braces of a region say too little. In
-    CMake, no command may be within the brackets of another one (openscad 69262c7dd8). In Python, a
-    line that declares the encoding must not get behind others (OctoPrint b326efbc3c). Only a side
-    with both line endings may give a file that has both (OctoPrint 86c0ecb005).
+    A candidate is checked with the lines around it alone, and git merges the rest by lines. `sides`
+    are the file in base, ours and theirs.
     """
-    if _has_both_endings(text) and not any(map(_has_both_endings, sides)):
-        return True
-    if language is PYTHON:
-        is_late = _has_late_coding(text) and not any(map(_has_late_coding, sides))
-        return is_late or (not compiles(text) and all(map(compiles, sides)))
-    if language is CMAKE:
-        return _has_nested_call(text) and not any(map(_has_nested_call, sides))
-    if not (language.opens or language.continues):
-        return False
-    merged, *others = (sum(blocks_opened(t, language)) for t in (text, *sides))
-    return len({*others}) == 1 and merged not in others
+    language = language_of(path)
+    faults = [is_so for is_so, family in _FAULTS.items() if family in ("", language.family)]
+    return (
+        any(is_so(text) and not any(map(is_so, sides)) for is_so in faults)
+        or _leaves_a_pair_open(text, sides, language)
+        or _loses_or_doubles_a_line(text, sides)
+        or any(added_twice(path, [_bytes(one) for one in (*sides, text)]))
+    )
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _has_both_endings(text: str) -> bool:
+    """Return whether a file has both line endings (OctoPrint 86c0ecb005)."""
     return 0 < text.count("\r\n") < text.count("\n")
 
 
 def _has_late_coding(text: str) -> bool:
+    """Return whether a line that declares the encoding is behind others (OctoPrint b326efbc3c)."""
     return any(map(_CODING.match, text.split("\n", _HEAD)[2:_HEAD]))
+
+
+def _has_late_namespace(text: str) -> bool:
+    """Return whether an import comes before the namespace of its file (phpunit 6cf9705f09)."""
+    return _LATE_NAMESPACE.search(text) is not None
+
+
+def _has_nested_call(text: str) -> bool:
+    """Return whether a command begins within the brackets of another (openscad 69262c7dd8)."""
+    pairs = pairwise(tokens_of(text, CMAKE))
+    return any(two.text == "(" and one.depth and "\n" in one.lead for one, two in pairs)
+
+
+_FAULTS: dict[Callable[[str], bool], str] = {
+    _has_both_endings: "",
+    lambda text: not compiles(text): "python",
+    _has_late_coding: "python",
+    _has_late_namespace: "c",
+    _has_nested_call: "cmake",
+}
+"""What may be wrong with a file, and the languages in which it is wrong ("" stands for all)."""
+
+
+def _leaves_a_pair_open(text: str, sides: Sequence[str], language: Language) -> bool:
+    """Return whether the merge leaves more or fewer pairs open than all sides do.
+
+    In Ruby, an `end` came without its `if` (mastodon b6b68b44a1). Both sides of gnuradio 75b650ef25
+    end with an `#endif`, and the merge kept one.
+    """
+    merged, base, ours, theirs = (_left_open(one, language) for one in (text, *sides))
+    return any(
+        base[sign] == ours[sign] == theirs[sign] != merged[sign] for sign in {*merged, *base}
+    )
+
+
+def _left_open(text: str, language: Language) -> Counter[str]:
+    """Count how many brackets, conditions, blocks and tags a text opens, less those it closes."""
+    found = Counter({one: text.count(one) - text.count(two) for one, two in CLOSERS.items()})
+    found["#if"] = sum(2 * word.startswith("if") - 1 for word in _CONDITION.findall(text))
+    found["end"] = sum(blocks_opened(text, language)) if language.opens else 0
+    if language is TEXT:
+        for end, tag in _TAG.findall(text):
+            found[f"<{tag}>"] += -1 if end else 1
+    return found
+
+
+def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
+    """Return whether the merge has a line twice, or not at all, that each side has once.
+
+    Upstream moved a line, and the patch added one before it: the line was at both places
+    (qutebrowser 6c8e073dc8). The comment behind an item that one side removes was lost (OctoPrint
+    c84d39a803). A line in another layout is not lost.
+    """
+    merged, *others = (Counter(map(str.strip, one.split("\n"))) for one in (text, *sides))
+    once = (line for line, n in others[0].items() if n == others[1][line] == others[2][line] == 1)
+    off = [(merged[line], bare(_bytes(line))) for line in once if merged[line] != 1]
+    return any(
+        is_telling(line) and (n > 1 or line.rstrip(b",") not in bare(_bytes(text)))
+        for n, line in off
+    )
 
 
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
@@ -297,12 +373,6 @@ def _repeated(text: str, language: Language) -> Counter[str]:
             repeated[said] += 1
         seen[-1] |= {said} - {""}
     return repeated
-
-
-def _has_nested_call(text: str) -> bool:
-    """Return whether a command of CMake begins a line between the brackets of another command."""
-    pairs = pairwise(tokens_of(text, CMAKE))
-    return any(two.text == "(" and one.depth and "\n" in one.lead for one, two in pairs)
 
 
 _NEW_CHAINS = ("try", "let", "guard")

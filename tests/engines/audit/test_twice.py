@@ -172,6 +172,14 @@ def test_the_sides_are_not_read_for_what_the_base_defines_twice(
             "retry() {\n  v\n}\n", "retry() {\n  w\n}\n", ["retry"]),
         "rust": ("t.rs", "{}fn a() {{\n}}\n\nfn b() {{\n}}\n\nfn c() {{\n}}\n{}",
             "pub fn max(x: u8) {\n}\n", "fn max(x: u8) {\n}\n", ["fn max"]),
+        "php": ("t.php", "class A {{\n{}  function a() {{\n  }}\n  function b() {{\n  }}\n{}}}\n",
+            "  public function is() {\n  }\n", "  private function is(int $x) {\n  }\n",
+            ["function is"]),
+        "java": ("T.java", "class A {{\n{}  public int a() {{\n  }}\n  int b() {{\n  }}\n{}}}\n",
+            "  public int is() {\n  }\n", "  public int is() {\n  }\n", ["public int is()"]),
+        "java-with-other-parameters": ("T.java",
+            "class A {{\n{}  public int a() {{\n  }}\n  int b() {{\n  }}\n{}}}\n",
+            "  public int is() {\n  }\n", "  public int is(int x) {\n  }\n", []),
     },
 )  # fmt: skip
 def test_what_both_sides_add_to_a_block_is_told(

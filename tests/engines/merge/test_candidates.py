@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.merge.resolve import candidates_of
+from patchmgr.engines.merge.resolve import candidates_of, choose
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from tests.engines.merge.marked import marked
 from tests.tables import table
@@ -18,12 +18,38 @@ def test_the_pieces_are_the_file_again() -> None:
     assert set(sides[1:3]) <= texts
 
 
-def test_no_two_candidates_of_a_region_have_the_same_text() -> None:
-    sides = marked("", "    b = 2\n", "    c = 3\n", before=BEFORE, after=AFTER)
-    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
+def test_no_two_choices_for_a_region_have_the_same_text() -> None:
+    for ours, theirs in (
+        ("    b = 2\n", "    c = 3\n"),
+        ("\n\nport = 1\n", "\n\nclass A:\n    b = 2\n"),
+    ):
+        sides = marked("", ours, theirs, before=BEFORE, after=AFTER)
+        found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
+        assert found is not None
+        texts = [one.candidate.text for one in choose(found)[0].ranked]
+        assert len(set(texts)) == len(texts)
+
+
+@table(
+    ("head", "tail", "both"),
+    [
+        ("\n\n", "", "\n\nb = 1\n\n\na = 1\n"),
+        ("", "\n", "b = 1\n\na = 1\n\n"),
+        ("", "", "b = 1\na = 1\n"),
+    ],
+)
+def test_insertions_of_both_sides_keep_the_empty_lines_between_them(
+    head: str, tail: str, both: str
+) -> None:
+    base, ours, theirs = (
+        f"x\n{one}z\n" for one in ("", f"{head}a = 1\n{tail}", f"{head}b = 1\n{tail}")
+    )
+    text = "<<<<<<< ours\na = 1\n||||||| base\n=======\nb = 1\n>>>>>>> theirs\n"
+    found = candidates_of(Texts(base, ours, theirs), "CHANGES", f"x\n{head}{text}{tail}z\n")
     assert found is not None
-    texts = [candidate.text for candidate in found.regions[0]]
-    assert len(set(texts)) == len(texts)
+    texts = {found.joined((one.text,)) for one in found.regions[0] if "b = 1" in one.text}
+    assert f"x\n{both}z\n" in texts
+    assert not any((head or tail) and "b = 1\na = 1\n" in one for one in texts)
 
 
 def test_each_candidate_has_the_same_features() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from patchmgr.engines.merge.candidate import Candidate
-from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.resolve import candidates_of
 from patchmgr.engines.merge.verify import bound_in, is_broken
 from patchmgr.engines.structure.sides import Texts
@@ -266,7 +265,15 @@ def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
         ("a.py", "x = 1y = 2\n", "x = 1\ny = 2\n", True),
         ("a.py", "x = 1y = 2\n", "x = 1z = 2\n", False),
         ("a.rb", "x\nend\n", "x\n", True),
-        ("a.md", "x(\n", "x\n", False),
+        ("a.md", "x(\n", "x\n", True),
+        ("a.md", "x(\n", "y(\n", False),
+        ("a.i", "#ifdef A\n#if B\n#endif\n", "#if B\n#endif\n", True),
+        ("a.xml", "<p>\n<br/>\n<p>\n</p>\n", "<p>\n</p>\n", True),
+        ("a.h", "vector<int> a;\n", "vector<long> a;\n", False),
+        ("a.php", "<?php\nuse A;\n\nnamespace B;\n", "<?php\nnamespace B;\n", True),
+        ("a.cs", "using A;\n\nnamespace B;\n", "using A;\nnamespace B;\n", False),
+        ("a.py", "here(1)\nx = 1\nhere(1)\n", "here(1)\n", True),
+        ("a.py", "here(1)\nx = 1\nhere(1)\n", "here(1)\nhere(1)\n", False),
         ("a.py", "#!/bin/py\n\n# coding: l1\n", "#!/bin/py\n# coding: l1\n", True),
         ("a.py", "\n\n\n# coding: l1\n", "\n\n# coding: l1\n", False),
         ("a.md", "x\r\ny\n", "x\ny\n", True),
@@ -274,4 +281,13 @@ def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
     ],
 )
 def test_a_whole_file_is_broken_if_no_side_is(path: str, text: str, side: str, is_so: bool) -> None:
-    assert is_broken(text, [side] * 3, language_of(path)) is is_so
+    assert is_broken(text, [side] * 3, path) is is_so
+
+
+def test_a_method_that_each_side_adds_at_another_place_breaks_the_file() -> None:
+    head, end = "class A {\n", "}\n"
+    old, new = "    public int a() {\n    }\n", "    public int b() {\n    }\n"
+    sides = (f"{head}{old}{end}", f"{head}{new}{old}{end}", f"{head}{old}{new}{end}")
+    assert is_broken(f"{head}{new}{old}{new}{end}", sides, "A.java")
+    other = new.replace("b()", "b(int c)")
+    assert not is_broken(f"{head}{new}{old}{other}{end}", sides, "A.java")

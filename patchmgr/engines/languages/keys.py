@@ -1,0 +1,136 @@
+"""Find keys, cases, functions and sections that a block of a file may have only once.
+
+A file is read line by line, and blocks are found by indentation. Python and C++ have readers of
+their own; in C++, only the cases of a `switch` are found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.languages.file_types import CXX_LANGUAGES, language
+from patchmgr.engines.languages.words import indentation
+from patchmgr.formats.late_patterns import late_pattern
+
+_CASE = rb"(case\b[ \t]*[^\s:][^:\n]*|default)[ \t]*:(?!:)"
+_KEY = rb"(?:pub[ \t]+)?([\"'][^\"'\n]*[\"']|[\w.$@/-]+)\??[ \t]*(?::(?![:=])|=>)"
+_FUNCTION = (
+    rb"(?:(?:export|default|async|pub|public|private|protected|static|final|abstract)[ \t]+)*"
+    rb"((?:fn|func|function)\b[^\n(]*(?:\([^)\n]*\)[ \t]*)?\w+)[(<\[]"
+)
+_METHOD = (  # with its parameters, because there may be several methods of one name
+    rb"((?:(?:public|private|protected|internal|static|final|abstract|override|virtual|async|suspend"
+    rb"|open|fun|func|def)[ \t]+)+[^=;(){}]*\w[ \t]*\([^;{}=]*\))[^;=]*$"
+)
+_SHELL = rb"(?:function[ \t]+)?(\w+)[ \t]*\(\)[ \t]*\{"
+_SECTION = rb"(\[[^\]\n]+\])[ \t]*$|([\w.-]+)[ \t]*[=:]"
+_CODE = late_pattern(rb"%b|%b|%b" % (_CASE, _FUNCTION, _KEY))
+_METHODS = late_pattern(rb"%b|%b" % (_CASE, _METHOD))
+_DATA = late_pattern(_KEY)
+_READ_BY = {
+    **dict.fromkeys(("JSON", "YAML"), _DATA),
+    **dict.fromkeys(("Go", "JavaScript", "Rust", "TypeScript"), _CODE),
+    **dict.fromkeys(("C#", "Dart", "Groovy", "Java", "Kotlin", "Scala", "Swift"), _METHODS),
+    **dict.fromkeys(CXX_LANGUAGES, late_pattern(_CASE)),
+    "INI": late_pattern(_SECTION),
+    "PHP": late_pattern(rb"%b|%b" % (_CASE, _FUNCTION)),
+    "Shell": late_pattern(_SHELL),
+}
+_REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
+
+
+class _Line(Struct, frozen=True):
+    """A line of a file: its number (from 1), its text, and the blocks around it.
+
+    `block` is the number of the line that begins the innermost block, or 0. `around` holds the
+    texts of the lines that begin the blocks, to find the same blocks in other versions of the file.
+    """
+
+    number: int
+    text: bytes
+    block: int
+    around: tuple[bytes, ...]
+
+
+_Given = tuple[_Line, bytes]
+"""A line that defines a key, and the key."""
+
+
+class _Open(Struct):
+    """A line that may begin a block.
+
+    `switch` is the line number of the `switch` that a `case` belongs to. For other lines, it is
+    `number`.
+    """
+
+    indent: int
+    number: int
+    text: bytes
+    switch: int
+
+
+def added_twice(path: str, contents: Sequence[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
+    """Yield the keys that each side adds once to the same block, with their two lines in the merge.
+
+    `contents` are the file in base, ours, theirs and the merge.
+    """
+    pattern = _READ_BY.get(language(path))
+    if pattern is None or any(b"\0" in content for content in contents):
+        return
+    if not _may_clash(contents, pattern):
+        return
+    sides = [tuple(_keys(_lines(content), pattern)) for content in contents]
+    for (one, name), (other, _) in _added_by_both(sides):
+        yield (one.number, other.number), name
+
+
+def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes]) -> bool:
+    """Return whether both sides may add the same key, judged by their new lines alone."""
+    base, *sides = (set(content.splitlines()) for content in contents[:3])
+    added = ([_Line(0, line.strip(), 0, ()) for line in side - base] for side in sides)
+    ours, theirs = ({name for _, name in _keys(lines, pattern)} for lines in added)
+    return not ours.isdisjoint(theirs)
+
+
+def _lines(content: bytes) -> Iterator[_Line]:
+    """Yield the lines of a file that are neither empty nor a comment."""
+    around: list[_Open] = []
+    for number, raw in enumerate(content.splitlines(), 1):
+        text = raw.strip()
+        if not text or text.startswith(_REMARKS):
+            continue
+        indent = indentation(raw)
+        if not indent and (text.startswith(b"---") or re.fullmatch(rb"\[[^\]]+\]", text)):
+            indent = -1  # a document of YAML, or a section of an INI file
+        beside = None
+        while around and around[-1].indent >= indent:
+            beside = around.pop()
+        is_case = text.startswith((b"case ", b"default:"))
+        switch = around[-1].number if around else 0
+        if is_case and beside is not None and beside.indent == indent:
+            switch = beside.switch
+        yield _Line(number, text, switch, tuple(one.text for one in around))
+        around.append(_Open(indent, number, text, switch if is_case else number))
+
+
+def _keys(lines: Iterable[_Line], pattern: re.Pattern[bytes]) -> Iterator[_Given]:
+    """Yield the lines that define a key, each with the key."""
+    for line in lines:
+        found = pattern.match(line.text)
+        if found is not None and (name := next(filter(None, found.groups()), b"")):
+            yield line, name
+
+
+def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:
+    """Yield the two lines of each key that each side adds once to the same block."""
+    base, ours, theirs = (Counter((line.around, name) for line, name in side) for side in sides[:3])
+    found = defaultdict[tuple[int, bytes], list[_Given]](list)
+    for line, name in sides[3]:
+        key = line.around, name
+        if not base[key] and ours[key] == theirs[key] == 1:
+            found[line.block, name].append((line, name))
+    yield from (each for each in found.values() if len(each) == 2)
