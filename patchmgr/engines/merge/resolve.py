@@ -183,7 +183,7 @@ def _is_newer_first(region: Region, around: Surroundings) -> bool:
     """
     old, ours, theirs = region.changed
     after = region.ours[len(region.ours) - region.after :], around.after.split("\n")
-    next_one = max(map(_version, after), key=bool)
+    next_one = next(filter(None, map(_version, after)), ())
     return around.language is TEXT and not old and _version(ours) > _version(theirs) > next_one > ()
 
 

@@ -269,7 +269,7 @@ def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
         ("a.md", "x(\n", "y(\n", False),
         ("a.i", "#ifdef A\n#if B\n#endif\n", "#if B\n#endif\n", True),
         ("a.xml", "<p>\n<br/>\n<p>\n</p>\n", "<p>\n</p>\n", True),
-        ("a.h", "vector<int> a;\n", "vector<long> a;\n", False),
+        ("a.h", "vector<int> a;\nhere(1);\n", "here(1);\n", False),
         ("a.php", "<?php\nuse A;\n\nnamespace B;\n", "<?php\nnamespace B;\n", True),
         ("a.cs", "using A;\n\nnamespace B;\n", "using A;\nnamespace B;\n", False),
         ("a.py", "here(1)\nx = 1\nhere(1)\n", "here(1)\n", True),
