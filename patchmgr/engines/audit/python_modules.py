@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, is_among, parts_of
+from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, is_among
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in, imported_names
 from patchmgr.engines.structure.python_tree import (
@@ -80,12 +79,10 @@ class Module:
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
         """Return the top-level statements that contain any of the given lines, and perhaps others.
 
-        `lines` must be sorted. Of the members of a class, only the first one and those that contain
-        any of the lines are included.
+        `lines` must be sorted.
         """
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
-        short = ((_shortened(block, lines), block) for block in blocks)
-        read = (self._definition(some) or self._definition(block) for some, block in short)
+        read = map(self._definition, blocks)
         return sorted([*self._rest, *filter(None, read)], key=lambda node: node.lineno)
 
     def _definition(self, block: _Block) -> ast.stmt | None:
@@ -136,16 +133,6 @@ def read_module(path: str, text: str) -> Module | None:
         return Module(path, text, rest, found)
     tree = parse_python(text)
     return None if tree is None else Module(path, text, tree, ())
-
-
-def _shortened(block: _Block, lines: Sequence[int]) -> _Block:
-    """Blank out all members of a class, except the first and those on the given lines."""
-    text = block.text.split("\n")
-    for start, part in parts_of(block.text)[1][1:]:
-        end = start + part.removesuffix("\n").count("\n") + 1
-        if not is_among(lines, block.first + start, block.first + end - 1):
-            text[start:end] = [""] * (end - start)
-    return replace(block, text="\n".join(text))
 
 
 def _imported(body: Sequence[ast.stmt]) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:

@@ -51,12 +51,3 @@ def test_a_definition_is_read_by_its_name(text: str, name: str, line: int | None
 
 def test_a_module_whose_other_statements_do_not_parse_is_not_read() -> None:
     assert read_module("m.py", "def f(): pass\nx = = 1\n") is None
-
-
-def test_of_a_class_the_members_on_the_lines_are_read() -> None:
-    text = "class C(B):\n    x = 1\n\n    def f(self):\n        pass\n\n    def g(self): pass\n"
-    for lines, members in (([1], "x"), ([5], "x f"), ([7], "x g")):
-        (node,) = read(text).statements_on(lines)
-        assert isinstance(node, ast.ClassDef)
-        named = {getattr(each, "name", "x"): each.lineno for each in node.body}
-        assert named == {name: {"x": 2, "f": 4, "g": 7}[name] for name in members.split()}
