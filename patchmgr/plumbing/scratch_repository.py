@@ -30,6 +30,7 @@ class MadeBlobs(Closing):
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - until it is closed
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
+        self._owner = os.getpid()
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
@@ -47,6 +48,7 @@ class MadeBlobs(Closing):
         """Add content; raise OSError if the disk is full."""
         if name in self._places:
             return
+        assert os.getpid() == self._owner  # a forked process shares the file, but not its end
         written = 0
         while written < len(content):
             written += os.pwrite(self._file.fileno(), content[written:], self._end + written)

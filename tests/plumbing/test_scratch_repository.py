@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.plumbing import scratch_repository
+from patchmgr.plumbing.background import Beside
 from patchmgr.plumbing.scratch_repository import FEW, MOST, MadeBlobs, ReadAhead, Scratch
 from tests.conftest import Repository
 
@@ -128,3 +129,11 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         with pytest.raises(OSError, match="No space left"):
             made.add("a", b"x" * 100)
         assert "a" not in made
+
+
+def test_a_forked_process_adds_no_blob_to_the_shared_file(tmp_path: Path) -> None:
+    with MadeBlobs(tmp_path) as made:
+        added = Beside(lambda: made.add("1" * 40, b"forked"), lambda: made.add("2" * 40, b"own"))
+        added()
+        assert made.get("2" * 40) == b"own"
+        assert "1" * 40 not in made
