@@ -549,24 +549,29 @@ def _joins_lines(conflict: Conflict, made: Made) -> bool:
     at the end of one line (qutebrowser 2963de3d92).
     """
     language = conflict.around.language
-    if language.layout == "signs":
-        return False
-    new, *sides = (
-        {*_lines_and_comments(text, language)}
-        for text in (made.text, *map("".join, conflict.region.sides))
+    texts = (made.text, *map("".join, conflict.region.sides))
+    return language.layout != "signs" and any(
+        _joins_two(*({*parts(text, language)} for text in texts)) for parts in (_lines, _comments)
     )
+
+
+def _joins_two(merged: set[str], *sides: set[str]) -> bool:
+    """Return whether a text consists of two others, which are on the sides."""
     known = set[str]().union(*sides)
-    said = {line for line in known if _WORD.search(line)}
+    said = {one for one in known if _WORD.search(one)}
     return any(
-        line[:at] in said and line[at:].lstrip() in said
-        for line in new - known
-        for at in range(1, min(len(line), _LONGEST))
+        one[:at] in said and one[at:].lstrip() in said
+        for one in merged - known
+        for at in range(1, min(len(one), _LONGEST))
     )
 
 
-def _lines_and_comments(text: str, language: Language) -> Iterator[str]:
-    yield from (line.strip() for line in lines_of(text))
-    yield from (token.text for token in tokens_of(text, language) if token.kind == "comment")
+def _lines(text: str, _: Language) -> Iterator[str]:
+    return (line.strip() for line in lines_of(text))
+
+
+def _comments(text: str, language: Language) -> Iterator[str]:
+    return (token.text for token in tokens_of(text, language) if token.kind == "comment")
 
 
 def _loses_a_condition(conflict: Conflict, made: Made) -> bool:
