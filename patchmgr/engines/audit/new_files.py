@@ -11,7 +11,7 @@ from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.model.audit import AuditFinding
 
-_PATH = re.compile(rb"[\w.+/-]*\w\.\w+")
+_PATH = re.compile(rb"(?<![\w.+/-])[\w.+/-]*\w\.\w+")  # once for each run: a line may be long
 _QUOTED = re.compile(rb"""(?<=["'])%b(?=["'])""" % _PATH.pattern)
 _NUMBER = re.compile(r"V?(\d{2,}|(?<=V)\d)(?=[_.-])")
 _FEWEST_NUMBERED = 2  # files that show that a folder numbers its files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from patchmgr.engines.audit.new_files import (
@@ -55,6 +56,13 @@ def test_a_path_that_upstream_no_longer_has_is_told(
     findings = found((gone_paths,), BASE, {**BASE, path: line + b"\n"}, upstream)
     assert [finding.symbol for finding in findings] == ([told] if told else [])
     assert not any(finding.is_certain for finding in findings)
+
+
+def test_a_long_line_is_read_once() -> None:
+    start = time.process_time()
+    edited = {**BASE, "notes.txt": b"x" * 100_000 + b"\n"}
+    assert not found((gone_paths,), BASE, edited, {})
+    assert time.process_time() - start < 5
 
 
 @table(
