@@ -192,8 +192,7 @@ def cxx_tokens(text: str) -> Iterator[Token]:
         yield Token("eol", "", end.lead, 0)
 
 
-_LINE_END = r"(?:[ \t]*\\)?\r?\n"  # a backslash continues a macro on the next line
-_BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
+_LINE_END = re.compile(r"(?:[ \t]*\\)?\r?\n")  # a backslash continues a macro on the next line
 
 
 def framed(lines: Sequence[str], language: Language) -> str:
@@ -204,13 +203,17 @@ def framed(lines: Sequence[str], language: Language) -> str:
     text = "".join(lines)
     if language.layout != "signs" or not text:
         return text
-    end = _BEHIND.search(text)
-    return "\n" + text if end is None else end[0] + text[: end.start()]
+    if not text.endswith("\n"):
+        return "\n" + text
+    rest = text[:-1].removesuffix("\r")
+    if rest.endswith("\\"):
+        rest = rest[:-1].rstrip(" \t")
+    return text[len(rest) :] + rest
 
 
 def unframed(text: str, language: Language) -> str:
     """Undo `framed`: move the line feed at the start of the text back to its end."""
     if language.layout != "signs" or not text:
         return text
-    end = _BEFORE.match(text)
+    end = _LINE_END.match(text)
     return text + "\n" if end is None else text[end.end() :] + end[0]

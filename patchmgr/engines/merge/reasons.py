@@ -514,8 +514,9 @@ def _stammered(text: str, language: Language) -> set[str]:
             same = 0
             for n, is_same in enumerate(map(eq, words, words[size:])):
                 same = same + 1 if is_same else 0
-                if same >= size and any(map(str.isidentifier, words[n + 1 : n + 1 + size])):
-                    found.add(" ".join(words[n + 1 : n + 1 + size]))
+                # As the run goes on, its phrases have the same words, in turn.
+                if same == size and any(map(str.isidentifier, words[n + 1 : n + 1 + size])):
+                    found.add(" ".join(sorted(words[n + 1 : n + 1 + size])))
     return found
 
 

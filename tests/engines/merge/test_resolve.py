@@ -19,6 +19,7 @@ from patchmgr.engines.merge.resolve import (
 )
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.outcome import Reliability
+from tests.engines.merge.marked import marked
 from tests.tables import table
 
 BASE = "import a\nimport z\n"
@@ -170,3 +171,12 @@ def test_the_points_of_the_package_say_each_thing_once() -> None:
         least = [step.likelihood for step in steps]
         assert least == sorted(least, reverse=True)
         assert all(0 <= step.right <= step.of for step in steps)
+
+
+@table(
+    ("path", "line"),
+    [("a.c", " " * 1_000_000 + "x();\n"), ("a.txt", "a." * 20_000 + "\n")],
+)
+def test_a_very_long_line_takes_no_long_time(path: str, line: str) -> None:
+    *texts, text = marked("one();\n", "two();\n", f"{line}one();\n")
+    assert resolve(Texts(*texts), path, text.encode()) is not None
