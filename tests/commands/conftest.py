@@ -82,16 +82,20 @@ def invoke(*arguments: str | Path) -> Answer:
     return Answer(int(ended.value.code or 0), out.text(), err.text())
 
 
+def checked(*arguments: str | Path, code: int = 0, at: Path | None = None) -> Answer:
+    """Run `patchmgr ARGUMENTS…`, in a folder if one is given, and check its exit code."""
+    with pytest.MonkeyPatch.context() as patched:
+        if at is not None:
+            patched.chdir(at)
+        answer = invoke(*arguments)
+    assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
+    return answer
+
+
 @pytest.fixture
 def run() -> Run:
-    """Return a function that runs `patchmgr ARGUMENTS…` and asserts the exit code."""
-
-    def call(*arguments: str | Path, code: int = 0) -> Answer:
-        answer = invoke(*arguments)
-        assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
-        return answer
-
-    return call
+    """Return a function that runs `patchmgr ARGUMENTS…` and checks its exit code."""
+    return checked
 
 
 @dataclass(frozen=True)

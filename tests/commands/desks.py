@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.commands.conftest import Answer, invoke
+from tests.commands.conftest import Answer, checked
 from tests.commands.scenes import PARTS, Picture, Stage, picture
 from tests.conftest import Repository, once
 
@@ -33,14 +32,7 @@ class Hands:
 
     def run(self, *arguments: str | Path, code: int = 0) -> Answer:
         """Run a command in the checkout, and check its exit code."""
-        before = Path.cwd()
-        os.chdir(self.root)
-        try:
-            answer = invoke("-C", self.stage.root, *arguments)
-        finally:
-            os.chdir(before)
-        assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
-        return answer
+        return checked("-C", self.stage.root, *arguments, code=code, at=self.root)
 
     def write(self, files: Mapping[str, str | bytes | None]) -> None:
         """Write files in the checkout; None deletes one."""

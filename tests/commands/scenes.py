@@ -16,7 +16,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tests.commands.conftest import Answer, invoke
+from tests.commands.conftest import Answer, checked, invoke
 from tests.conftest import Repository, copy_folder
 
 LINES = [f"line {n}\n" for n in range(60)]
@@ -102,9 +102,7 @@ class Stage(Struct, frozen=True):
 
     def run(self, *arguments: str | Path, code: int = 0) -> Answer:
         """Run a command in the workspace and check its exit code."""
-        answer = invoke("-C", self.root, *arguments)
-        assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
-        return answer
+        return checked("-C", self.root, *arguments, code=code)
 
     def clone(self, name: str = "checkout", commit: str = "", branch: str = "work") -> Repository:
         """Return a clone with a commit (the pin by default) checked out on a branch, or on none."""

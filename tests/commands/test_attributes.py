@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import SCENE, Answer, Scene, invoke
+from tests.commands.conftest import SCENE, Answer, Scene, checked
 from tests.commands.scenes import one_line, picture
 from tests.conftest import Repository, once
 from tests.long import LONG
@@ -55,14 +54,7 @@ class Place:
 
     def run(self, *arguments: str | Path, code: int = 0) -> Answer:
         """Run a command on the checkout, and check its exit code."""
-        before = Path.cwd()
-        os.chdir(self.checkout.root)
-        try:
-            answer = invoke("-C", self.scene.root, *arguments)
-        finally:
-            os.chdir(before)
-        assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
-        return answer
+        return checked("-C", self.scene.root, *arguments, code=code, at=self.checkout.root)
 
     def edit(self, old: str, new: str) -> None:
         """Edit `f.x` as an editor does that keeps the encoding and the line ends."""

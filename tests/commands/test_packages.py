@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Answer, invoke
+from tests.commands.conftest import Answer, checked, invoke
 from tests.commands.scenes import one_line, text, unchanged
 from tests.conftest import Repository, once
 
@@ -58,9 +58,7 @@ class Shop:
 
     def run(self, *arguments: str | Path, code: int = 0) -> Answer:
         """Run a command in the workspace and check its exit code."""
-        answer = invoke("-C", self.root, *arguments)
-        assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
-        return answer
+        return checked("-C", self.root, *arguments, code=code)
 
     def refuses(self, *arguments: str | Path, code: int = 1) -> str:
         """Check that a command changes nothing; return the one line that says why."""

@@ -248,15 +248,7 @@ DATES = [
     ("1767229323 +9900", None),
     ("99999999999 +0000", None),
     ("-5 +0000", None),
-]
-
-
-@table(("text", "raw"), DATES, ids=[text or "empty" for text, _ in DATES])
-def test_a_date_is_read_or_not(text: str, raw: str | None) -> None:
-    assert parse_date(text) == raw
-
-
-LOG_DATES = [
+    # Of git log, and of date.
     ("Sun Jan 27 01:04:25 2019 -0500", "1548569065 -0500"),
     ("Mon Oct  7 15:10:46 UTC 2013", "1381158646 +0000"),
     ("Mon Oct 7 15:10:46 EST 2013", "1381176646 -0500"),
@@ -266,8 +258,8 @@ LOG_DATES = [
 ]
 
 
-@table(("text", "raw"), LOG_DATES)
-def test_dates_of_git_log_and_of_date_are_read(text: str, raw: str | None) -> None:
+@table(("text", "raw"), DATES, ids=[text or "empty" for text, _ in DATES])
+def test_a_date_is_read_or_not(text: str, raw: str | None) -> None:
     assert parse_date(text) == raw
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 from patchmgr.model.outcome import ConflictKind
 from patchmgr.model.resolving import Choice, OpenConflict, Resolving, Taken
@@ -46,6 +47,10 @@ def undo(state: Resolving) -> Resolving:
     return state.undone()
 
 
+def after(steps: tuple[Do, ...]) -> Resolving:
+    return reduce(lambda state, do: do(state), steps, START)
+
+
 @table(
     "steps, name",
     {
@@ -63,10 +68,7 @@ def undo(state: Resolving) -> Resolving:
     },
 )
 def test_a_person_is_at_a_region(steps: tuple[Do, ...], name: str | None) -> None:
-    state = START
-    for one in steps:
-        state = one(state)
-    assert state.name == name
+    assert after(steps).name == name
 
 
 @table(
@@ -84,10 +86,7 @@ def test_a_person_is_at_a_region(steps: tuple[Do, ...], name: str | None) -> Non
 def test_a_choice_is_of_the_region_and_can_be_undone(
     steps: tuple[Do, ...], choices: dict[str, Choice]
 ) -> None:
-    state = START
-    for one in steps:
-        state = one(state)
-    assert state.choices == choices
+    assert after(steps).choices == choices
 
 
 @table(
@@ -102,10 +101,7 @@ def test_a_choice_is_of_the_region_and_can_be_undone(
     },
 )
 def test_what_is_accepted_or_left_out_is_not_asked_again(steps: tuple[Do, ...], left: str) -> None:
-    state = START
-    for one in steps:
-        state = one(state)
-    assert "".join(one.order.id for one in state.left) == left
+    assert "".join(one.order.id for one in after(steps).left) == left
 
 
 def test_a_conflict_says_which_regions_are_open() -> None:
