@@ -126,7 +126,8 @@ def _tell_solved(verb: str, session: Session, solved: Sequence[Recorded]) -> Non
 def propose(
     name: Id,
     file: Annotated[
-        Path | None, option("--file FILE", "Has the resolved file, or only the resolved lines.")
+        Path | None,
+        option("--file FILE", "Read the resolved file or the resolved lines from FILE."),
     ] = None,
     candidate: Annotated[
         int | None,

@@ -36,7 +36,7 @@ def check(
     names: Names = None,
     run: Annotated[bool, option("--run", "Also run the series' check commands.")] = False,
     command: Annotated[
-        list[str], option("--command NAME", "Run only this command; repeatable.")
+        list[str], option("--command NAME", "Run only this check command; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     workspace: Annotated[
         bool, option("--workspace", "Check only the files of the workspace itself.")

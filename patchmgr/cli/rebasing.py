@@ -49,7 +49,7 @@ def rebase(
     names: Names = None,
     onto: Annotated[
         list[str],
-        option("--onto REF|A..B", "The upstream state; several, or A..B, with --dry-run."),
+        option("--onto REF|A..B", "Rebase onto REF; with --dry-run, several REFs or A..B."),
     ] = [],  # noqa: B006 - typer copies it
     every: Annotated[
         str | None,
@@ -84,7 +84,7 @@ def rebase(
     ] = None,
     other_edits: Annotated[
         str | None,
-        option("--other-edits patch|new|none", "Where edits outside the conflicts go."),
+        option("--other-edits patch|new|none", "What to do with edits outside the conflicts."),
     ] = None,
     resolver: Annotated[
         str | None, option("--resolver CMD", "Run CMD to resolve each conflict.")
@@ -101,7 +101,8 @@ def rebase(
         bool, noted("wants_detail", "--show-conflicts", "Print the conflicts with git's markers.")
     ] = False,
     format_: Annotated[
-        str, option("--format terminal|markdown", "The format of the table of targets.")
+        str,
+        option("--format terminal|markdown", "With --dry-run: the format of the table of results."),
     ] = "terminal",
     confidence: Confidence = None,
 ) -> None:
@@ -151,7 +152,7 @@ def rebase(
             raise UsageError("--every and --format need --onto")
         targets = commands.rebase.read_targets(onto, every)
         if not Given.is_dry_run:
-            raise UsageError("several targets need --dry-run")
+            raise UsageError("several --onto, a range A..B, --every and --format need --dry-run")
         outcomes = commands.rebase.rebase_onto_many(
             session, names or (), targets=targets, options=options
         )
@@ -255,7 +256,7 @@ def decide(
     verdict: Annotated[str | None, argument("absorbed|needed")] = None,
     by: Annotated[
         str,
-        option("--by PR|COMMIT|TEXT", "The upstream change that has PATCH, or TEXT as the reason."),
+        option("--by PR|COMMIT|TEXT", "The reason: an upstream change, or any text."),
     ] = "",
     series: Annotated[str | None, option("--series S", "The series that contains PATCH.")] = None,
     list_: Annotated[bool, option("--list", "List the decisions.")] = False,

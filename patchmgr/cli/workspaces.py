@@ -72,7 +72,9 @@ def init(
 def upstream_add(
     name: str,
     git: Annotated[str | None, option("--git URL", "The URL or path of a git repository.")] = None,
-    package: Annotated[str | None, option("--package NAME", "A package on the index.")] = None,
+    package: Annotated[
+        str | None, option("--package NAME", "The name of a package on the package index.")
+    ] = None,
     archive: Annotated[
         str | None,
         option("--archive FILE|URL", "An archive or a folder, read again at each fetch."),
@@ -83,7 +85,7 @@ def upstream_add(
     ] = None,
     branch: Annotated[str | None, option("--branch B", "The branch to track.")] = None,
     reference: Annotated[
-        Path | None, option("--reference DIR", "Borrow the objects of this clone.")
+        Path | None, option("--reference DIR", "Borrow git objects from this clone.")
     ] = None,
 ) -> None:
     """Add an upstream: a git repository, a package, or an archive.

@@ -113,7 +113,7 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
         return tuple(found.values())
     hint = f"patchmgr rebase {series} --onto REF --dry-run"
     raise PatchmgrError(
-        "no-finding", f"the last rebase of {series} left nothing undecided in {patch}", hint
+        "no-finding", f"the last rebase of {series} left nothing to decide about {patch}", hint
     )
 
 

@@ -92,5 +92,5 @@ def _tool_file(workspace: Workspace, item: Waiting, before: bytes | None) -> Too
     known = Memory(workspace).get(item.conflict)
     if known is None or known.kind is not RecordKind.FILE:
         hint = "resolve the file by hand, then run: patchmgr rebase --continue"
-        raise UsageError(f"the sides of {item.file} are not recorded", hint)
+        raise UsageError(f"the versions of {item.file} to merge are not recorded", hint)
     return ToolFile(item.path, known.base, known.ours, known.theirs, before)

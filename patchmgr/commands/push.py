@@ -114,7 +114,7 @@ def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: 
 def _pop(opened: OpenSeries, kept: int) -> Pushed:
     went = opened.names[kept:]
     if not went:
-        raise PatchmgrError("no-patch", f"{opened.top} is already the top")
+        raise PatchmgrError("no-patch", f"{opened.top} is already the top patch")
     revision = Revision(opened.names[:kept], opened.states[kept], discards=opened.options.is_forced)
     return _made(opened, revision, went=tuple(reversed(went)))
 

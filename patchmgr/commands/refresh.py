@@ -314,7 +314,7 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
         f"to put the edit into {each}: patchmgr refresh --patch {each}" for each in others[-1:]
     ]
     return PatchmgrError(
-        "overlap", message, *hints, f"to make {name} the top: patchmgr goto {name}"
+        "overlap", message, *hints, f"to make {name} the top patch: patchmgr goto {name}"
     )
 
 

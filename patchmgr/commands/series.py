@@ -47,7 +47,7 @@ def _new_record(
     if lower is None and (upstream is None or base is None):
         verb = f"patchmgr series new {name}"
         hints = (f"{verb} --upstream U --base REF", f"or, on another series: {verb} --on SERIES")
-        raise UsageError("a new series needs an upstream and one of its states", *hints)
+        raise UsageError("a new series needs an upstream and the state to pin", *hints)
     upstream = upstream or (lower.upstream if lower else "")
     if lower is not None and base is None:
         record = SeriesRecord(name, upstream, lower.pin, on)

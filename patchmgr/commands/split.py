@@ -151,7 +151,8 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
     change = step.change
     if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
         why = "is added, moved, copied or deleted, so its hunks cannot be chosen"
-        raise UsageError(f"{shown(change.path)} {why}: choose the file", f"--file {change.path}")
+        hint = f"choose the whole file: --file {change.path}"
+        raise UsageError(f"{shown(change.path)} {why}", hint)
     rest = set(range(len(change.hunks))) - set(chosen)
     content = opened.scratch.read(step.base.blob)
     content, _, _ = take_in(content, change.hunks, step.positions, rest)

@@ -156,11 +156,11 @@ def _files(
 
 
 def _edited(path: str, operation: Operation, *, is_back: bool) -> PatchmgrError:
-    done = "" if is_back else " was undone"
+    done, verb = ("", "undo") if is_back else (" was undone", "redo")
     return PatchmgrError(
         "edited",
         f"{path} was edited after this operation{done}: {shown(operation.command)}",
-        f"copy the edit elsewhere and put the file back, or keep entry {operation.number}",
+        f"copy the edit elsewhere and restore the file, or do not {verb} entry {operation.number}",
     )
 
 

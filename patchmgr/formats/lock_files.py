@@ -63,7 +63,8 @@ def parse_lock(raw: bytes) -> Lock:
     number = top.get("format")
     if type(number) is int and number > LOCK_FORMAT:
         problem = f"{_FILE} has format {number} and was written by a newer patchmgr"
-        raise PatchmgrError("bad-lock", problem, f"this version reads format {LOCK_FORMAT}")
+        hint = f"install a newer patchmgr; this one reads format {LOCK_FORMAT}"
+        raise PatchmgrError("bad-lock", problem, hint)
     document = _converted(top, _Document, what=f"{_FILE}:")
     upstreams = {name: _upstream(name, table) for name, table in sorted(document.upstream.items())}
     series = {name: _series(name, table) for name, table in sorted(document.series.items())}

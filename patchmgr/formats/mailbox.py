@@ -88,7 +88,7 @@ def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
     is_mailbox = named.keys() >= _NEEDED and (end == len(lines) or is_blank(lines[end]))
     if hints := merge_hints(lines[end : end + 1]):
         raise PatchmgrError(
-            "bad-patch", f"Patch {shown(name)} has two versions of a header", *hints
+            "bad-patch", f"Patch {shown(name)} has conflict markers in its header", *hints
         )
     first = block[0].name if block else ""
     if not is_mailbox and not (

@@ -205,8 +205,8 @@ def edited(target: Installation, path: str, record: Record | None = None) -> Pat
     mending += " and repeat the command"
     return PatchmgrError(
         "edited-package",
-        f"{path} in {target.root} is neither the file that {name} {target.distribution.version} "
-        "contains nor the one that a series made of it",
+        f"{path} in {target.root} has content that is neither from {name} "
+        f"{target.distribution.version} nor from a series",
         f"make a patch of the edit: patchmgr import {site} --series {series}",
         f"or {keep_hint(series, site) if record else mending}",
     )

@@ -136,7 +136,7 @@ class ContentStore:
 
 
 def _forgotten(name: str) -> PatchmgrError:
-    message = f"content {name[:12]} of an older state is no longer kept"
+    message = f"the log no longer has the earlier content of a file ({name[:12]})"
     return PatchmgrError(
         "forgotten", message, "to list the operations that can still be undone: patchmgr log"
     )

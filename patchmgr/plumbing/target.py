@@ -216,7 +216,7 @@ class Target:
         if not name.isdigit():
             raise PatchmgrError(
                 "broken-target",
-                f"the record in {self.private} names {name!a}, which is not a number",
+                f"the record in {self.private} names the original {name!a}, which is not a number",
             )
         try:
             return (self.private / "originals" / name).read_bytes()
@@ -310,9 +310,9 @@ class Target:
         if back and moved:
             raise PatchmgrError(
                 self.fault,
-                f"{back[0]} in {self.root} was put back after a command was interrupted there, "
+                f"{back[0]} in {self.root} was restored after an interrupted command, "
                 f"but {moved[0]} was not",
-                "put back the other files of the change as well, then run the command again",
+                "restore the other files of that change as well, then run the command again",
             )
         return bool(back)
 

@@ -209,8 +209,8 @@ def read_edits(
         edits = find_edits(session, record, target)
         lost = f"neither RECORD nor the pin identifies the original of {', '.join(edits.unknown)}"
         if not edits.known:
-            but = f", or {lost}" if edits.unknown else ""
-            raise UsageError(f"no file of {what} was edited{but}")
+            but = f"; {lost}" if edits.unknown else ""
+            raise UsageError(f"no edited file of {what} was found{but}")
         if edits.unknown:
             say(f"Left out, because {lost}")
         if edits.unfit:

@@ -231,7 +231,7 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
     if len(packages) > 1:
         listed = shown(", ".join(packages))
         message = f"{folder} has patches for {len(packages)} npm packages: {listed}"
-        raise UsageError(message, "name the patch files of the package that you follow")
+        raise UsageError(message, "name the patch files of one package, not the folder")
 
 
 def read_source_file(path: Path) -> bytes:

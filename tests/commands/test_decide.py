@@ -185,7 +185,7 @@ def undecided(scene: Scene) -> Scene:
         "unknown": (("x.patch", "needed"), 2, "there is no patch x.patch"),
         "not-in-s": (("x.patch", "needed", "--series", "s"), 2, "there is no patch x.patch"),
         "series": ((PATCH, "needed", "--series", "t"), 2, "there is no series t"),
-        "no-finding": (("fork-change-2.patch", "needed"), 1, "nothing undecided"),
+        "no-finding": (("fork-change-2.patch", "needed"), 1, "nothing to decide"),
         "pull": ((PATCH, "needed", "--by", "99"), 2, "mentions pull request 99"),
         "commit": ((PATCH, "needed", "--by", "f" * 9), 2, "no commit fffffffff"),
         "by": ((PATCH, "needed", "--by", "\x1b"), 2, "one line of plain text"),

@@ -94,7 +94,7 @@ def test_an_edit_is_named_where_record_has_no_hash_to_tell_it_by(house: House) -
 
 def test_nothing_is_imported_without_edits_or_from_another_release(house: House) -> None:
     answer = house.shop.run("import", "--series", "s", "--site", house.site, code=2)
-    assert one_line(answer) == "no file of demo 1.0 was edited"
+    assert one_line(answer) == "no edited file of demo 1.0 was found"
     install(house.site, "1.1", {**DEMO, "demo/a.py": text(l2="theirs\n\n")})
     edit(house)
     assert "rebase s --onto v1.1" in imported(house, code=2)

@@ -101,7 +101,7 @@ def test_what_a_person_had_solved_comes_back_after_an_abort(desk: Hands) -> None
     assert "a.py was edited after this operation: " in one_line(desk.run("undo", code=1))
     told = desk.run("redo", code=1)
     assert "a.py was edited after this operation was undone: " in one_line(told)
-    assert "or keep entry" in told.err
+    assert "or do not redo entry" in told.err
 
 
 def test_a_rebase_names_the_checkout_that_has_the_old_patches(stage: Stage) -> None:
@@ -289,7 +289,7 @@ def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.Monkey
         ({"refs": [["/store", "refs/heads/main", None, "1" * 40]]}, 1, "cannot be read"),
         (
             {"files": [["series/w/one.patch", "0" * 64, "{one}"]], "targets": []}, 1,
-            "content 000000000000 of an older state is no longer kept",
+            "the log no longer has the earlier content of a file (000000000000)",
         ),
         (
             {"targets": [{"root": "{other}", "files": [], "before": None, "after": None}]}, 1,
@@ -327,7 +327,9 @@ def test_a_content_that_was_changed_is_not_put_back(desk: Hands) -> None:
     for path in folder.rglob("*"):
         if path.is_file():
             path.write_bytes(zlib.compress(b"other"))
-    assert "is no longer kept" in one_line(desk.run("undo", code=1))
+    assert "the log no longer has the earlier content of a file" in one_line(
+        desk.run("undo", code=1)
+    )
 
 
 def test_nothing_is_undone_in_a_new_workspace(tmp_path: Path) -> None:

@@ -314,7 +314,7 @@ def _egg_link(house: House) -> None:
         (lambda house: (info(house) / "RECORD").unlink(), "RECORD, which lists the files of"),
         (_egg, "which has no list of its files"),
         (lambda house: shutil.rmtree(info(house)), "demo is not installed in"),
-        (lambda house: put(house, "demo/new/deep.py", "mine\n"), "neither the file that demo 1.0"),
+        (lambda house: put(house, "demo/new/deep.py", "mine\n"), "neither from demo 1.0"),
         (lambda house: (info(house) / "RECORD").write_text('a\0b,x,\n"'), ""),
     ],
     ids=[

@@ -202,7 +202,7 @@ def _removed(house: House) -> None:
 def _partly_by_hand(house: House) -> None:
     house.series({A: OURS}, {"demo/b.py": OURS})
     (house.site / A).write_text(OURS + "# more\n")
-    assert "neither the file that demo 1.0" in house.refuses("apply")
+    assert "neither from demo 1.0" in house.refuses("apply")
     (house.site / A).write_text(OURS)
     assert house.verdicts() == ["unchanged"] * 2
     house.run("unapply")

@@ -180,7 +180,7 @@ def test_some_files_put_back_after_a_kill_stop_what_would_take_that_in(
     assert back != before
     answer = stage.run("verify", "s", "--to", small.root, code=1)
     assert "pkg/a.py in " in answer.err
-    assert "was put back after a command was interrupted there" in answer.err
+    assert "was restored after an interrupted command" in answer.err
     assert picture(small.root) == back
 
 

@@ -79,7 +79,7 @@ def test_push_and_pop_take_counts_and_goto_places(
     [
         (("push", "two"), 1, "two.patch is already pushed"),
         (("pop", "three"), 1, "three.patch is not pushed"),
-        (("pop", "two"), 1, "two.patch is already the top"),
+        (("pop", "two"), 1, "two.patch is already the top patch"),
         (("goto", "nine"), 2, "there is no patch nine"),
         (("goto", "9"), 2, "there is no patch number 9: the series has 3"),
         (("goto", "t"), 2, "t is ambiguous: several names start with it"),

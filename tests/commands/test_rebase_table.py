@@ -14,6 +14,7 @@ from tests.conftest import Repository, once
 from tests.tables import table
 
 RELEASES = ("--every", "release", "--dry-run")
+NEEDS_DRY_RUN = "several --onto, a range A..B, --every and --format need --dry-run"
 
 
 def verdict_table(document: Any, series: str = "s") -> dict[str, list[str]]:
@@ -150,8 +151,8 @@ EVERY = "--every must be 'release' or a number of commits"
 @table(
     ("options", "message"),
     [
-        (["--onto", "v1.1", "--onto", "v2.0"], "several targets need --dry-run"),
-        (["--onto", "v1.0..", "--every", "release"], "several targets need --dry-run"),
+        (["--onto", "v1.1", "--onto", "v2.0"], NEEDS_DRY_RUN),
+        (["--onto", "v1.0..", "--every", "release"], NEEDS_DRY_RUN),
         (["--onto", "v1.0..v2.0", "--dry-run"], "--onto A..B needs --every release or --every N"),
         (["--onto", "v1.1", *RELEASES], "--every needs a range: --onto A..B"),
         ([*RELEASES], "give exactly one of --onto REF, --continue, --skip and --abort"),

@@ -327,9 +327,7 @@ def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack)
             id="another-pin",
         ),
         pytest.param(["--on", "nobody"], 2, "there is no series nobody", id="no-such-series"),
-        pytest.param(
-            [], 2, "a new series needs an upstream and one of its states", id="on-nothing"
-        ),
+        pytest.param([], 2, "a new series needs an upstream and the state to pin", id="on-nothing"),
     ],
 )
 def test_a_series_stands_on_what_is_there(

@@ -199,9 +199,9 @@ REFUSED = {
     ),
     "an in-body date": (HEAD + "Subject: x\n\nDate: never\n\nx", "cannot be read: never"),
     "left in conflict by git": (
-        HEAD + "<<<<<<< a\nSubject: x\n=======\nSubject: y\n>>>>>>> b\n\n", "two versions"
+        HEAD + "<<<<<<< a\nSubject: x\n=======\nSubject: y\n>>>>>>> b\n\n", "markers in"
     ),
-    "a text that git left in conflict": ("<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", "two versions"),
+    "a text that git left in conflict": ("<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", "markers in"),
     "a NUL": (HEAD + "Subject: x\n\na\0b\n", "line 5: there is a NUL in the header"),
     "an encoded NUL": (HEAD + "Subject: =?utf-8?q?a=00?=\n\n", "a NUL in an encoded word"),
     "an encoded NUL in a name": (

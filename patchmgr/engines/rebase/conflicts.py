@@ -196,10 +196,10 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
     link = next((mode for mode in links if mode != GITLINK), None)
     if link is None:
         hint = "write one line: `Subproject commit` and the 40 hex digits of the commit"
-        raise PatchmgrError("bad-resolution", f"{path}: the content must name one commit", hint)
+        raise PatchmgrError("bad-resolution", f"{path}: a submodule must name one commit", hint)
     if not target or b"\n" in target or b"\0" in target:
         hint = "write this path alone, on one line"
         raise PatchmgrError(
-            "bad-resolution", f"{path}: the content must be the path that the link points to", hint
+            "bad-resolution", f"{path}: a symbolic link must be the path that it points to", hint
         )
     return Entry(link, blobs.add(target))

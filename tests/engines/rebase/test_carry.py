@@ -441,7 +441,7 @@ def test_a_solution_without_a_place_is_refused(changes: list[FilePatch], onto: F
 def test_a_solution_that_is_no_commit_is_refused() -> None:
     patch = patch_of("p", edited("m", submodule("1"), submodule("3")))
     run = Run({"m": submodule("1")}, {"m": submodule("2")})
-    with pytest.raises(PatchmgrError, match="m: the content must name one commit"):
+    with pytest.raises(PatchmgrError, match="m: a submodule must name one commit"):
         run.rebase(patch, solved={("p", "m"): b"<<<<<<< ours\n"})
 
 

@@ -56,11 +56,11 @@ def test_a_solution_is_a_file_or_a_link(
 @table(
     ("content", "side", "reason"),
     {
-        "link-to-nothing": (b"", link(b"a"), "must be the path that the link points to"),
-        "link-of-two-lines": (b"a\nb\n", link(b"a"), "must be the path that the link points to"),
-        "link-with-nul": (b"a\0b", link(b"a"), "must be the path that the link points to"),
-        "submodule-as-text": (NEW, submodule("1"), "must name one commit"),
-        "two-commits": (COMMIT_3 * 2, submodule("1"), "must name one commit"),
+        "link-to-nothing": (b"", link(b"a"), "must be the path that it points to"),
+        "link-of-two-lines": (b"a\nb\n", link(b"a"), "must be the path that it points to"),
+        "link-with-nul": (b"a\0b", link(b"a"), "must be the path that it points to"),
+        "submodule-as-text": (NEW, submodule("1"), "a submodule must name one commit"),
+        "two-commits": (COMMIT_3 * 2, submodule("1"), "a submodule must name one commit"),
     },
 )
 def test_what_can_be_no_link_is_refused(content: bytes, side: File, reason: str) -> None:
