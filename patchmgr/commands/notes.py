@@ -183,7 +183,7 @@ def _of_lock(
         raise PatchmgrError(
             "no-facts",
             f"there is no record of a rebase of {record.name} from {ends[0].ref} to {ends[1].ref}",
-            "name the state before the last rebase with --from, or leave --from out",
+            "use --from to name the state before the last rebase, or leave --from out",
             f"to see what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",
         )
     subjects = {p.name: p.subject for p in session.workspace.patches(record.name)}

@@ -525,7 +525,7 @@ def _check_syncs(
         "base",
         f"{_name(graph, commit)} is not a merge, but it contains upstream content:"
         f" of the {best.changed} files that upstream changed, {len(best.taken)} are as in"
-        f" upstream commit {_name(graph, best.commit)}, so that commit is the fork's real base",
+        f" upstream commit {_name(graph, best.commit)}; that commit is the fork's real base",
         *request.on(best.commit[:12], form),
         f"or, to import {commit[:12]} as a patch: {mail}",
     )
