@@ -24,7 +24,7 @@ _FUNCTION = (
 )
 _METHOD = (  # with its parameters, because there may be several methods of one name
     rb"((?:(?:public|private|protected|internal|static|final|abstract|override|virtual|async|suspend"
-    rb"|open|fun|func|def)[ \t]+)+[^=;(){}]*\w[ \t]*\([^;{}=]*\))[^;=]*$"
+    rb"|open|fun|func|def)[ \t]+)+[^=;(){}]*\w[ \t]*\([^;{}=]*\))[^;=)]*$"
 )
 _SHELL = rb"(?:function[ \t]+)?(\w+)[ \t]*\(\)[ \t]*\{"
 _SECTION = rb"(\[[^\]\n]+\])[ \t]*$|([\w.-]+)[ \t]*[=:]"
@@ -40,6 +40,7 @@ _READ_BY = {
     "PHP": late_pattern(rb"%b|%b" % (_CASE, _FUNCTION)),
     "Shell": late_pattern(_SHELL),
 }
+_LONGEST = 1000  # bytes of a line that are read
 _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
@@ -120,7 +121,7 @@ def _lines(content: bytes) -> Iterator[_Line]:
 def _keys(lines: Iterable[_Line], pattern: re.Pattern[bytes]) -> Iterator[_Given]:
     """Yield the lines that define a key, each with the key."""
     for line in lines:
-        found = pattern.match(line.text)
+        found = pattern.match(line.text, 0, _LONGEST)
         if found is not None and (name := next(filter(None, found.groups()), b"")):
             yield line, name
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import accumulate, pairwise, takewhile
+from itertools import accumulate, dropwhile, pairwise, takewhile
 
 from msgspec import Struct
 
@@ -38,11 +38,10 @@ _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*
 _GROUP = re.compile(r"[\\@]([{}])")
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=]")  # PEP 263; it counts in the first two lines only
-_LATE_NAMESPACE = re.compile(  # of PHP, Java, Go, Kotlin; a line in a comment is indented
-    r"^(?:use|import|using)\b[^\n]*\n(?:.*\n)*?(?:namespace|package)\b[^{\n]*$", re.MULTILINE
-)
+_IMPORT = re.compile(r"(?:use|import)\b")  # a `using` of C# comes before the namespace
+_NAMESPACE = re.compile(r"(?:namespace|package)\b[^{]*$")
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:[^<>]*[^/<>])?>")  # `<p/>` opens nothing
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])(?:[^<>]*[^/<>])?>")  # `<p/>` opens nothing
 _HEAD = 10  # lines at the start of a file
 _FARTHEST = 300  # lines that are read around a region
 
@@ -274,7 +273,8 @@ def _has_late_coding(text: str) -> bool:
 
 def _has_late_namespace(text: str) -> bool:
     """Return whether an import comes before the namespace of its file (phpunit 6cf9705f09)."""
-    return _LATE_NAMESPACE.search(text) is not None
+    rest = dropwhile(lambda line: not _IMPORT.match(line), text.split("\n"))
+    return any(map(_NAMESPACE.match, rest))
 
 
 def _has_nested_call(text: str) -> bool:
