@@ -398,7 +398,7 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
         return "no" if compiles(texts[0]) else "not read"
     if not compiles(texts[0]):
         return "syntax"
-    merged, *sides = (faults_of(t.encode("utf-8", "surrogateescape")) for t in texts)
+    merged, *sides = (faults_of(_bytes(t)) for t in texts)
     known = {(f.kind, f.name) for side in sides for f in side}
     found = {(f.kind, f.name) for f in merged}
     flow, ours, theirs = (facts_of(text) for text in texts)
