@@ -81,17 +81,8 @@ ASKED = {
     "goto f": [*FORKS, "fine.patch"],
     "branch s --without ": FORKS,
     "apply --select ": ["less", "sym"],
-    "export --as ": [
-        "quilt",
-        "mbox",
-        "git",
-        "gbp",
-        "stgit",
-        "patch-package",
-        "diff",
-        "yocto",
-        "suse",
-    ],
+    "export --as ": ["quilt", "mbox", "git", "gbp", "stgit", "patch-package", "diff", "yocto",
+        "suse"],
     "export --as g": ["git", "gbp"],
     "report --format ": ["terminal", "markdown", "json", "html", "cyclonedx", "cyclonedx-1.5"],
     "decide fork-one.patch ": ["absorbed", "needed"],
@@ -101,7 +92,7 @@ ASKED = {
     "rebase --ont": ["--onto"],
     "import x": [],
     "import --git ": [],
-}
+}  # fmt: skip
 
 
 @table(("line", "wanted"), ASKED.items())

@@ -105,19 +105,13 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
             "Patch fork-change-2.patch Needed-When column 1: "
             "expected `not`, `path`, `no path`, `pattern` or `release`, not pathe",
         ),
-        (
-            "Ensures: path x of down",
-            "bad-predicate",
-            "Patch fork-change-2.patch names an unknown upstream: down",
-        ),
-        (
-            "Needed-When: path x of up at v9",
-            "unknown-state",
-            "Patch fork-change-2.patch: up has no branch, tag or commit v9",
-        ),
+        ("Ensures: path x of down", "bad-predicate",
+            "Patch fork-change-2.patch names an unknown upstream: down"),
+        ("Needed-When: path x of up at v9", "unknown-state",
+            "Patch fork-change-2.patch: up has no branch, tag or commit v9"),
         ("Needed-When: release >1", "unknown-state", None),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_answered_is_an_error(
     scene: Scene, field: str, kind: str, message: str | None
 ) -> None:

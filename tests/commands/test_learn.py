@@ -72,22 +72,14 @@ def test_the_clone_is_left_as_it_was(scene: Scene, clone: Repository) -> None:
 @pytest.mark.parametrize(
     ("sides", "made", "reason"),
     [
-        pytest.param(
-            (BASE, OURS, THEIRS),
-            text(l9="more\n", l10="both\n"),
-            "text around it was changed",
-            id="changed-around",
-        ),
+        pytest.param((BASE, OURS, THEIRS), text(l9="more\n", l10="both\n"),
+            "text around it was changed", id="changed-around"),
         pytest.param((BASE, OURS, THEIRS), None, "no file at this path", id="deleted"),
         pytest.param((b"\0b", b"\0o", b"\0t"), b"\0x", "binary", id="binary"),
-        pytest.param(
-            (BASE, OURS, THEIRS),
-            "<<<<<<< HEAD\n" + OURS,
-            "markers are left",
-            id="committed-with-markers",
-        ),
+        pytest.param((BASE, OURS, THEIRS), "<<<<<<< HEAD\n" + OURS, "markers are left",
+            id="committed-with-markers"),
     ],
-)
+)  # fmt: skip
 def test_what_teaches_nothing_says_why(
     scene: Scene,
     clone: Repository,

@@ -40,19 +40,15 @@ def test_files_of_a_patch_have_a_sign_and_edits_are_the_tops(
     {
         "edits": ((), [b"-new", b"-line 50", b"+edit"]),
         "edits-of-a-path": (("new",), [b"-new"]),
-        "a-patch-with-its-edits": (
-            ("--since", "two", "pkg/a.py"),
-            [b"-line 40", b"+two", b"-line 50", b"+edit"],
-        ),
+        "a-patch-with-its-edits": (("--since", "two", "pkg/a.py"),
+            [b"-line 40", b"+two", b"-line 50", b"+edit"]),
         "one-patch": (("--since", "one", "--until", "one"), [b"+new", b"-line 10", b"+one"]),
-        "two-patches-of-a-path": (
-            ("--since", "one", "--until", "two", "pkg/a.py"),
-            [b"-line 10", b"+one", b"-line 40", b"+two"],
-        ),
+        "two-patches-of-a-path": (("--since", "one", "--until", "two", "pkg/a.py"),
+            [b"-line 10", b"+one", b"-line 40", b"+two"]),
         "no-edits": (("pkg/b.py",), []),
         "what-takes-edits-back": (("-R",), [b"+new", b"-edit", b"+line 50"]),
     },
-)
+)  # fmt: skip
 def test_changes_are_printed_as_a_patch_would_have_them(
     desk: Hands, line: tuple[str, ...], lines: list[bytes]
 ) -> None:

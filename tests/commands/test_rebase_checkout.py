@@ -170,18 +170,13 @@ def finish(scene: Scene, *arguments: str) -> None:
     ("answer", "commits", "stashed"),
     [
         ("patch", {"fork: 3": "clean", "fork: 1": "a\nbytes\nclean\nmore\nnew"}, ""),
-        (
-            "new",
-            {
-                "fork: 3": "clean",
-                "Edits made while rebasing fork-1": "bytes\nclean\nmore",
-                "fork: 1": "a\nnew",
-            },
-            "",
-        ),
+        ("new",
+            {"fork: 3": "clean", "Edits made while rebasing fork-1": "bytes\nclean\nmore",
+             "fork: 1": "a\nnew"},
+            ""),
         ("none", {"fork: 3": "clean", "fork: 1": "a\nnew"}, "bytes\nclean\nmore"),
     ],
-)
+)  # fmt: skip
 def test_edits_beside_the_conflict_go_where_a_person_says(
     scene: Scene, answer: str, commits: dict[str, str], stashed: str
 ) -> None:

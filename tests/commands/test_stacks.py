@@ -254,18 +254,14 @@ def test_a_patch_that_is_off_stays_so_in_another_series(stack: Stack) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (
-            ["high-elsewhere", "--into", "low"],
-            "high-on-low.patch is before high-elsewhere.patch in high",
-        ),
+        (["high-elsewhere", "--into", "low"],
+            "high-on-low.patch is before high-elsewhere.patch in high"),
         (["low", "--into", "low", "--series", "low"], "neither low nor low is based on the other"),
         (["low", "--into", "nobody"], "there is no series nobody"),
-        (
-            ["low", "--into", "high", "--before", "1"],
-            "--into cannot be used with --before or --after",
-        ),
+        (["low", "--into", "high", "--before", "1"],
+            "--into cannot be used with --before or --after"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_go_over_stays(stack: Stack, arguments: list[str], problem: str) -> None:
     with unchanged(stack.scene.root):
         assert one_line(stack.run("move", *arguments, code=2)) == problem
@@ -320,16 +316,12 @@ def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack)
 @pytest.mark.parametrize(
     ("arguments", "code", "problem"),
     [
-        pytest.param(
-            ["--on", "low", "--base", "upstream/main"],
-            2,
-            "new is based on low, so it must have the same pin: {base}",
-            id="another-pin",
-        ),
+        pytest.param(["--on", "low", "--base", "upstream/main"], 2,
+            "new is based on low, so it must have the same pin: {base}", id="another-pin"),
         pytest.param(["--on", "nobody"], 2, "there is no series nobody", id="no-such-series"),
         pytest.param([], 2, "a new series needs an upstream and the state to pin", id="on-nothing"),
     ],
-)
+)  # fmt: skip
 def test_a_series_stands_on_what_is_there(
     stack: Stack, arguments: list[str], code: int, problem: str
 ) -> None:

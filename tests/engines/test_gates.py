@@ -50,19 +50,15 @@ def sentences(problems: object) -> list[str]:
         "CR LF file": (at_end(b"new\r\n", old=OLD.replace(b"\n", b"\r\n")), []),
         "new CR LF file": (patch_of("p", created("f", b"a\r\nb\r\n")), []),
         "blank end": (at_end(b"new\n\n\n"), ["a new blank line at the end of the file 11"]),
-        "nothing but a blank line": (
-            patch_of("p", created("f", b"\n")),
-            ["a new blank line at the end of the file 1"],
-        ),
+        "nothing but a blank line": (patch_of("p", created("f", b"\n")),
+            ["a new blank line at the end of the file 1"]),
         "blank line above": (patch_of("p", edited("f", OLD, b"\n" + OLD)), []),
         "blank line near the end": (
-            patch_of("p", edited("f", OLD, b"".join([*LINES[:8], b"\n", LINES[8]]))),
-            [],
-        ),
+            patch_of("p", edited("f", OLD, b"".join([*LINES[:8], b"\n", LINES[8]]))), []),
         "blank end that goes": (patch_of("p", edited("f", OLD + b"\n", OLD)), []),
         "empty file": (patch_of("p", created("f", b"")), []),
     },
-)
+)  # fmt: skip
 def test_white_space_is_judged_as_git_does(patch: Patch, said: list[str]) -> None:
     assert sentences(whitespace_problems(patch)) == said
 
@@ -114,21 +110,15 @@ def test_the_author_signs_off(message: bytes, author: Author | None, said: list[
         "number": ({"Bug": "#12"}, []),
         "bug elsewhere": ({"Bug-Debian": "12"}, []),
         "no bug": ({"Bug": "somebody said so"}, ["Bug names no bug: somebody said so"]),
-        "no host": (
-            {"Origin": "https://example"},
-            ["Origin contains https://example, which is not a valid link"],
-        ),
-        "no port": (
-            {"Origin": "https://example.org:x/"},
-            ["Origin contains https://example.org:x/, which is not a valid link"],
-        ),
-        "bracket": (
-            {"Origin": "https://[x/"},
-            ["Origin contains https://[x/, which is not a valid link"],
-        ),
+        "no host": ({"Origin": "https://example"},
+            ["Origin contains https://example, which is not a valid link"]),
+        "no port": ({"Origin": "https://example.org:x/"},
+            ["Origin contains https://example.org:x/, which is not a valid link"]),
+        "bracket": ({"Origin": "https://[x/"},
+            ["Origin contains https://[x/, which is not a valid link"]),
         "another field": ({"Other": "https://example"}, []),
     },
-)
+)  # fmt: skip
 def test_links_lead_somewhere_by_their_form(fields: dict[str, str], said: list[str]) -> None:
     assert sentences(link_problems(headed(fields))) == said
 
@@ -189,45 +179,30 @@ def _shown(problem: Problem) -> str:
     ("patches", "said"),
     {
         "resolves": ([{"use.py": b"from pkg.b import g, C\n"}], []),
-        "no such name": (
-            [{"use.py": b"from pkg.b import h\n"}],
-            ["p0 use.py: imports h from pkg.b, which does not have it"],
-        ),
-        "no such relative name": (
-            [{"pkg/c.py": b"from .b import h\n"}],
-            ["p0 pkg/c.py: imports h from .b, which does not have it"],
-        ),
+        "no such name": ([{"use.py": b"from pkg.b import h\n"}],
+            ["p0 use.py: imports h from pkg.b, which does not have it"]),
+        "no such relative name": ([{"pkg/c.py": b"from .b import h\n"}],
+            ["p0 pkg/c.py: imports h from .b, which does not have it"]),
         "tried": (
             [{"use.py": b"try:\n    from pkg.b import h\nexcept ImportError:\n    h = None\n"}],
-            [],
-        ),
+            []),
         "a star may have it": ([{"use.py": b"from pkg.a import h\n"}], []),
-        "whole modules": (
-            [{"use.py": b"from pkg.b import *\nimport pkg.b\nfrom away import x\n"}],
-            [],
-        ),
-        "name gone": (
-            [{"pkg/b.py": b"class C: pass\n"}],
-            ["p0 use.py: `from pkg.b import g` no longer works"],
-        ),
-        "module gone": (
-            [{"pkg/b.py": None}],
-            [
-                "p0 use.py: `from pkg import b` no longer works",
-                "p0 use.py: `import pkg.b` no longer works",
-                "p0 use.py: `from pkg.b import g` no longer works",
-            ],
-        ),
+        "whole modules": ([{"use.py": b"from pkg.b import *\nimport pkg.b\nfrom away import x\n"}],
+            []),
+        "name gone": ([{"pkg/b.py": b"class C: pass\n"}],
+            ["p0 use.py: `from pkg.b import g` no longer works"]),
+        "module gone": ([{"pkg/b.py": None}],
+            ["p0 use.py: `from pkg import b` no longer works",
+             "p0 use.py: `import pkg.b` no longer works",
+             "p0 use.py: `from pkg.b import g` no longer works"]),
         "importer gone": ([{"pkg/b.py": b"class C: pass\n", "use.py": None}], []),
         "bound in another way": ([{"pkg/b.py": b"class C: pass\ng = 1\n"}], []),
         "may have all": ([{"pkg/b.py": b"from pkg.a import *\n"}], []),
-        "back again": (
-            [{"pkg/b.py": b"class C: pass\n"}, {"pkg/b.py": b"class C: pass\ng = 1\n"}],
-            ["p0 use.py: `from pkg.b import g` no longer works"],
-        ),
+        "back again": ([{"pkg/b.py": b"class C: pass\n"}, {"pkg/b.py": b"class C: pass\ng = 1\n"}],
+            ["p0 use.py: `from pkg.b import g` no longer works"]),
         "upstream's own does not compile": ([{"broken.py": b"((\n"}], []),
     },
-)
+)  # fmt: skip
 def test_imports_find_their_names_at_every_patch(patches: list[Changes], said: list[str]) -> None:
     assert problems(*patches) == said
 
@@ -248,18 +223,12 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
     ("claim", "head", "said"),
     {
         "upstream's": (Claim("f", None, None), b"a\n", []),
-        "differs": (
-            Claim("f", None, None),
-            b"b\n",
-            ["f is claimed to be as in upstream, but differs"],
-        ),
-        "gone": (
-            Claim("f", "g", None),
-            None,
-            ["f::g does not exist, although series.toml claims its content"],
-        ),
+        "differs": (Claim("f", None, None), b"b\n",
+            ["f is claimed to be as in upstream, but differs"]),
+        "gone": (Claim("f", "g", None), None,
+            ["f::g does not exist, although series.toml claims its content"]),
     },
-)
+)  # fmt: skip
 def test_claims_are_held(claim: Claim, head: bytes | None, said: list[str]) -> None:
     assert sentences(broken_claims([claim], lambda path: b"a\n", lambda path: head)) == said
 

@@ -121,17 +121,13 @@ def changed(old: str, new: str) -> bytes:
         "negative": (changed("pull = 12", "pull = -1"), "pull: expected `int.*` >= 0"),
         "boolean": (changed("pull = 12", "pull = true"), "pull: expected `int.*`, got `bool`"),
         "lines": (changed("lines = 3, ", ""), r"decision 2.text\[0\].lines is missing"),
-        "lines-without-digest": (
-            changed(f'"{A}", lines', '"", lines'),
-            "a passage with `lines` needs a `digest`",
-        ),
+        "lines-without-digest": (changed(f'"{A}", lines', '"", lines'),
+            "a passage with `lines` needs a `digest`"),
         "file": (changed('digest = ""', 'digest = "x"'), "digest: expected `str` matching"),
-        "no-text-at-all": (
-            changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),
-            "decision 1 needs a passage",
-        ),
+        "no-text-at-all": (changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),
+            "decision 1 needs a passage"),
     },
-)
+)  # fmt: skip
 def test_what_is_wrong_is_said(raw: bytes, words: str) -> None:
     with pytest.raises(PatchmgrError, match=words) as caught:
         parse_decisions(raw)

@@ -206,13 +206,9 @@ LOSSES = [
     ("gbp", "a.patch", MODE_TOO, ("changes more of x than its lines",)),
     ("mbox", "a.patch", BINARY, ()),
     ("yocto", "a.patch", MAIL.replace("Why.", "Upstream-Status: Denied") + EDIT, ()),
-    (
-        "yocto",
-        "a.patch",
-        MAIL.replace("Why.", "Upstream-Status: Inappropriate") + EDIT,
-        ("may be rejected: Upstream-Status is Inappropriate without a reason",),
-    ),
-]
+    ("yocto", "a.patch", MAIL.replace("Why.", "Upstream-Status: Inappropriate") + EDIT,
+        ("may be rejected: Upstream-Status is Inappropriate without a reason",)),
+]  # fmt: skip
 
 
 @table(("form", "line", "text", "words"), LOSSES)

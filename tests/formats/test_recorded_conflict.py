@@ -100,37 +100,27 @@ def test_any_content_survives_a_round_trip(
         "seen": ({"meta.toml": META + b"seen = 3\n", **SIDES}, "seen: expected `str`"),
         "no-sides": ({"meta.toml": META}, "lacks one of base, ours and theirs"),
         "one-side": ({"meta.toml": META, "base": b""}, "lacks one of base, ours and theirs"),
-        "file-without-sides": (
-            {"meta.toml": b'format = 1\nkind = "file"\n'},
-            "has none of base, ours and theirs",
-        ),
+        "file-without-sides": ({"meta.toml": b'format = 1\nkind = "file"\n'},
+            "has none of base, ours and theirs"),
         "no-origin": ({"meta.toml": META, **SIDES, "resolution": b""}, "origin is missing"),
-        "both": (
-            {"meta.toml": SOLVED + b"deleted = true\n", **SIDES, "resolution": b""},
-            "both resolved and deleted",
-        ),
+        "both": ({"meta.toml": SOLVED + b"deleted = true\n", **SIDES, "resolution": b""},
+            "both resolved and deleted"),
         "region-deleted": ({"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "by deleting"),
         "deleted-1": ({"meta.toml": SOLVED + b"deleted = 1\n"}, "deleted: expected `bool`"),
         "parts": ({"meta.toml": META + b'parts = ["aaaaaaaaaaaa"]\n', **SIDES}, "not have parts"),
-        "parts-path": (
-            {"meta.toml": META + b'parts = ["../x"]\n'},
-            "parts[0]: expected `str` matching",
-        ),
+        "parts-path": ({"meta.toml": META + b'parts = ["../x"]\n'},
+            "parts[0]: expected `str` matching"),
         "parts-number": ({"meta.toml": META + b"parts = 3\n"}, "parts: expected `array`"),
         "many-parts": (
             {"meta.toml": META + b"parts = [%s]" % (b'"aaaaaaaaaaaa",' * (MAX_PARTS + 1))},
-            "parts: expected `array` of length",
-        ),
-        "no-parts": (
-            {"meta.toml": b'format = 1\nkind = "group"\n'},
-            "is a group, so it must have parts and no sides",
-        ),
+            "parts: expected `array` of length"),
+        "no-parts": ({"meta.toml": b'format = 1\nkind = "group"\n'},
+            "is a group, so it must have parts and no sides"),
         "group-with-sides": (
             {"meta.toml": b'format = 1\nkind = "group"\nparts = ["aaaaaaaaaaaa"]\n', **SIDES},
-            "is a group, so it must have parts and no sides",
-        ),
+            "is a group, so it must have parts and no sides"),
     },
-)
+)  # fmt: skip
 def test_a_broken_folder_is_refused_by_name(files: dict[str, bytes], problem: str) -> None:
     with pytest.raises(PatchmgrError) as caught:
         parse_recorded(ID, files)

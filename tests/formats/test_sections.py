@@ -560,24 +560,17 @@ def test_a_hunk_keeps_numbers_heading_kinds_and_line_ends() -> None:
         "new file": (b"@@ -0,0 +1,2 @@\n+a\n+b\n", [b"+a\n", b"+b\n"]),
         "deleted file": (b"@@ -1 +0,0 @@\n-a\n", [b"-a\n"]),
         "empty context line": (b"@@ -1,2 +1,2 @@\n\n-a\n+b\n", [b" \n", b"-a\n", b"+b\n"]),
-        "lines that look like headers": (
-            b"@@ -1,2 +1 @@\n--- a\n-++ b\n+-- \n",
-            [b"--- a\n", b"-++ b\n", b"+-- \n"],
-        ),
+        "lines that look like headers": (b"@@ -1,2 +1 @@\n--- a\n-++ b\n+-- \n",
+            [b"--- a\n", b"-++ b\n", b"+-- \n"]),
         "no newline on both sides": (
             b"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n",
-            [b"-a", b"+b"],
-        ),
-        "marker in another language": (
-            b"@@ -1,2 +1 @@\n-b\n a\n\\ Kein Zeilenumbruch.\n",
-            [b"-b\n", b" a"],
-        ),
-        "CR without newline": (
-            b"@@ -1 +1 @@\n-a\r\n+a\r\n\\ No newline at end of file",
-            [b"-a\r\n", b"+a\r"],
-        ),
+            [b"-a", b"+b"]),
+        "marker in another language": (b"@@ -1,2 +1 @@\n-b\n a\n\\ Kein Zeilenumbruch.\n",
+            [b"-b\n", b" a"]),
+        "CR without newline": (b"@@ -1 +1 @@\n-a\r\n+a\r\n\\ No newline at end of file",
+            [b"-a\r\n", b"+a\r"]),
     },
-)
+)  # fmt: skip
 def test_hunks_are_read(raw: bytes, lines: list[bytes]) -> None:
     assert list(read_all(raw)[0].lines) == lines
 
@@ -601,24 +594,17 @@ HUNKS_BAD = {
     "nothing in it": (b"@@ -1,0 +1,0 @@\n", "changes nothing"),
     "overlap": (b"@@ -1,2 +1 @@\n-a\n b\n@@ -2 +1 @@\n-b\n+c\n", "overlaps"),
     "out of order": (b"@@ -5 +5 @@\n-a\n+b\n@@ -2 +2 @@\n-b\n+c\n", "overlaps"),
-    "marker first": (
-        b"@@ -1 +1 @@\n\\ No newline at end of file\n",
-        "fewer lines than its header says",
-    ),
-    "marker before the end": (
-        b"@@ -1,2 +1 @@\n-a\n\\ No newline at end of file\n-b\n+c\n",
-        "follows the last line",
-    ),
+    "marker first": (b"@@ -1 +1 @@\n\\ No newline at end of file\n",
+        "fewer lines than its header says"),
+    "marker before the end": (b"@@ -1,2 +1 @@\n-a\n\\ No newline at end of file\n-b\n+c\n",
+        "follows the last line"),
     "hunk behind the end": (
         b"@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n@@ -3 +3 @@\n-a\n+b\n",
-        "follows the last line",
-    ),
-    "empty line without newline": (
-        b"@@ -0,0 +1 @@\n+\n\\ No newline at end of file\n",
-        "is marked as having no newline",
-    ),
+        "follows the last line"),
+    "empty line without newline": (b"@@ -0,0 +1 @@\n+\n\\ No newline at end of file\n",
+        "is marked as having no newline"),
     "last line cut off": (b"@@ -1 +1 @@\n-a\n+b", "has no newline"),
-}
+}  # fmt: skip
 
 
 @table(("raw", "problem"), HUNKS_BAD)

@@ -33,12 +33,8 @@ def test_nothing_said_means_the_documented_defaults(home: Path) -> None:
     ("variable", "value", "field", "expected"),
     [
         ("PIP_INDEX_URL", "https://h/s/", "index_url", "https://h/s/"),
-        (
-            "PIP_EXTRA_INDEX_URL",
-            "https://a  https://b",
-            "extra_index_urls",
-            ("https://a", "https://b"),
-        ),
+        ("PIP_EXTRA_INDEX_URL", "https://a  https://b", "extra_index_urls",
+            ("https://a", "https://b")),
         ("PIP_FIND_LINKS", "/a /b", "find_links", ("/a", "/b")),
         ("PIP_CERT", "/c.pem", "cert", "/c.pem"),
         ("PIP_CLIENT_CERT", "/k.pem", "client_cert", "/k.pem"),
@@ -62,7 +58,7 @@ def test_nothing_said_means_the_documented_defaults(home: Path) -> None:
         ("SSL_CERT_FILE", "/s.pem", "cert", "/s.pem"),
         ("SSL_CLIENT_CERT", "/k.pem", "client_cert", "/k.pem"),
     ],
-)
+)  # fmt: skip
 def test_a_variable_sets_its_field(
     home: Path, variable: str, value: str, field: str, expected: object
 ) -> None:
@@ -75,31 +71,25 @@ def test_a_variable_sets_its_field(
         pytest.param({"etc/pip.conf": "m"}, {}, "m", id="machine"),
         pytest.param({"etc/pip.conf": "m", "xdg/pip/pip.conf": "x"}, {}, "m", id="xdg, weaker"),
         pytest.param({"etc/pip.conf": "m", "home/.pip/pip.conf": "h"}, {}, "h", id="old user file"),
-        pytest.param(
-            {"home/.pip/pip.conf": "h", "home/.config/pip/pip.conf": "u"}, {}, "u", id="user file"
-        ),
-        pytest.param(
-            {"home/.config/pip/pip.conf": "u", "prefix/pip.conf": "p"}, {}, "p", id="environment"
-        ),
+        pytest.param({"home/.pip/pip.conf": "h", "home/.config/pip/pip.conf": "u"}, {}, "u",
+            id="user file"),
+        pytest.param({"home/.config/pip/pip.conf": "u", "prefix/pip.conf": "p"}, {}, "p",
+            id="environment"),
         pytest.param({"prefix/pip.conf": "p", "c": "c"}, {"PIP_CONFIG_FILE": "c"}, "c", id="named"),
-        pytest.param(
-            {"home/.pip/pip.conf": "h"}, {"PIP_CONFIG_FILE": "missing"}, "h", id="named but missing"
-        ),
+        pytest.param({"home/.pip/pip.conf": "h"}, {"PIP_CONFIG_FILE": "missing"}, "h",
+            id="named but missing"),
         pytest.param({"etc/pip.conf": "m"}, {"PIP_CONFIG_FILE": os.devnull}, None, id="none"),
         pytest.param({"prefix/pip.conf": "p"}, {"PIP_INDEX_URL": "https://v"}, "v", id="variable"),
-        pytest.param(
-            {"prefix/pip.conf": "p"}, {"UV_INDEX_URL": "https://v"}, "v", id="uv variable"
-        ),
-        pytest.param(
-            {"prefix/pip.conf": "p", "home/.config/uv/uv.toml": "uv"}, {}, "p", id="pip before uv"
-        ),
+        pytest.param({"prefix/pip.conf": "p"}, {"UV_INDEX_URL": "https://v"}, "v",
+            id="uv variable"),
+        pytest.param({"prefix/pip.conf": "p", "home/.config/uv/uv.toml": "uv"}, {}, "p",
+            id="pip before uv"),
         pytest.param({"home/.config/uv/uv.toml": "uv"}, {}, "uv", id="uv file"),
         pytest.param({"u.toml": "uv"}, {"UV_CONFIG_FILE": "u.toml"}, "uv", id="named uv file"),
-        pytest.param(
-            {"home/.config/uv/uv.toml": "uv"}, {"UV_NO_CONFIG": "1"}, None, id="no uv file"
-        ),
+        pytest.param({"home/.config/uv/uv.toml": "uv"}, {"UV_NO_CONFIG": "1"}, None,
+            id="no uv file"),
     ],
-)
+)  # fmt: skip
 def test_the_strongest_source_wins(
     home: Path, files: dict[str, str], more: dict[str, str], expected: str | None
 ) -> None:

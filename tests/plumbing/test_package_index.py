@@ -132,31 +132,19 @@ def test_a_json_page_is_read(server: Server) -> None:
     [
         pytest.param(["p-1.zip", "p-1.tar.gz", "p-1-py3-none-any.whl"], "p-1.tar.gz", id="sdist"),
         pytest.param(["p-1.zip", "p-1-py3-none-any.whl"], "p-1.zip", id="zip sdist"),
+        pytest.param(["p-1-py2-none-any.whl", "p-1-py3-none-any.whl"], "p-1-py3-none-any.whl",
+            id="py3"),
+        pytest.param(["p-1-cp311-cp311-manylinux2014_x86_64.whl", "p-1-py2-none-any.whl"],
+            "p-1-py2-none-any.whl", id="any platform"),
         pytest.param(
-            ["p-1-py2-none-any.whl", "p-1-py3-none-any.whl"], "p-1-py3-none-any.whl", id="py3"
-        ),
-        pytest.param(
-            ["p-1-cp311-cp311-manylinux2014_x86_64.whl", "p-1-py2-none-any.whl"],
-            "p-1-py2-none-any.whl",
-            id="any platform",
-        ),
-        pytest.param(
-            [
-                "p-1-cp311-cp311-manylinux2014_aarch64.whl",
-                "p-1-cp311-cp311-win_amd64.whl",
-                "p-1-cp311-cp311-manylinux_2_28_x86_64.whl",
-                "p-1-cp310-cp310-manylinux_2_28_x86_64.whl",
-            ],
-            "p-1-cp310-cp310-manylinux_2_28_x86_64.whl",
-            id="manylinux on x86_64",
-        ),
-        pytest.param(
-            ["p-1-cp311-cp311-win_amd64.whl", "p-1-cp311-cp311-macosx_11_0_arm64.whl"],
-            "p-1-cp311-cp311-macosx_11_0_arm64.whl",
-            id="alphabetical",
-        ),
+            ["p-1-cp311-cp311-manylinux2014_aarch64.whl", "p-1-cp311-cp311-win_amd64.whl",
+             "p-1-cp311-cp311-manylinux_2_28_x86_64.whl",
+             "p-1-cp310-cp310-manylinux_2_28_x86_64.whl"],
+            "p-1-cp310-cp310-manylinux_2_28_x86_64.whl", id="manylinux on x86_64"),
+        pytest.param(["p-1-cp311-cp311-win_amd64.whl", "p-1-cp311-cp311-macosx_11_0_arm64.whl"],
+            "p-1-cp311-cp311-macosx_11_0_arm64.whl", id="alphabetical"),
     ],
-)
+)  # fmt: skip
 def test_one_archive_a_version_is_chosen(server: Server, files: list[str], expected: str) -> None:
     for listed in (files, files[::-1]):
         server.links("/p/", *listed)

@@ -117,52 +117,33 @@ MAKE: list[Step] = [
     ({"a": TWO, "n": "new\n", "gone": None}, "refresh", "refresh a n gone"),
 ]
 WALKS: Mapping[str, Sequence[tuple[Step, bool]]] = {
-    "in and out": [
-        (({}, "pop", "pop"), True),
-        (({}, "pop", "pop"), True),
-        (({}, "pop", "pop"), False),
-        (({}, "push", "push"), True),
-        (({}, "push -a", "push -a"), True),
-        (({}, "push", "push"), False),
-        (({}, "pop -a", "pop -a"), True),
-        (({}, "push two", "push two"), True),
-    ],
-    "in the middle": [
-        (({}, "pop", "pop"), True),
-        (({}, "new middle", "new middle"), True),
+    "in and out": [(({}, "pop", "pop"), True), (({}, "pop", "pop"), True),
+        (({}, "pop", "pop"), False), (({}, "push", "push"), True),
+        (({}, "push -a", "push -a"), True), (({}, "push", "push"), False),
+        (({}, "pop -a", "pop -a"), True), (({}, "push two", "push two"), True)],
+    "in the middle": [(({}, "pop", "pop"), True), (({}, "new middle", "new middle"), True),
         (({"sub/b": text(l1="middle")}, "refresh", "refresh"), True),
-        (({}, "push -a", "push -a"), True),
-        (({}, "new one", "new one"), False),
-    ],
-    "a lower patch": [
-        (({}, "new three", "new three"), True),
+        (({}, "push -a", "push -a"), True), (({}, "new one", "new one"), False)],
+    "a lower patch": [(({}, "new three", "new three"), True),
         (({"sub/b": text(l1="three")}, "refresh", "refresh"), True),
         (({}, "pop two", "pop two"), True),
         (({"a": text(l3="one", l25="two", l7="more")}, "refresh", "refresh"), True),
-        (({}, "push -a", "push -a"), True),
-    ],
-    "names": [
-        (({}, "rename -P one uno", "rename one uno"), True),
+        (({}, "push -a", "push -a"), True)],
+    "names": [(({}, "rename -P one uno", "rename one uno"), True),
         (({}, "rename -P uno two", "rename uno two"), False),
         (({}, "delete -r two", "drop two"), True),
-        (({}, "delete -r nobody", "drop nobody"), False),
-    ],
+        (({}, "delete -r nobody", "drop nobody"), False)],
     "diffs of others": [
         (({}, "fold", "fold --diff -"), True),
         (({}, "refresh", "top"), True),  # quilt takes a fold into the patch by a refresh
         (({}, "pop -a", "pop -a"), True),
         (({}, "push -a", "push -a"), True),
     ],
-    "a patch of others": [
-        (({}, "import MORE", "import MORE --series s"), True),
-        (({}, "push", "push"), True),
-        (({}, "pop", "pop"), True),
-    ],
-    "a file in the way": [
-        (({}, "pop -a", "pop -a"), True),
-        (({"a": text(l3="other")}, "push", "push"), False),
-    ],
-}
+    "a patch of others": [(({}, "import MORE", "import MORE --series s"), True),
+        (({}, "push", "push"), True), (({}, "pop", "pop"), True)],
+    "a file in the way": [(({}, "pop -a", "pop -a"), True),
+        (({"a": text(l3="other")}, "push", "push"), False)],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("walk", WALKS.values(), ids=list(WALKS))

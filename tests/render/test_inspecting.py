@@ -77,20 +77,14 @@ def test_a_comparison_is_a_document() -> None:
 @table(
     ("origin", "text"),
     {
-        "upstream's": (
-            LineOrigin("a.py", 3, "x = 1", None, None, "", ""),
-            "a.py:3\n    x = 1\nupstream's own line\n",
-        ),
-        "a patch's": (
-            LineOrigin("a.py", 3, "x = 1", "A.f", "p.patch", "fix it", "Why."),
-            "a.py:3 in A.f\n    x = 1\np.patch  fix it\n  Why.\n",
-        ),
-        "without a reason": (
-            LineOrigin("a.py", 3, "x = 1", None, "p.patch", "fix it", ""),
-            "a.py:3\n    x = 1\np.patch  fix it\n",
-        ),
+        "upstream's": (LineOrigin("a.py", 3, "x = 1", None, None, "", ""),
+            "a.py:3\n    x = 1\nupstream's own line\n"),
+        "a patch's": (LineOrigin("a.py", 3, "x = 1", "A.f", "p.patch", "fix it", "Why."),
+            "a.py:3 in A.f\n    x = 1\np.patch  fix it\n  Why.\n"),
+        "without a reason": (LineOrigin("a.py", 3, "x = 1", None, "p.patch", "fix it", ""),
+            "a.py:3\n    x = 1\np.patch  fix it\n"),
     },
-)
+)  # fmt: skip
 def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
     assert text_of(origin_text(origin)) == text
     assert json.loads(document("why", origin))["patch"] == origin.patch

@@ -75,8 +75,7 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
         ),
         "solved without more": (
             replace(NOTE, solved=(ResolvedFile("a.patch", "a.py", "a.py", (), "by hand", False),)),
-            "- `a.py` (`a.patch`): **by hand**\n",
-        ),
+            "- `a.py` (`a.patch`): **by hand**\n"),
         "what the patch does": (
             replace(
                 NOTE,
@@ -90,8 +89,7 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
         ),
         "in part": (
             replace(NOTE, dropped=(Dropped("a.patch", "Do a", False, ("exact",), (CAME,)),)),
-            "- `a.patch` (in part) Do a (exact): #12 Fix it (`dddddddddddd`)",
-        ),
+            "- `a.patch` (in part) Do a (exact): #12 Fix it (`dddddddddddd`)"),
         "how sure": (
             replace(
                 NOTE,
@@ -127,25 +125,18 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
             "- `a.py` (`a.patch`): **open: proposed: absorbed** (right in 75.0 % of 4)",
         ),
         "whole": (replace(NOTE, dropped=(Dropped("a.patch", "", True, (), ()),)), "- `a.patch`\n"),
-        "brought": (
-            replace(NOTE, brought=(Brought("core", (replace(CAME, pull=None),)),)),
-            "- **core**: 1 commit\n  - Fix it (#&#8203;12) (`dddddddddddd`)",
-        ),
+        "brought": (replace(NOTE, brought=(Brought("core", (replace(CAME, pull=None),)),)),
+            "- **core**: 1 commit\n  - Fix it (#&#8203;12) (`dddddddddddd`)"),
         "kernels first": (
             replace(NOTE, identical=(("a.py", "Python"), ("b.cu", "CUDA"), ("c.py", "Python"))),
-            "- CUDA, 1 file: `b.cu`\n- Python, 2 files: `a.py` `c.py`",
-        ),
+            "- CUDA, 1 file: `b.cu`\n- Python, 2 files: `a.py` `c.py`"),
         "warning": (replace(NOTE, warnings=("look at it",)), "### To look at\n\n- look at it"),
-        "gates": (
-            replace(NOTE, gates=(GateLine("python", "failed", 2, "why"),)),
-            "| python | failed | 2 | why |",
-        ),
-        "tags": (
-            replace(NOTE, preview="one", fallback="old"),
-            f"- Preview tag `one` at `{HEAD}`\n- Fallback tag `old` at the old head",
-        ),
+        "gates": (replace(NOTE, gates=(GateLine("python", "failed", 2, "why"),)),
+            "| python | failed | 2 | why |"),
+        "tags": (replace(NOTE, preview="one", fallback="old"),
+            f"- Preview tag `one` at `{HEAD}`\n- Fallback tag `old` at the old head"),
     },
-)
+)  # fmt: skip
 def test_each_fact_has_its_words(note: SyncNote, said: str) -> None:
     assert said in note_markdown(note)
 

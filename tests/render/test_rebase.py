@@ -49,28 +49,19 @@ def partial(left: int) -> PatchOutcome:
     ("patch", "lines"),
     {
         "landed": (replace(PATCH, history=((LANDED, "landed"),)), []),
-        "evolved": (
-            replace(PATCH, history=((LANDED, "landed"), (LATER, "evolved"))),
-            ["changed again in 222222222222"],
-        ),
-        "gone": (
-            replace(PATCH, history=((LANDED, "landed"), (LATER, "gone"))),
-            ["its lines were removed in 222222222222"],
-        ),
+        "evolved": (replace(PATCH, history=((LANDED, "landed"), (LATER, "evolved"))),
+            ["changed again in 222222222222"]),
+        "gone": (replace(PATCH, history=((LANDED, "landed"), (LATER, "gone"))),
+            ["its lines were removed in 222222222222"]),
         "moved": (
             replace(PATCH, history=((LANDED, "landed"), (LATER, "evolved")), now_in="new/f.py"),
-            ["moved to new/f.py in 222222222222"],
-        ),
+            ["moved to new/f.py in 222222222222"]),
         "reverted": (
-            replace(
-                PATCH, verdict=Verdict.UNCHANGED, history=((LANDED, "landed"), (LATER, "reverted"))
-            ),
-            ["landed in 111111111111, reverted in 222222222222"],
-        ),
-        "superseded": (
-            replace(PATCH, superseded=(WORDING,)),
-            ["superseded: landed in a different form (both texts: --show-conflicts)"],
-        ),
+            replace(PATCH, verdict=Verdict.UNCHANGED,
+                    history=((LANDED, "landed"), (LATER, "reverted"))),
+            ["landed in 111111111111, reverted in 222222222222"]),
+        "superseded": (replace(PATCH, superseded=(WORDING,)),
+            ["superseded: landed in a different form (both texts: --show-conflicts)"]),
         "superseded-in-part": (
             replace(PATCH, superseded=(WORDING, Wording("f.py", b"", b"ours = 1\n"))),
             [
@@ -78,16 +69,12 @@ def partial(left: int) -> PatchOutcome:
                 " (both texts: --show-conflicts)"
             ],
         ),
-        "partial": (
-            partial(2),
-            ["still carried: 2 of 3 hunks", "  f.py line 20", "  f.py line 30"],
-        ),
-        "warning": (
-            replace(PATCH, verdict=Verdict.MODIFIED, warnings=("f.py: `x` \x1b is used",)),
-            ["warning: f.py: `x` \\u001b is used"],
-        ),
+        "partial": (partial(2),
+            ["still carried: 2 of 3 hunks", "  f.py line 20", "  f.py line 30"]),
+        "warning": (replace(PATCH, verdict=Verdict.MODIFIED, warnings=("f.py: `x` \x1b is used",)),
+            ["warning: f.py: `x` \\u001b is used"]),
     },
-)
+)  # fmt: skip
 def test_a_line_says_what_happened(patch: PatchOutcome, lines: list[str]) -> None:
     _, *rest = patch_lines(patch, View())
     assert [line.removeprefix(" " * 13) for line in rest] == lines

@@ -108,88 +108,58 @@ SINGLE = {
     "short-lines-go": (tale(a(b"x=y\n"), *on_a(b""), base={"a": PLUS}), "-"),
     "shifted": (one(BOTH, text("on_top on_top_of_it") + BOTH), "landed c0 exact"),
     "only-shifted": (one(BOTH, text("on_top on_top_of_it") + BASE), "-"),
-    "other-white-space": (
-        one(BOTH, BOTH.replace(b"ours_one", b"\tours_one")),
-        "landed c0 whitespace",
-    ),
+    "other-white-space": (one(BOTH, BOTH.replace(b"ours_one", b"\tours_one")),
+        "landed c0 whitespace"),
     "only-other-white-space": (one(BOTH, BASE.replace(b"stay_05", b"\tstay_ 05")), "-"),
     "later-step": (one(BOTH, OTHER, BASE, BOTH), "landed c2 exact"),
-    "later-target": (
-        one(BOTH, BOTH, with_lines(BOTH, "more_one"), with_lines(BOTH, "more_two")),
-        "landed c0 exact",
-    ),
+    "later-target": (one(BOTH, BOTH, with_lines(BOTH, "more_one"), with_lines(BOTH, "more_two")),
+        "landed c0 exact"),
     "later-target-without-it": (one(BOTH, OTHER, BASE), "-"),
     "target-beyond-the-last-step": (
-        tale(a(BOTH), *on_a(BOTH), jump={"a": with_lines(BOTH, "more_one")}),
-        "landed c0 exact",
-    ),
-    "taken-back-in-two-commits": (
-        one(SWAPPED, SWAPPED, base_with(("stay_20", "ours_b")), BASE),
-        "-",
-    ),
+        tale(a(BOTH), *on_a(BOTH), jump={"a": with_lines(BOTH, "more_one")}), "landed c0 exact"),
+    "taken-back-in-two-commits": (one(SWAPPED, SWAPPED, base_with(("stay_20", "ours_b")), BASE),
+        "-"),
     "taken-back-in-part-and-replaced-in-part": (
         one(SWAPPED, SWAPPED, base_with(("stay_20", "ours_b")), base_with(("stay_20", "theirs_b"))),
-        "gone c0 by c1 history hunks 1",
-    ),
+        "gone c0 by c1 history hunks 1"),
     "reverted-many-times": (one(BOTH, *[BOTH, BASE] * 12), "reverted c22 by c23"),
     "landed-many-times": (one(BOTH, *[BOTH, BASE] * 12, BOTH), "landed c24 exact"),
     "says-nothing-and-came-with-no-step": (
-        tale(a(base_with(("stay_10", "if"))), jump={"a": swap(OTHER, ("stay_10", "if"))}),
-        "-",
-    ),
+        tale(a(base_with(("stay_10", "if"))), jump={"a": swap(OTHER, ("stay_10", "if"))}), "-"),
     "landed-with-a-line-gone-that-the-patch-replaces-by-a-common-one": (
         one(swap(FIRST, ("stay_20", "stay_10")), swap(FIRST, ("stay_20", ""))),
-        "landed c0 exact hunks 0",
-    ),
-    "landed-in-part-and-deleted-the-place-of-the-rest": (
-        one(BOTH, swap(FIRST, ("stay_20", ""))),
-        "landed c0 exact hunks 0",
-    ),
+        "landed c0 exact hunks 0"),
+    "landed-in-part-and-deleted-the-place-of-the-rest": (one(BOTH, swap(FIRST, ("stay_20", ""))),
+        "landed c0 exact hunks 0"),
     "landed-but-for-a-line-that-it-deletes-beside-much": (
         one(swap(MUCH, ("stay_07", "")), swap(MUCH, ("release_3x", "other_3x"))),
-        "landed c0 history",
-    ),
+        "landed c0 history"),
     "raised-a-number-and-raised-further": (
         tale(a(NUMBERS[1]), *on_a(NUMBERS[1], NUMBERS[2]), base={"a": NUMBERS[0]}),
-        "gone c0 by c1 history",
-    ),
+        "gone c0 by c1 history"),
     "raised-a-number-otherwise": (
-        tale(a(NUMBERS[1]), *on_a(NUMBERS[2], NUMBERS[3]), base={"a": NUMBERS[0]}),
-        "-",
-    ),
+        tale(a(NUMBERS[1]), *on_a(NUMBERS[2], NUMBERS[3]), base={"a": NUMBERS[0]}), "-"),
     "raised-a-number-and-taken-back": (
         tale(a(NUMBERS[1]), *on_a(NUMBERS[1], NUMBERS[0]), base={"a": NUMBERS[0]}),
-        "reverted c0 by c1",
-    ),
-    "evolved": (
-        one(BOTH, BOTH, BOTH.replace(b"ours_two", b"theirs_two")),
-        "evolved c0 by c1 history",
-    ),
-    "gone": (
-        one(FIRST, FIRST, FIRST.replace(b"ours_one\nours_two\n", b"a_new_way\n")),
-        "gone c0 by c1 history",
-    ),
+        "reverted c0 by c1"),
+    "evolved": (one(BOTH, BOTH, BOTH.replace(b"ours_two", b"theirs_two")),
+        "evolved c0 by c1 history"),
+    "gone": (one(FIRST, FIRST, FIRST.replace(b"ours_one\nours_two\n", b"a_new_way\n")),
+        "gone c0 by c1 history"),
     "evolved-nobody-knows-when": (
         tale(a(FIRST), *on_a(FIRST), jump={"a": FIRST.replace(b"ours_two", b"theirs_two")}),
-        "evolved c0 history",
-    ),
-    "file-deleted-after-landing": (
-        tale(a(BOTH), *on_a(BOTH), ("Delete", {"a": None})),
-        "gone c0 by c1 history",
-    ),
+        "evolved c0 history"),
+    "file-deleted-after-landing": (tale(a(BOTH), *on_a(BOTH), ("Delete", {"a": None})),
+        "gone c0 by c1 history"),
     "file-deleted-without-landing": (tale(a(BOTH), ("Delete", {"a": None})), "-"),
     "file-moved-after-landing": (
         tale(a(BOTH), *on_a(BOTH), ("Move", {"a": None, "b": BOTH}), homes={"a": "b"}),
-        "landed c0 exact",
-    ),
+        "landed c0 exact"),
     "file-moved-without-landing": (
-        tale(a(BOTH), ("Move", {"a": None, "b": OTHER}), homes={"a": "b"}),
-        "-",
-    ),
+        tale(a(BOTH), ("Move", {"a": None, "b": OTHER}), homes={"a": "b"}), "-"),
     "landed-at-the-new-home": (
         tale(a(BOTH), ("Move", {"a": None, "b": BASE}), ("Land", {"b": BOTH}), homes={"a": "b"}),
-        "landed c1 exact",
-    ),
+        "landed c1 exact"),
     "deletion-landed": (tale([{"a": None}], ("Delete", {"a": None})), "landed c0 exact"),
     "deletion-not-landed": (tale([{"a": None}], ("Shorten", {"a": BASE[:-80]})), "-"),
     "deletion-not-landed-but-a-stub": (tale([{"a": None}], ("Empty", {"a": text("stay_01")})), "-"),
@@ -197,183 +167,115 @@ SINGLE = {
     "other-creation": (tale([{"n": FIRST}], ("Create", {"n": text(RELEASE)}), base={}), "-"),
     "nothing-touched": (tale(a(BOTH), ("Elsewhere", {"z": BOTH})), "-"),
     "no-steps": (tale(a(BOTH)), "-"),
-}
+}  # fmt: skip
 
 REVERSALS = {
     "reverted": (tale(a(BOTH), *on_a(BOTH), ("Revert work", {"a": BASE})), "reverted c0 by c1"),
     "in-other-words": (one(BOTH, BOTH, BASE), "reverted c0 by c1"),
     "taken-away-by-a-rework-of-many-files": (
         tale(a(FIRST), *on_a(FIRST), ("Another way", {"a": BASE, "b": b"b\n", "c": b"c\n"})),
-        "gone c0 by c1 history",
-    ),
+        "gone c0 by c1 history"),
     "reverted-among-other-edits": (
         tale(a(BOTH), *on_a(BOTH), ("Revert work", {"a": with_lines(BASE, "more_one more_two")})),
-        "reverted c0 by c1",
-    ),
-    "cleaned-up-among-other-edits": (
-        one(FIRST, FIRST, with_lines(BASE, "more_one more_two")),
-        "gone c0 by c1 history",
-    ),
+        "reverted c0 by c1"),
+    "cleaned-up-among-other-edits": (one(FIRST, FIRST, with_lines(BASE, "more_one more_two")),
+        "gone c0 by c1 history"),
     "something-else-reverted": (
-        tale(
-            a(BOTH), *on_a(BOTH), ("Revert something else", {"a": with_lines(BOTH, "back_again")})
-        ),
-        "landed c0 exact",
-    ),
+        tale(a(BOTH), *on_a(BOTH),
+             ("Revert something else", {"a": with_lines(BOTH, "back_again")})),
+        "landed c0 exact"),
     "reverted-to-other-words": (
         tale(a(BOTH), *on_a(BOTH), ("Revert the name", {"a": BOTH.replace(b"ours_", b"theirs_")})),
-        "gone c0 by c1 history",
-    ),
+        "gone c0 by c1 history"),
     "named-and-to-other-words": (
         tale(a(BOTH), ("Work (#5)", {"a": BOTH}), ("Redo (#6)\n\nReverts #5", {"a": THEIRS})),
-        "reverted c0 by c1",
-    ),
+        "reverted c0 by c1"),
     "named-and-rewritten-before": (
-        tale(
-            a(BOTH),
-            ("Work (#5)", {"a": BOTH}),
-            ("Other words", {"a": THEIRS}),
-            ("Redo (#6)\n\nReverts #5", {"a": OTHER}),
-        ),
-        "reverted c0 by c2",
-    ),
+        tale(a(BOTH), ("Work (#5)", {"a": BOTH}), ("Other words", {"a": THEIRS}),
+             ("Redo (#6)\n\nReverts #5", {"a": OTHER})),
+        "reverted c0 by c2"),
     "another-one-named": (
         tale(a(BOTH), ("Work (#5)", {"a": BOTH}), ("Redo (#6)\n\nReverts #4", {"a": THEIRS})),
-        "gone c0 by c1 history",
-    ),
+        "gone c0 by c1 history"),
     "named-and-still-there": (
         tale(a(FOUR), ("Work (#5)", {"a": FOUR}), ("Redo (#6)\n\nReverts #5", {"a": THREE})),
-        "evolved c0 by c1 history",
-    ),
+        "evolved c0 by c1 history"),
     "reverted-later-target": (one(BOTH, BOTH, BASE, OTHER), "reverted c0 by c1"),
-    "relanded-but-for-a-line": (
-        one(FOUR, FOUR, BASE, FOUR.replace(b"ours_two\n", b"")),
-        "reverted c0 by c1",
-    ),
+    "relanded-but-for-a-line": (one(FOUR, FOUR, BASE, FOUR.replace(b"ours_two\n", b"")),
+        "reverted c0 by c1"),
     "relanded-in-pieces": (
-        one(
-            FOUR,
-            FOUR,
-            BASE,
-            base_with(("stay_05", "stay_05 ours_one")),
-            base_with(("stay_05", "stay_05 ours_one ours_two")),
-        ),
-        "reverted c0 by c1",
-    ),
+        one(FOUR, FOUR, BASE, base_with(("stay_05", "stay_05 ours_one")),
+            base_with(("stay_05", "stay_05 ours_one ours_two"))),
+        "reverted c0 by c1"),
     "relanded-in-too-small-a-piece": (
-        one(
-            with_lines(FOUR, "ours_five ours_six ours_seven"),
-            with_lines(FOUR, "ours_five ours_six ours_seven"),
-            BASE,
-            base_with(("stay_05", "stay_05 ours_one")),
-        ),
-        "reverted c0 by c1",
-    ),
-}
+        one(with_lines(FOUR, "ours_five ours_six ours_seven"),
+            with_lines(FOUR, "ours_five ours_six ours_seven"), BASE,
+            base_with(("stay_05", "stay_05 ours_one"))),
+        "reverted c0 by c1"),
+}  # fmt: skip
 
 PARTS = {
     "first-hunk": (one(BOTH, FIRST), "landed c0 exact hunks 0"),
     "second-hunk": (one(BOTH, LATE), "landed c0 exact hunks 1"),
     "hunk-after-hunk": (one(BOTH, FIRST, BOTH), "landed c1 exact"),
     "test-hunk-only": (
-        tale(
-            [{"a": FIRST, "test": FIRST}],
-            ("Test only", {"test": FIRST}),
-            base={"a": BASE, "test": BASE},
-        ),
-        "landed c0 exact hunks 1",
-    ),
+        tale([{"a": FIRST, "test": FIRST}], ("Test only", {"test": FIRST}),
+             base={"a": BASE, "test": BASE}),
+        "landed c0 exact hunks 1"),
     "part-of-a-hunk": (one(FOUR, base_with(("stay_05", "stay_05 ours_one"))), "-"),
     "half-of-a-hunk": (one(FOUR, FIRST), "-"),
-}
+}  # fmt: skip
 
 WORDINGS = {
     "two-of-four-lines-are-too-few": (one(FOUR, REWORDED), "-"),
     "later-wording-in-a-release": (one(FOUR, with_lines(REWORDED, RELEASE)), "-"),
     "in-a-release": (one(FOUR, with_lines(FOUR, RELEASE)), "landed c0 exact"),
     "mostly-other-words": (
-        one(swap(FOUR, AT_20), swap(REWORDED, ("stay_20", "theirs_late theirs_last"))),
-        "-",
-    ),
-    "other-version": (
-        one(base_with(("stay_05", "version_2")), base_with(("stay_05", "version_3"))),
-        "-",
-    ),
-    "our-version": (
-        one(base_with(("stay_05", "version_2")), base_with(("stay_05", "version_2"))),
-        "landed c0 exact",
-    ),
+        one(swap(FOUR, AT_20), swap(REWORDED, ("stay_20", "theirs_late theirs_last"))), "-"),
+    "other-version": (one(base_with(("stay_05", "version_2")), base_with(("stay_05", "version_3"))),
+        "-"),
+    "our-version": (one(base_with(("stay_05", "version_2")), base_with(("stay_05", "version_2"))),
+        "landed c0 exact"),
     "our-version-and-the-next": (
-        one(
-            base_with(("stay_05", "version_2")),
-            base_with(("stay_05", "version_2")),
-            base_with(("stay_05", "version_3")),
-        ),
-        "gone c0 by c1 history",
-    ),
-    "mute-and-landed": (
-        one(base_with(("stay_05", "}")), base_with(("stay_05", "}"))),
-        "landed c0 exact",
-    ),
+        one(base_with(("stay_05", "version_2")), base_with(("stay_05", "version_2")),
+            base_with(("stay_05", "version_3"))),
+        "gone c0 by c1 history"),
+    "mute-and-landed": (one(base_with(("stay_05", "}")), base_with(("stay_05", "}"))),
+        "landed c0 exact"),
     "mute-and-not-landed": (
-        one(base_with(("stay_05", "stay_05 }")), base_with(("stay_05", "stay_05 )"))),
-        "-",
-    ),
+        one(base_with(("stay_05", "stay_05 }")), base_with(("stay_05", "stay_05 )"))), "-"),
     "mute-and-half-landed": (
-        one(
-            base_with(("stay_05", "stay_05 {"), ("stay_20", "stay_20 }")),
-            base_with(("stay_05", "stay_05 {")),
-        ),
-        "-",
-    ),
+        one(base_with(("stay_05", "stay_05 {"), ("stay_20", "stay_20 }")),
+            base_with(("stay_05", "stay_05 {"))),
+        "-"),
     "a-line-that-stands-elsewhere": (
         one(base_with(("stay_05", "stay_05 stay_20")), base_with(("stay_25", "stay_25 stay_20"))),
-        "-",
-    ),
+        "-"),
     "our-lines-at-another-place-only": (one(FIRST, with_lines(BASE, "ours_one ours_two")), "-"),
     "beside-a-line-that-stands-elsewhere": (
-        one(
-            base_with(("stay_05", "stay_05 stay_20"), ("stay_25", "stay_25 ours_one")),
-            base_with(("stay_25", "stay_25 ours_one")),
-        ),
-        "landed c0 exact hunks 1",
-    ),
+        one(base_with(("stay_05", "stay_05 stay_20"), ("stay_25", "stay_25 ours_one")),
+            base_with(("stay_25", "stay_25 ours_one"))),
+        "landed c0 exact hunks 1"),
     "all-but-a-small-hunk": (
-        one(
-            swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it")),
-            with_lines(BASE, RELEASE, after="stay_05"),
-        ),
-        "landed c0 exact hunks 0",
-    ),
+        one(swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it")),
+            with_lines(BASE, RELEASE, after="stay_05")),
+        "landed c0 exact hunks 0"),
     "a-later-wording-without-a-small-hunk": (
         one(base_with(MANY_05, ("stay_25", "stay_25 ours_1st+ours_2nd")), base_with(OTHER_05)),
-        "landed c0 history",
-    ),
-    "a-line-that-stands-elsewhere-in-later-words": (
-        one(swap(MUCH, COPIED), swap(MUCH, OTHERWISE)),
-        "landed c0 history",
-    ),
+        "landed c0 history"),
+    "a-line-that-stands-elsewhere-in-later-words": (one(swap(MUCH, COPIED), swap(MUCH, OTHERWISE)),
+        "landed c0 history"),
     "a-line-that-stands-elsewhere-in-words-of-somebody-else": (
-        one(swap(MUCH, COPIED), base_with(OTHERWISE), swap(MUCH, OTHERWISE)),
-        "landed c1 history",
-    ),
+        one(swap(MUCH, COPIED), base_with(OTHERWISE), swap(MUCH, OTHERWISE)), "landed c1 history"),
     "a-later-wording-that-leaves-a-file-alone": (
-        tale(
-            [{"a": base_with(MANY_05), "b": base_with(("stay_25", "stay_25 guard_it"))}],
-            *on_a(base_with(OTHER_05)),
-            base={"a": BASE, "b": BASE},
-        ),
-        "landed c0 history hunks 0",
-    ),
+        tale([{"a": base_with(MANY_05), "b": base_with(("stay_25", "stay_25 guard_it"))}],
+             *on_a(base_with(OTHER_05)), base={"a": BASE, "b": BASE}),
+        "landed c0 history hunks 0"),
     "one-of-two-hunks-taken-back": (
-        one(
-            base_with(("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late")),
-            BOTH_ONE,
-            base_with(("stay_05", "stay_05 ours_one ours_two")),
-        ),
-        "evolved c0 by c1 history hunks 0",
-    ),
-}
+        one(base_with(("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late")), BOTH_ONE,
+            base_with(("stay_05", "stay_05 ours_one ours_two"))),
+        "evolved c0 by c1 history hunks 0"),
+}  # fmt: skip
 
 
 @table(("told", "verdict"), {**SINGLE, **REVERSALS, **PARTS, **WORDINGS})
@@ -563,120 +465,73 @@ SERIES = {
     ),
     "a-file-without-lines-that-came-with-another-patch": (
         tale([{"n": b""}, {"n": b"}\n"}], ("Work", {"n": b"}\n"}), base={}),
-        ["landed c0 range", "landed c0 exact"],
-    ),
+        ["landed c0 range", "landed c0 exact"]),
     "a-line-that-says-nothing-beside-one-that-landed": (
-        tale(
-            [{"n": b""}, {"n": b"}\n"}, {"n": b"}\n}\n"}],
-            *[("Work", {"n": b"}\n" * count}) for count in (1, 2)],
-            base={},
-        ),
-        ["landed c0 range", "landed c0 exact", "landed c1 exact"],
-    ),
+        tale([{"n": b""}, {"n": b"}\n"}, {"n": b"}\n}\n"}],
+             *[("Work", {"n": b"}\n" * count}) for count in (1, 2)], base={}),
+        ["landed c0 range", "landed c0 exact", "landed c1 exact"]),
     "what-a-patch-undoes-that-did-not-land": (
-        tale(
-            [{"v": LATE}, {"a": FIRST}, {"c": FIRST}, {"v": BASE}],
-            ("Work", {"a": FIRST}),
-            base={"a": BASE, "c": BASE, "v": BASE},
-        ),
-        ["-", "landed c0 exact", "-", "-"],
-    ),
+        tale([{"v": LATE}, {"a": FIRST}, {"c": FIRST}, {"v": BASE}], ("Work", {"a": FIRST}),
+             base={"a": BASE, "c": BASE, "v": BASE}),
+        ["-", "landed c0 exact", "-", "-"]),
     "a-file-that-is-made-and-deleted": (
         tale([{"a": None}, {"a": b"if\n"}, {"a": None}], ("Work", {"a": None})),
-        ["landed c0 exact", "landed c0 range", "landed c0 range"],
-    ),
+        ["landed c0 exact", "landed c0 range", "landed c0 range"]),
     "a-file-that-is-made-twice": (
-        tale(
-            [{"n": b""}, {"n": None}, {"n": b"}\n"}],
-            *[("Work", {"n": n}) for n in (b"", b"}\n")],
-            base={},
-        ),
-        ["landed c0 exact", "landed c1 exact", "landed c1 exact"],
-    ),
+        tale([{"n": b""}, {"n": None}, {"n": b"}\n"}], *[("Work", {"n": n}) for n in (b"", b"}\n")],
+             base={}),
+        ["landed c0 exact", "landed c1 exact", "landed c1 exact"]),
     "a-binary-file-of-two-changes-is-taken-back": (
-        tale(
-            [{"a": BOTH}, patch_of("p", binary("b", NONE, b"\0ours"))],
-            ("Work", {"a": BOTH, "b": b"\0ours"}),
-            ("Revert", {"b": NONE}),
-            base={"a": BASE, "b": NONE},
-        ),
-        ["landed c0 exact", "reverted c0 by c1"],
-    ),
+        tale([{"a": BOTH}, patch_of("p", binary("b", NONE, b"\0ours"))],
+             ("Work", {"a": BOTH, "b": b"\0ours"}), ("Revert", {"b": NONE}),
+             base={"a": BASE, "b": NONE}),
+        ["landed c0 exact", "reverted c0 by c1"]),
     "a-file-that-is-made-and-moved": (
-        tale(
-            [{"n": FIRST}, patch_of("p", moved("n", "m", FIRST, FIRST))],
-            ("Work", {"m": FIRST}),
-            base={},
-        ),
-        ["landed c0 range", "landed c0 exact"],
-    ),
+        tale([{"n": FIRST}, patch_of("p", moved("n", "m", FIRST, FIRST))], ("Work", {"m": FIRST}),
+             base={}),
+        ["landed c0 range", "landed c0 exact"]),
     "squash-of-two": (tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2),
     "first-of-two": (tale(a(FIRST, BOTH), *on_a(FIRST)), ["landed c0 exact", "-"]),
     "second-of-two": (tale(a(FIRST, BOTH), *on_a(LATE)), ["-", "landed c0 exact"]),
     "none-of-two": (tale(a(FIRST, BOTH), *on_a(OTHER)), ["-", "-"]),
-    "one-after-the-other": (
-        tale(a(FIRST, BOTH), *on_a(FIRST, BOTH)),
-        ["landed c0 exact", "landed c1 exact"],
-    ),
+    "one-after-the-other": (tale(a(FIRST, BOTH), *on_a(FIRST, BOTH)),
+        ["landed c0 exact", "landed c1 exact"]),
     "squash-reverted": (tale(a(FIRST, BOTH), *on_a(BOTH, BASE)), ["reverted c0 by c1"] * 2),
-    "one-of-two-reverted": (
-        tale(a(FIRST, BOTH), *on_a(FIRST, BOTH, FIRST)),
-        ["landed c0 exact", "reverted c1 by c2"],
-    ),
+    "one-of-two-reverted": (tale(a(FIRST, BOTH), *on_a(FIRST, BOTH, FIRST)),
+        ["landed c0 exact", "reverted c1 by c2"]),
     "half-of-a-squash-reverted": (
         tale(a(FIRST, BOTH), *on_a(BOTH), ("Revert a half", {"a": FIRST})),
-        ["landed c0 exact", "reverted c0 by c1"],
-    ),
+        ["landed c0 exact", "reverted c0 by c1"]),
     "superseded-both-landed": (tale(a(FIRST, REPLACED), *on_a(REPLACED)), ["landed c0 range"] * 2),
     "superseded-first-landed": (tale(a(FIRST, REPLACED), *on_a(FIRST)), ["landed c0 exact", "-"]),
     "superseded-neither-landed": (tale(a(FIRST, REPLACED), *on_a(OTHER)), ["-", "-"]),
-    "superseded-landed-in-turn": (
-        tale(a(FIRST, REPLACED), *on_a(FIRST, REPLACED)),
-        ["landed c0 exact", "landed c1 range"],
-    ),
+    "superseded-landed-in-turn": (tale(a(FIRST, REPLACED), *on_a(FIRST, REPLACED)),
+        ["landed c0 exact", "landed c1 range"]),
     "emptied-by-one-that-landed": (
-        tale([{"c": text("ours_one")}, {"c": b""}], ("Create", {"c": b""}), base={}),
-        ["-", "-"],
-    ),
+        tale([{"c": text("ours_one")}, {"c": b""}], ("Create", {"c": b""}), base={}), ["-", "-"]),
     "undone-neither-landed": (tale(a(FIRST, BASE), *on_a(OTHER)), ["-", "-"]),
     "undone-first-landed": (tale(a(FIRST, BASE), *on_a(FIRST)), ["landed c0 exact", "-"]),
     "undone-both-landed": (tale(a(FIRST, BASE), *on_a(FIRST, BASE)), ["landed c0 exact", "-"]),
     "lines-that-the-file-has-elsewhere": (
-        tale(
-            a(swap(TWIN, ("stay_05", "stay_05 guard_it free_it clear_it"))),
-            *on_a(swap(TWIN, ("stay_05", "stay_05 guard_it free_it clear_it"))),
-            *on_a(swap(TWIN, ("stay_05", "stay_05 when_closed free_it clear_it"))),
-            base={"a": TWIN},
-        ),
-        ["evolved c0 by c1 history"],
-    ),
+        tale(a(swap(TWIN, ("stay_05", "stay_05 guard_it free_it clear_it"))),
+             *on_a(swap(TWIN, ("stay_05", "stay_05 guard_it free_it clear_it"))),
+             *on_a(swap(TWIN, ("stay_05", "stay_05 when_closed free_it clear_it"))),
+             base={"a": TWIN}),
+        ["evolved c0 by c1 history"]),
     "undone-with-one-that-landed": (
-        tale(
-            [{"a": SHUT}, {"a": OPENED, "b": FIRST}],
-            *on_a(SHUT),
-            ("Second", {"b": FIRST}),
-            *on_a(OPENED),
-            base={"a": OPENED, "b": BASE},
-        ),
-        ["landed c0 exact", "landed c2 range"],
-    ),
-    "undone-behind-one-that-landed": (
-        tale(a(LATE, BOTH, LATE), *on_a(LATE)),
-        ["landed c0 exact", "landed c0 range", "landed c0 range"],
-    ),
-    "undone-around-one-that-landed": (
-        tale(a(FIRST, BOTH, LATE), *on_a(LATE)),
-        ["landed c0 range", "landed c0 exact", "landed c0 range"],
-    ),
-    "undone-behind-one-first-landed": (
-        tale(a(LATE, BOTH, LATE), *on_a(BOTH)),
-        ["landed c0 exact", "landed c0 exact", "-"],
-    ),
+        tale([{"a": SHUT}, {"a": OPENED, "b": FIRST}], *on_a(SHUT), ("Second", {"b": FIRST}),
+             *on_a(OPENED), base={"a": OPENED, "b": BASE}),
+        ["landed c0 exact", "landed c2 range"]),
+    "undone-behind-one-that-landed": (tale(a(LATE, BOTH, LATE), *on_a(LATE)),
+        ["landed c0 exact", "landed c0 range", "landed c0 range"]),
+    "undone-around-one-that-landed": (tale(a(FIRST, BOTH, LATE), *on_a(LATE)),
+        ["landed c0 range", "landed c0 exact", "landed c0 range"]),
+    "undone-behind-one-first-landed": (tale(a(LATE, BOTH, LATE), *on_a(BOTH)),
+        ["landed c0 exact", "landed c0 exact", "-"]),
     "mute-between-two": (tale(a(FIRST, BRACED, CLOSED), *on_a(CLOSED)), ["landed c0 exact"] * 3),
     "mute-between-two-not-landed": (
         tale(a(FIRST, BRACED, CLOSED), *on_a(swap(FIRST, ("stay_20", "ours_late")))),
-        ["landed c0 exact", "-", "landed c0 exact"],
-    ),
+        ["landed c0 exact", "-", "landed c0 exact"]),
     "a-line-that-stands-elsewhere-between-two": (
         tale(
             a(
@@ -689,38 +544,21 @@ SERIES = {
         ["landed c0 exact", "-", "landed c0 exact"],
     ),
     "one-of-two-equal-lines-removed": (
-        tale(
-            a(swap(TWICE, ("stay_05", "ours_05")), swap(FEWER, ("stay_05", "ours_05"))),
-            *on_a(OTHER_TWICE, FEWER),
-            base={"a": TWICE},
-        ),
-        ["-", "landed c1 exact"],
-    ),
-    "replaced-with-the-file-whole": (
-        tale(a(DOUBLED, FIRST), *on_a(FIRST)),
-        ["landed c0 range"] * 2,
-    ),
+        tale(a(swap(TWICE, ("stay_05", "ours_05")), swap(FEWER, ("stay_05", "ours_05"))),
+             *on_a(OTHER_TWICE, FEWER), base={"a": TWICE}),
+        ["-", "landed c1 exact"]),
+    "replaced-with-the-file-whole": (tale(a(DOUBLED, FIRST), *on_a(FIRST)),
+        ["landed c0 range"] * 2),
     "replaced-with-the-file-in-part": (
-        tale(a(DOUBLED, FIRST), *on_a(swap(FIRST, ("ours_two", "theirs_two")))),
-        ["-", "-"],
-    ),
+        tale(a(DOUBLED, FIRST), *on_a(swap(FIRST, ("ours_two", "theirs_two")))), ["-", "-"]),
     "two-topics-one-landed": (
-        tale(
-            [{"a": FIRST}, {"b": FIRST}, {"a": BOTH}, {"b": BOTH}],
-            ("Topic a", {"a": BOTH}),
-            base={"a": BASE, "b": BASE},
-        ),
-        ["landed c0 exact", "-", "landed c0 exact", "-"],
-    ),
+        tale([{"a": FIRST}, {"b": FIRST}, {"a": BOTH}, {"b": BOTH}], ("Topic a", {"a": BOTH}),
+             base={"a": BASE, "b": BASE}),
+        ["landed c0 exact", "-", "landed c0 exact", "-"]),
     "two-topics-both-landed": (
-        tale(
-            [{"a": FIRST}, {"b": FIRST}, {"a": BOTH}, {"b": BOTH}],
-            ("Topic a", {"a": BOTH}),
-            ("Topic b", {"b": BOTH}),
-            base={"a": BASE, "b": BASE},
-        ),
-        ["landed c0 exact", "landed c1 exact"] * 2,
-    ),
+        tale([{"a": FIRST}, {"b": FIRST}, {"a": BOTH}, {"b": BOTH}], ("Topic a", {"a": BOTH}),
+             ("Topic b", {"b": BOTH}), base={"a": BASE, "b": BASE}),
+        ["landed c0 exact", "landed c1 exact"] * 2),
     "two-topics-in-one-file": (
         tale(
             [
@@ -732,7 +570,7 @@ SERIES = {
         ),
         ["landed c0 exact", "-", "landed c0 exact"],
     ),
-}
+}  # fmt: skip
 
 
 @table(("told", "verdicts"), SERIES)
@@ -882,27 +720,17 @@ def folder(path: str) -> str:
     ("told", "verdicts"),
     {
         "upstream-has-it-again-elsewhere": (
-            tale(
-                a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
-                *on_a(FIRST, swap(FIRST, BACK)),
-            ),
-            ["-", "landed c0 range", "landed c0 range"],
-        ),
+            tale(a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
+                 *on_a(FIRST, swap(FIRST, BACK))),
+            ["-", "landed c0 range", "landed c0 range"]),
         "another-patch-landed-later": (
-            tale(
-                a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
-                *on_a(FIRST, swap(FIRST, AT_25)),
-            ),
-            ["landed c1 exact", "landed c0 range", "landed c0 range"],
-        ),
+            tale(a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
+                 *on_a(FIRST, swap(FIRST, AT_25))),
+            ["landed c1 exact", "landed c0 range", "landed c0 range"]),
         "a-patch-that-is-not-in-brings-it-to-other-files": (
-            tale(
-                [dict.fromkeys("Ab", NEVER), {"a": SHORT}, {"a": FIRST}],
-                *on_a(FIRST, swap(FIRST, BACK)),
-                base=dict.fromkeys("Aab", BASE),
-            ),
-            ["-", "landed c0 range", "landed c0 range"],
-        ),
+            tale([dict.fromkeys("Ab", NEVER), {"a": SHORT}, {"a": FIRST}],
+                 *on_a(FIRST, swap(FIRST, BACK)), base=dict.fromkeys("Aab", BASE)),
+            ["-", "landed c0 range", "landed c0 range"]),
         "what-brings-it-landed-later": (
             Tale(
                 {folder("a"): BASE},
@@ -915,7 +743,7 @@ def folder(path: str) -> str:
             ["landed c1 exact", "landed c0 exact", "-"],
         ),
     },
-)
+)  # fmt: skip
 def test_a_removal_is_needed_again_where_what_it_removes_landed_later(
     told: Tale, verdicts: list[str]
 ) -> None:

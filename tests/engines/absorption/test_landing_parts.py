@@ -142,73 +142,46 @@ ADDED_MORE = swap(ADDED, LAST)
     {
         "a-third-of-a-squash-reverted": (
             tale(a(FIRST, BOTH, THIRD), *on_a(THIRD), ("Revert one", {"a": BOTH})),
-            ["landed c0 exact", "landed c0 exact", "reverted c0 by c1"],
-        ),
+            ["landed c0 exact", "landed c0 exact", "reverted c0 by c1"]),
         "a-hunk-reverted-by-a-commit-that-says-so": (
             tale(a(ADDED), *on_a(ADDED), ("Revert the late part", {"a": FOUR})),
-            ["evolved c0 by c1 history hunks 0"],
-        ),
+            ["evolved c0 by c1 history hunks 0"]),
         "a-hunk-cleaned-up": (tale(a(ADDED), *on_a(ADDED, FOUR)), ["evolved c0 by c1 history"]),
         "a-hunk-gone-before-another-one-is-reverted": (
-            tale(
-                a(ADDED_MORE),
-                *on_a(ADDED_MORE, swap(FOUR, LAST)),
-                ("Revert the last part", {"a": FOUR}),
-            ),
-            ["evolved c0 by c2 history hunks 0,1"],
-        ),
+            tale(a(ADDED_MORE), *on_a(ADDED_MORE, swap(FOUR, LAST)),
+                 ("Revert the last part", {"a": FOUR})),
+            ["evolved c0 by c2 history hunks 0,1"]),
         "lines-that-say-nothing-are-not-reverted-alone": (
-            tale(
-                a(FIRST, MUTE, swap(MUTE, BESIDE)),
-                *on_a(swap(MUTE, BESIDE)),
-                ("Revert one", {"a": swap(FIRST, BESIDE)}),
-            ),
-            ["landed c0 exact", "gone c0 by c1 history", "landed c0 exact"],
-        ),
+            tale(a(FIRST, MUTE, swap(MUTE, BESIDE)), *on_a(swap(MUTE, BESIDE)),
+                 ("Revert one", {"a": swap(FIRST, BESIDE)})),
+            ["landed c0 exact", "gone c0 by c1 history", "landed c0 exact"]),
         "the-first-landing-with-enough-of-it": (
-            tale(
-                a(inserted(*PIECES[:10])),
-                *on_a(inserted(*PIECES[:6], "o_1", "o_2", "o_3", "o_4"), inserted(*PIECES[:10])),
-            ),
-            ["landed c0 history"],
-        ),
+            tale(a(inserted(*PIECES[:10])),
+                 *on_a(inserted(*PIECES[:6], "o_1", "o_2", "o_3", "o_4"), inserted(*PIECES[:10]))),
+            ["landed c0 history"]),
         "a-deletion-of-which-a-part-landed": (
-            tale(
-                a(swap(inserted(*PIECES), *((f"stay_{n}", "") for n in (20, 22, 23)))),
-                *on_a(swap(inserted(*PIECES), ("stay_22", ""))),
-            ),
-            ["landed c0 exact hunks 0"],
-        ),
+            tale(a(swap(inserted(*PIECES), *((f"stay_{n}", "") for n in (20, 22, 23)))),
+                 *on_a(swap(inserted(*PIECES), ("stay_22", "")))),
+            ["landed c0 exact hunks 0"]),
         "two-of-three-lines-are-too-few": (
-            tale(
-                a(inserted("ours_1", "ours_2", "ours_3")), *on_a(inserted("ours_1", "ours_2", "x"))
-            ),
-            ["-"],
-        ),
+            tale(a(inserted("ours_1", "ours_2", "ours_3")),
+                 *on_a(inserted("ours_1", "ours_2", "x"))),
+            ["-"]),
         "other-words-in-the-second-patch": (
             tale(a(TEN, swap(MUCH, COPIED, BESIDE)), *on_a(swap(MUCH, OTHERWISE, BESIDE))),
-            ["landed c0 exact", "landed c0 history"],
-        ),
+            ["landed c0 exact", "landed c0 history"]),
         "other-white-space-in-the-second-patch": (
             tale(a(FIRST, BOTH), *on_a(BOTH.replace(b"ours_late", b"\tours_late"))),
-            ["landed c0 exact", "landed c0 whitespace"],
-        ),
-        "a-line-that-the-second-patch-brings-back": (
-            tale(a(LATE, BACK), *on_a(BACK)),
-            ["landed c0 range"] * 2,
-        ),
+            ["landed c0 exact", "landed c0 whitespace"]),
+        "a-line-that-the-second-patch-brings-back": (tale(a(LATE, BACK), *on_a(BACK)),
+            ["landed c0 range"] * 2),
         "a-range-in-another-file": (
-            tale(
-                [{"b": FIRST}, {"b": REPLACED}, {"a": LATE}],
-                ("All", {"a": LATE, "b": REPLACED}),
-                base={"a": BASE, "b": BASE},
-            ),
-            ["landed c0 range", "landed c0 range", "landed c0 exact"],
-        ),
+            tale([{"b": FIRST}, {"b": REPLACED}, {"a": LATE}], ("All", {"a": LATE, "b": REPLACED}),
+                 base={"a": BASE, "b": BASE}),
+            ["landed c0 range", "landed c0 range", "landed c0 exact"]),
         "a-commit-of-its-own-reverted": (
             tale(a(FOUR, swap(FOUR, MUTE_20)), *on_a(FOUR, swap(FOUR, MUTE_20), FOUR)),
-            ["landed c0 exact", "reverted c1 by c2"],
-        ),
+            ["landed c0 exact", "reverted c1 by c2"]),
         "three-of-five-lines-in-pieces": (
             tale(
                 a(swap(inserted(*PIECES[:5]), ("stay_20", " ".join(["stay_20", *PIECES[5:15]])))),
@@ -218,14 +191,10 @@ ADDED_MORE = swap(ADDED, LAST)
             ),
             ["-"],
         ),
-        "a-line-changed-and-changed-back": (
-            tale(a(BOTH), *on_a(BOTH, OTHER_TWO, BOTH)),
-            ["landed c0 exact"],
-        ),
-        "changed-after-it-landed-again": (
-            tale(a(BOTH), *on_a(BOTH, BASE, BOTH, OTHER_TWO)),
-            ["evolved c2 by c3 history"],
-        ),
+        "a-line-changed-and-changed-back": (tale(a(BOTH), *on_a(BOTH, OTHER_TWO, BOTH)),
+            ["landed c0 exact"]),
+        "changed-after-it-landed-again": (tale(a(BOTH), *on_a(BOTH, BASE, BOTH, OTHER_TWO)),
+            ["evolved c2 by c3 history"]),
         "changed-after-a-landing-that-took-lines-away": (
             tale(
                 a(inserted(*PIECES[:10])),
@@ -239,50 +208,33 @@ ADDED_MORE = swap(ADDED, LAST)
         ),
         "changed-by-two-alike": (
             tale(a(BOTH), *on_a(BOTH, OTHER_TWO, OTHER_TWO.replace(b"ours_one", b"theirs_one"))),
-            ["evolved c0 by c1 history"],
-        ),
+            ["evolved c0 by c1 history"]),
         "a-deleted-file-that-the-landing-keeps-in-other-words": (
-            tale(
-                [{"a": inserted(*PIECES), "b": None}],
-                ("All but the deletion", {"a": inserted(*PIECES), "b": b"kept for now\n"}),
-                base={"a": BASE, "b": b"old\n"},
-            ),
-            ["landed c0 history"],
-        ),
+            tale([{"a": inserted(*PIECES), "b": None}],
+                 ("All but the deletion", {"a": inserted(*PIECES), "b": b"kept for now\n"}),
+                 base={"a": BASE, "b": b"old\n"}),
+            ["landed c0 history"]),
         "a-deleted-file-that-the-landing-does-not-touch": (
-            tale(
-                [{"a": inserted(*PIECES), "b": None}],
-                ("All but the deletion", {"a": inserted(*PIECES)}),
-                base={"a": BASE, "b": b"old\n"},
-            ),
-            ["landed c0 exact hunks 0"],
-        ),
+            tale([{"a": inserted(*PIECES), "b": None}],
+                 ("All but the deletion", {"a": inserted(*PIECES)}),
+                 base={"a": BASE, "b": b"old\n"}),
+            ["landed c0 exact hunks 0"]),
         "a-binary-that-the-landing-has-otherwise": (
-            tale(
-                [{"a": inserted(*PIECES), "b": b"\0mine"}],
-                ("All", {"a": inserted(*PIECES), "b": b"\0reviewed"}),
-                base={"a": BASE, "b": b"\0old"},
-            ),
-            ["landed c0 history"],
-        ),
+            tale([{"a": inserted(*PIECES), "b": b"\0mine"}],
+                 ("All", {"a": inserted(*PIECES), "b": b"\0reviewed"}),
+                 base={"a": BASE, "b": b"\0old"}),
+            ["landed c0 history"]),
         "a-series-that-moves-a-line-landed-in-one": (
-            tale(a(*MOVED), *on_a(MOVED[-1]), base={"a": BEFORE}),
-            ["landed c0 range"] * 3,
-        ),
-        "and-was-taken-back": (
-            tale(a(*MOVED), *on_a(MOVED[-1], BEFORE), base={"a": BEFORE}),
-            ["-"] * 3,
-        ),
+            tale(a(*MOVED), *on_a(MOVED[-1]), base={"a": BEFORE}), ["landed c0 range"] * 3),
+        "and-was-taken-back": (tale(a(*MOVED), *on_a(MOVED[-1], BEFORE), base={"a": BEFORE}),
+            ["-"] * 3),
         "new-lines-that-a-later-patch-writes-again": (
             tale(a(TESTED, TESTED_TWICE), *on_a(TESTED_TWICE), base={"a": script()}),
-            ["landed c0 range"] * 2,
-        ),
+            ["landed c0 range"] * 2),
         "a-line-that-stands-elsewhere-and-went-again": (
-            tale(a(COMMON), *on_a(COMMON, swap(COMMON, BESIDE), TEN)),
-            ["reverted c0 by c2"],
-        ),
+            tale(a(COMMON), *on_a(COMMON, swap(COMMON, BESIDE), TEN)), ["reverted c0 by c2"]),
     },
-)
+)  # fmt: skip
 def test_a_series_is_judged_by_all_its_landings(told: Tale, verdicts: list[str]) -> None:
     assert told.verdicts() == verdicts
 

@@ -44,21 +44,15 @@ def row(*names: str, brackets: str = "{}") -> str:
         "one-line-made-many": (row(), row("BETA"), members("BETA", "GAMMA")),
         "many-made-one-line": (members(), members("BETA"), row("BETA", "GAMMA")),
         "argument-before": ("    f(ALPHA)\n", "    f(x, ALPHA)\n", "    f(x, ALPHA, GAMMA)\n"),
-        "import": (
-            "    from a import x\n",
-            "    from a import x, z\n",
-            "    from a import x, y, z\n",
-        ),
+        "import": ("    from a import x\n", "    from a import x, z\n",
+            "    from a import x, y, z\n"),
         "argument": ("    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, BETA, GAMMA)\n"),
         "without-brackets": ("    import a\n", "    import a, b\n", "    import a, b, c\n"),
-        "nested": (
-            "    x = [f(ALPHA), {ALPHA: [1]}]\n",
-            "    x = [f(ALPHA), {ALPHA: [1, 2]}]\n",
-            "    x = [f(ALPHA), {ALPHA: [1, 2, 3]}]\n",
-        ),
+        "nested": ("    x = [f(ALPHA), {ALPHA: [1]}]\n", "    x = [f(ALPHA), {ALPHA: [1, 2]}]\n",
+            "    x = [f(ALPHA), {ALPHA: [1, 2, 3]}]\n"),
         "lines": ("    one()\n", "    one()\n    two()\n", "    one()\n    two()\n    three()\n"),
     },
-)
+)  # fmt: skip
 def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> None:
     assert judged(base, theirs, ours) is How.SUPERSET
 
@@ -75,25 +69,16 @@ def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> 
         "place": ("    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, GAMMA, BETA)\n"),
         "wrapped": ("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = g(ALPHA)\n"),
         "unbalanced": ("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = f(ALPHA\n"),
-        "between-brackets-of-other-lines": (
-            "    ALPHA) + f(x\n",
-            "    ALPHA, BETA) + f(x\n",
-            "    ALPHA, BETA, GAMMA) + f(x\n",
-        ),
+        "between-brackets-of-other-lines": ("    ALPHA) + f(x\n", "    ALPHA, BETA) + f(x\n",
+            "    ALPHA, BETA, GAMMA) + f(x\n"),
         "we-replace": ("    x, y\n", "    x, z\n", "    x, y, z, u\n"),
         "a-list-begins-above": ("    x) {\n", "    x, y) {\n", "    z, x, y) {\n"),
-        "lines-in-other-order": (
-            "    one()\n",
-            "    one()\n    two()\n    three()\n",
-            "    one()\n    three()\n    two()\n",
-        ),
-        "too-long": (
-            "    one()\n" * 250,
-            "    one()\n" * 249 + "    one(2)\n",
-            "    one()\n" * 249 + "    one(2, 3)\n" * 220,
-        ),
+        "lines-in-other-order": ("    one()\n", "    one()\n    two()\n    three()\n",
+            "    one()\n    three()\n    two()\n"),
+        "too-long": ("    one()\n" * 250, "    one()\n" * 249 + "    one(2)\n",
+            "    one()\n" * 249 + "    one(2, 3)\n" * 220),
     },
-)
+)  # fmt: skip
 def test_other_collisions_are_none(base: str, theirs: str, ours: str) -> None:
     assert judged(base, theirs, ours) is not How.SUPERSET
 

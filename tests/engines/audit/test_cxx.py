@@ -54,12 +54,8 @@ def header(old: str, new: str) -> Files:
 BASE = {"src/k.h": HEADER, "src/k.cu": USER}
 LOST = {
     "function": ("r = ops::scale(a, 2);", ("int scale(", "int rescale("), "scale", True),
-    "its name, without a namespace": (
-        "r = plain(a);",
-        ("int plain(", "int simple("),
-        "plain",
-        True,
-    ),
+    "its name, without a namespace": ("r = plain(a);", ("int plain(", "int simple("), "plain",
+        True),
     "launch": ("ops::launch<<<1, 2>>>(0, a);", ("launch(", "start("), "launch", True),
     "template": ("r = ops::clamp_to<int>(a, 2);", ("clamp_to(", "clamped("), "clamp_to", True),
     "enumerator of a class": ("r = int(ops::Kind::B);", ("A, B, C", "A, B1, C"), "B", True),
@@ -71,28 +67,16 @@ LOST = {
     "field of a macro": ("r = get(a)->width;", ("int width", "int breadth"), "width", False),
     "array of a macro": ("r = get(a)->queue[0];", ("void* queue[2]", "Q q"), "queue", False),
     "method": ("ops::Options o; r = o.run(a);", ("run(int n)", "run(int n, int m)"), "run", False),
-    "a parameter more": (
-        "r = ops::scale(a);",
-        ("(int x, int y = 2)", "(int x, int y)"),
-        "scale",
-        True,
-    ),
+    "a parameter more": ("r = ops::scale(a);", ("(int x, int y = 2)", "(int x, int y)"), "scale",
+        True),
     "a parameter less": ("r = ops::scale(a, 3);", ("(int x, int y = 2)", "(int x)"), "scale", True),
     "order": ("r = ops::scale(a, 3);", ("(int x, int y = 2)", "(int y, int x)"), "scale", False),
     "type of a parameter": ("ops::launch(0, a);", ("float* p", "Tensor p"), "launch", False),
-    "a template's parameter more": (
-        "ops::Tile<float, 4> tile;",
-        ("int kSize>", "int kSize, int kStages>"),
-        "Tile",
-        False,
-    ),
-    "namespace": (
-        "r = ops::scale(a);",
-        ("namespace ops {", "namespace ops::detail {"),
-        "scale",
-        False,
-    ),
-}
+    "a template's parameter more": ("ops::Tile<float, 4> tile;",
+        ("int kSize>", "int kSize, int kStages>"), "Tile", False),
+    "namespace": ("r = ops::scale(a);", ("namespace ops {", "namespace ops::detail {"), "scale",
+        False),
+}  # fmt: skip
 
 
 @table(("line", "change", "symbol", "is_certain"), LOST)
@@ -109,36 +93,26 @@ KEPT = {
     "an overload more": ("r = ops::scale(a);", ("int scale(", "int scale(float x);\nint scale(")),
     "a default more": ("ops::launch(0, a);", ("int n)", "int n, int m = 0)")),
     "a number's type": ("ops::launch(0, a);", ("int n", "long n")),
-    "a template's default more": (
-        "ops::Tile<float, 4> tile;",
-        ("int kSize>", "int kSize, int kStages = 1>"),
-    ),
+    "a template's default more": ("ops::Tile<float, 4> tile;",
+        ("int kSize>", "int kSize, int kStages = 1>")),
     "a variable of a macro": ("r = width;", ("int width", "int breadth")),
     "another function": ("r = ops::scale(a);", ("launch(float* p, int n)", "launch(float* p)")),
     "renamed parameter": ("r = ops::scale(a, 2);", ("int x, int y", "int first, int second")),
-    "inline namespace": (
-        "r = ops::scale(a);",
-        ("ops {\nenum", "ops { inline namespace v1 {} \nenum"),
-    ),
+    "inline namespace": ("r = ops::scale(a);",
+        ("ops {\nenum", "ops { inline namespace v1 {} \nenum")),
     "in a comment": ("// scale\n  r = a;", ("int scale(", "int rescale(")),
     "in a string": ('log("scale");', ("int scale(", "int rescale(")),
     "a local name": ("int scale = a; r = scale;", ("int scale(", "int rescale(")),
-    "the second of two local names": (
-        "char *b, *depth = nullptr, c; r = *depth;",
-        ("int depth = 2", "void* depth"),
-    ),
+    "the second of two local names": ("char *b, *depth = nullptr, c; r = *depth;",
+        ("int depth = 2", "void* depth")),
     "the third of three": ("int b, *c, **depth; r = **depth;", ("int depth = 2", "void* depth")),
     "a member of something else": ("r = other.scale(a);", ("int scale(", "int rescale(")),
-    "an alias stays": (
-        "r = plain(a);",
-        ("int plain(int x);", "#define plain simple\nint simple(int x);"),
-    ),
+    "an alias stays": ("r = plain(a);",
+        ("int plain(int x);", "#define plain simple\nint simple(int x);")),
     "moved in the header": ("r = plain(a);", ("#pragma once\n", "#pragma once\nint plain(int);\n")),
-    "both branches": (
-        "r = plain(a);",
-        ("int plain(int x);", "#if X\nint plain(int x);\n#else\nint plain(long x);\n#endif"),
-    ),
-}
+    "both branches": ("r = plain(a);",
+        ("int plain(int x);", "#if X\nint plain(int x);\n#else\nint plain(long x);\n#endif")),
+}  # fmt: skip
 
 
 @table(("line", "change"), KEPT)
@@ -278,22 +252,13 @@ def shapes(old: str, new: str) -> Files:
 
 TOLD = {
     "an enum became a class": (using("r = kFast;"), ("enum Mode", "enum class Mode"), "kFast"),
-    "a method's order": (
-        using('pool->each(a, "x");'),
-        ("(int count, const char* name)", "(const char* name, int count)"),
-        "each",
-    ),
-    "a constructor's parameter": (
-        using("Pool pool(a, 4);"),
-        ("int depth)", "int depth, int nodes)"),
-        "Pool",
-    ),
-    "a constructor behind make_unique": (
-        using("auto pool = std::make_unique<Pool>(a, 4);"),
-        ("int threads, int depth)", "int threads)"),
-        "Pool",
-    ),
-}
+    "a method's order": (using('pool->each(a, "x");'),
+        ("(int count, const char* name)", "(const char* name, int count)"), "each"),
+    "a constructor's parameter": (using("Pool pool(a, 4);"),
+        ("int depth)", "int depth, int nodes)"), "Pool"),
+    "a constructor behind make_unique": (using("auto pool = std::make_unique<Pool>(a, 4);"),
+        ("int threads, int depth)", "int threads)"), "Pool"),
+}  # fmt: skip
 
 
 @table(("ours", "change", "symbol"), TOLD)
@@ -306,33 +271,21 @@ def test_what_is_declared_as_something_else_is_told(
 
 SAME = {
     "an enum of a type": (using("r = kFast;"), ("enum Mode", "enum Mode : int")),
-    "an enumerator behind its type": (
-        using("auto m = Mode::kFast;"),
-        ("enum Mode", "enum class Mode"),
-    ),
+    "an enumerator behind its type": (using("auto m = Mode::kFast;"),
+        ("enum Mode", "enum class Mode")),
     "using enum": (using("using enum Mode; auto m = kFast;"), ("enum Mode", "enum class Mode")),
-    "a template with defaults": (
-        using("Tile<int> t;"),
-        ("<typename T> struct Tile", "<typename T, int n = 1> struct Tile"),
-    ),
-    "a template of another name": (
-        using("Tile<int> t;"),
-        ("struct Tile { T* at; }", "using Tile = Other<T>"),
-    ),
-    "a template from elsewhere": (
-        using("Tile<int> t;"),
-        ("template <typename T> struct Tile { T* at; }", "using std::Tile"),
-    ),
-    "a constructor's default": (
-        using("Pool pool(a, 4);"),
-        ("int depth)", "int depth, int nodes = 1)"),
-    ),
-    "another constructor beside": (
-        using("Pool pool(a, 4);"),
-        ("  explicit Pool(", "  Pool(int only);\n  explicit Pool("),
-    ),
+    "a template with defaults": (using("Tile<int> t;"),
+        ("<typename T> struct Tile", "<typename T, int n = 1> struct Tile")),
+    "a template of another name": (using("Tile<int> t;"),
+        ("struct Tile { T* at; }", "using Tile = Other<T>")),
+    "a template from elsewhere": (using("Tile<int> t;"),
+        ("template <typename T> struct Tile { T* at; }", "using std::Tile")),
+    "a constructor's default": (using("Pool pool(a, 4);"),
+        ("int depth)", "int depth, int nodes = 1)")),
+    "another constructor beside": (using("Pool pool(a, 4);"),
+        ("  explicit Pool(", "  Pool(int only);\n  explicit Pool(")),
     "a copy": (using("Pool other(pool);"), ("int depth)", "int depth, int nodes)")),
-}
+}  # fmt: skip
 
 
 @table(("ours", "change"), SAME)

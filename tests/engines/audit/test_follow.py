@@ -92,19 +92,15 @@ def test_what_is_not_clear_is_left_alone(upstream: Files) -> None:
     {
         "alone": (b"from a import x\n", b"from b import x\n"),
         "with-a-remark": (b"from a import x  # why\n", b"from b import x  # why\n"),
-        "one-of-two": (
-            b"if y:\n    from a import x as z, w\n",
-            b"if y:\n    from a import w\n    from b import x as z\n",
-        ),
-        "listed": (
-            b"from a import (\n    v,\n    w,\n    x,\n)\n",
-            b"from a import (\n    v,\n    w,\n)\nfrom b import x\n",
-        ),
+        "one-of-two": (b"if y:\n    from a import x as z, w\n",
+            b"if y:\n    from a import w\n    from b import x as z\n"),
+        "listed": (b"from a import (\n    v,\n    w,\n    x,\n)\n",
+            b"from a import (\n    v,\n    w,\n)\nfrom b import x\n"),
         "a-remark-on-several": (b"from a import w, x  # why\n", None),
         "from-elsewhere": (b"from c import x\n", None),
         "not-alone-on-its-line": (b"from a import x; y = 1\n", None),
     },
-)
+)  # fmt: skip
 def test_statements_are_written_anew(text: bytes, expected: bytes | None) -> None:
     assert rewritten(text, None, [Move("a", "x", "b", None)]) == expected
     assert rewritten(text, text, [Move("a", "x", "b", None)]) is None

@@ -441,43 +441,26 @@ SHOP = {
     ("text", "merged", "said"),
     {
         "resolves": ("from shop.cart import Cart\n", {}, ()),
-        "name gone": (
-            "from shop.cart import Cart\n",
-            {"shop/cart.py": "class Basket: ...\n"},
-            ("from shop.cart import Cart",),
-        ),
-        "relative": (
-            "from .cart import Cart, spare\n",
-            {"shop/cart.py": "class Cart: ...\n"},
-            ("from .cart import spare",),
-        ),
+        "name gone": ("from shop.cart import Cart\n", {"shop/cart.py": "class Basket: ...\n"},
+            ("from shop.cart import Cart",)),
+        "relative": ("from .cart import Cart, spare\n", {"shop/cart.py": "class Cart: ...\n"},
+            ("from .cart import spare",)),
         "module gone": ("import shop.price\n", {"shop/price.py": None}, ("import shop.price",)),
         "submodule": ("from shop import price\n", {}, ()),
         "submodule, relative": ("from . import price\n", {}, ()),
         "below src": ("from lib.tool import hammer, nail\n", {}, ()),
         "outside of the tree": ("from torch import nothing\n", {}, ()),
         "did not resolve before either": ("from shop.cart import never\n", {}, ()),
-        "may come from a star": (
-            "from shop.cart import Cart\n",
-            {"shop/cart.py": "from torch import *\n"},
-            (),
-        ),
-        "may be made when asked for": (
-            "from shop.cart import Cart\n",
-            {"shop/cart.py": "def __getattr__(name): ...\n"},
-            (),
-        ),
+        "may come from a star": ("from shop.cart import Cart\n",
+            {"shop/cart.py": "from torch import *\n"}, ()),
+        "may be made when asked for": ("from shop.cart import Cart\n",
+            {"shop/cart.py": "def __getattr__(name): ...\n"}, ()),
         "not parsed": ("from shop.cart import Cart\n", {"shop/cart.py": "class (\n"}, ()),
-        "below a longer name": (
-            "from shop.cart import Cart\n",
-            {"shop/cart.py": "x = 1\nclass CartOf: ...\nclass Cart: ...\n"},
-            (),
-        ),
-        "global in a block": (
-            "from shop.cart import Cart\n",
+        "below a longer name": ("from shop.cart import Cart\n",
+            {"shop/cart.py": "x = 1\nclass CartOf: ...\nclass Cart: ...\n"}, ()),
+        "global in a block": ("from shop.cart import Cart\n",
             {"shop/cart.py": "@made\ndef make(\n    a,\n):\n    with a:\n        global Cart\n"},
-            (),
-        ),
+            ()),
         "text does not parse": ("from (\n", {"shop/cart.py": None}, ()),
         "above the tree": ("from ....shop import cart\n", {}, ()),
         "imported under the name": (
@@ -485,23 +468,18 @@ SHOP = {
             {"shop/cart.py": "from .price import (\n    price,\n    Basket as Cart,  # it\n)\n"},
             (),
         ),
-        "imported under another name": (
-            "from shop.cart import Cart\n",
+        "imported under another name": ("from shop.cart import Cart\n",
             {"shop/cart.py": "from .price import (\n    Cart as Basket,\n)\n"},
-            ("from shop.cart import Cart",),
-        ),
+            ("from shop.cart import Cart",)),
         "in a comment behind an import": (
             "from shop.cart import Cart\n",
             {"shop/cart.py": "from .price import price  # Cart\n"},
             ("from shop.cart import Cart",),
         ),
-        "bound below a condition": (
-            "from shop.cart import Cart\n",
-            {"shop/cart.py": "CartOf = 1\nif CartOf:\n    Cart = 2\n"},
-            (),
-        ),
+        "bound below a condition": ("from shop.cart import Cart\n",
+            {"shop/cart.py": "CartOf = 1\nif CartOf:\n    Cart = 2\n"}, ()),
     },
-)
+)  # fmt: skip
 def test_an_import_that_resolved_before_is_said(
     text: str, merged: dict[str, str | None], said: tuple[str, ...]
 ) -> None:

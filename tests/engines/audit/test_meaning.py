@@ -148,28 +148,20 @@ def test_a_condition_that_was_turned_round_is_told(now: str, guard: str, is_told
 
 STATEMENTS = {
     "with": ("with open(name) as end:\n        pass", "with open(other) as end:\n        pass"),
-    "while": (
-        "end = 0\n    while end < 3:\n        end += step",
-        "end = 0\n    while end < 3:\n        end += 2",
-    ),
-    "try": (
-        "try:\n        end = size\n    except E as f:\n        end = 0",
-        "try:\n        end = size\n    except E as f:\n        end = 1",
-    ),
-    "match": (
-        "match size:\n        case [end, *rest]:\n            pass",
-        "match size:\n        case {'a': end}:\n            pass",
-    ),
+    "while": ("end = 0\n    while end < 3:\n        end += step",
+        "end = 0\n    while end < 3:\n        end += 2"),
+    "try": ("try:\n        end = size\n    except E as f:\n        end = 0",
+        "try:\n        end = size\n    except E as f:\n        end = 1"),
+    "match": ("match size:\n        case [end, *rest]:\n            pass",
+        "match size:\n        case {'a': end}:\n            pass"),
     "tuple": ("end, rest = size", "rest, end = size"),
     "attribute": ("end = self.size = size", "end = self.size = size + 1"),
     "part": ("end = [0]\n    end[0] = 1", "end = [0]\n    end[0] = 2"),
     "walrus": ("log(end := size)", "log(end := size + 1)"),
-    "inner function": (
-        "end = size\n    def inner():\n        return 1",
-        "end = size + 1\n    def inner():\n        return 1",
-    ),
+    "inner function": ("end = size\n    def inner():\n        return 1",
+        "end = size + 1\n    def inner():\n        return 1"),
     "leaves the loop": ("for end in size:\n        break", "for end in sizes:\n        break"),
-}
+}  # fmt: skip
 
 
 @table(("old", "new"), STATEMENTS)

@@ -96,61 +96,36 @@ NO_TOTAL = {path: text.replace("Total", "Sum") for path, text in STORE.items()}
 WEB = {"web/size.ts": TS, "web/page.ts": "import * as size from './size';\n\nstart();\n"}
 LOST = {
     "a function in Go": (STORE, USES_TOTAL, NO_TOTAL, ("store/a.go", "Total")),
-    "a parameter in Go": (
-        {"a.go": GO},
+    "a parameter in Go": ({"a.go": GO},
         edited({"a.go": GO}, "a.go", ("Total(limit, 1)", "Total(limit, size)")),
         edited({"a.go": GO}, "a.go", ("First(size", "First(width"), ("= size", "= width")),
-        ("a.go", "size"),
-    ),
-    "a method in Rust": (
-        {"pool.rs": RUST},
+        ("a.go", "size")),
+    "a method in Rust": ({"pool.rs": RUST},
         edited({"pool.rs": RUST}, "pool.rs", ("    3\n", "    Pool { size: 1 }.grow(3)\n")),
-        edited({"pool.rs": RUST}, "pool.rs", ("fn grow", "fn extend")),
-        ("pool.rs", "grow"),
-    ),
-    "a constant in TypeScript": (
-        WEB,
+        edited({"pool.rs": RUST}, "pool.rs", ("fn grow", "fn extend")), ("pool.rs", "grow")),
+    "a constant in TypeScript": (WEB,
         edited(WEB, "web/page.ts", ("start();", 'start(size.widthOf("a"));')),
-        edited(WEB, "web/size.ts", ("widthOf", "breadthOf")),
-        ("web/page.ts", "widthOf"),
-    ),
-    "a variable in a shell script": (
-        {"run.sh": SHELL},
+        edited(WEB, "web/size.ts", ("widthOf", "breadthOf")), ("web/page.ts", "widthOf")),
+    "a variable in a shell script": ({"run.sh": SHELL},
         edited({"run.sh": SHELL}, "run.sh", ("  true", '  ctest -j"$JOBS"')),
-        edited({"run.sh": SHELL}, "run.sh", ("JOBS", "CORES")),
-        ("run.sh", "JOBS"),
-    ),
-    "a message": (
-        {"a.proto": PROTO},
+        edited({"run.sh": SHELL}, "run.sh", ("JOBS", "CORES")), ("run.sh", "JOBS")),
+    "a message": ({"a.proto": PROTO},
         edited({"a.proto": PROTO}, "a.proto", ("string line = 1;", "Query line = 1;")),
         edited({"a.proto": PROTO}, "a.proto", ("message Query", "message Request")),
-        ("a.proto", "Query"),
-    ),
-    "an anchor in YAML": (
-        {"a.yml": YAML},
+        ("a.proto", "Query")),
+    "an anchor in YAML": ({"a.yml": YAML},
         edited({"a.yml": YAML}, "a.yml", ("  last: 1\n", "  last: 1\n  <<: *defaults\n")),
-        edited({"a.yml": YAML}, "a.yml", ("defaults", "common")),
-        ("a.yml", "defaults"),
-    ),
-    "a list in a Makefile": (
-        {"Makefile": MAKE},
+        edited({"a.yml": YAML}, "a.yml", ("defaults", "common")), ("a.yml", "defaults")),
+    "a list in a Makefile": ({"Makefile": MAKE},
         edited({"Makefile": MAKE}, "Makefile", ("clean:", "SRC += mine.c\n\nclean:")),
-        edited({"Makefile": MAKE}, "Makefile", ("SRC", "SOURCES")),
-        ("Makefile", "SRC"),
-    ),
-    "a stage in a Dockerfile": (
-        {"Dockerfile": DOCKER},
+        edited({"Makefile": MAKE}, "Makefile", ("SRC", "SOURCES")), ("Makefile", "SRC")),
+    "a stage in a Dockerfile": ({"Dockerfile": DOCKER},
         edited({"Dockerfile": DOCKER}, "Dockerfile", ("RUN e", "COPY --from=build /y /y\nRUN e")),
         edited({"Dockerfile": DOCKER}, "Dockerfile", ("build", "builder")),
-        ("Dockerfile", "build"),
-    ),
-    "what the series renames and upstream uses": (
-        STORE,
-        NO_TOTAL,
-        USES_TOTAL,
-        ("store/a.go", "Total"),
-    ),
-}
+        ("Dockerfile", "build")),
+    "what the series renames and upstream uses": (STORE, NO_TOTAL, USES_TOTAL,
+        ("store/a.go", "Total")),
+}  # fmt: skip
 
 
 @table(("base", "ours", "upstream", "finding"), LOST)

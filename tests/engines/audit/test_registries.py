@@ -68,20 +68,14 @@ def test_a_string_that_names_what_is_gone_is_told(
 KEPT: dict[str, tuple[Files, Files]] = {
     "another name": (entry('"t": "pkg.models.tiny:make",'), RENAMED),
     "another module": (entry('"t": "lib.tiny:Tiny",'), RENAMED),
-    "still imported": (
-        entry('"t": "pkg.models.tiny:Tiny",'),
-        {"pkg/models/tiny.py": "from pkg.small import Tiny\n"},
-    ),
-    "now a package": (
-        entry('"t": "pkg.models.tiny:Tiny",'),
-        {"pkg/models/tiny.py": None, "pkg/models/tiny/__init__.py": MODELS},
-    ),
-    "found when asked for": (
-        entry('"t": "pkg.models.tiny:Tiny",'),
-        {"pkg/models/tiny.py": "def __getattr__(name):\n    return name\n"},
-    ),
+    "still imported": (entry('"t": "pkg.models.tiny:Tiny",'),
+        {"pkg/models/tiny.py": "from pkg.small import Tiny\n"}),
+    "now a package": (entry('"t": "pkg.models.tiny:Tiny",'),
+        {"pkg/models/tiny.py": None, "pkg/models/tiny/__init__.py": MODELS}),
+    "found when asked for": (entry('"t": "pkg.models.tiny:Tiny",'),
+        {"pkg/models/tiny.py": "def __getattr__(name):\n    return name\n"}),
     "a plain word": (entry('"t": "tiny",'), RENAMED),
-}
+}  # fmt: skip
 
 
 @table(("ours", "upstream"), KEPT)

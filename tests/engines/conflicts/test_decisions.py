@@ -80,18 +80,12 @@ def test_a_finding_is_about_the_place_where_nothing_is_alike() -> None:
     ("patch", "onto", "passages"),
     {
         "deleted-upstream": (PATCH, {}, [whole_file("f.py", None)]),
-        "deleted-by-us": (
-            patch_of("p", deleted("f.py", source())),
-            {"f.py": source(l4=OTHER)},
-            [whole_file("f.py", source(l4=OTHER))],
-        ),
-        "created-by-both": (
-            difference("p", {}, {"g.py": b"ours\n"}),
-            {"f.py": source(), "g.py": b"theirs\n"},
-            [whole_file("g.py", b"theirs\n")],
-        ),
+        "deleted-by-us": (patch_of("p", deleted("f.py", source())), {"f.py": source(l4=OTHER)},
+            [whole_file("f.py", source(l4=OTHER))]),
+        "created-by-both": (difference("p", {}, {"g.py": b"ours\n"}),
+            {"f.py": source(), "g.py": b"theirs\n"}, [whole_file("g.py", b"theirs\n")]),
     },
-)
+)  # fmt: skip
 def test_a_finding_may_be_about_a_whole_file(
     patch: Patch, onto: dict[str, File], passages: list[Passage]
 ) -> None:
@@ -309,20 +303,14 @@ WORDS = "alpha_one beta_two gamma_six delta_ten epsilon_1 zeta_four eta_seven th
     ("ours", "lines"),
     {
         "what-replaced-it": (WORDS.replace("delta_ten", "another"), "another"),
-        "what-is-around-it": (
-            WORDS.replace("delta_ten ", ""),
-            "alpha_one beta_two gamma_six epsilon_1 zeta_four eta_seven",
-        ),
-        "what-is-around-a-brace": (
-            WORDS.replace("delta_ten", "}"),
-            "alpha_one beta_two gamma_six } epsilon_1 zeta_four eta_seven",
-        ),
-        "nothing-touches-it": (
-            WORDS.replace("theta_8x", "other"),
-            "alpha_one beta_two gamma_six delta_ten epsilon_1 zeta_four",
-        ),
+        "what-is-around-it": (WORDS.replace("delta_ten ", ""),
+            "alpha_one beta_two gamma_six epsilon_1 zeta_four eta_seven"),
+        "what-is-around-a-brace": (WORDS.replace("delta_ten", "}"),
+            "alpha_one beta_two gamma_six } epsilon_1 zeta_four eta_seven"),
+        "nothing-touches-it": (WORDS.replace("theta_8x", "other"),
+            "alpha_one beta_two gamma_six delta_ten epsilon_1 zeta_four"),
     },
-)
+)  # fmt: skip
 def test_the_passage_of_a_place(ours: str, lines: str) -> None:
     base, theirs = text(WORDS), text(WORDS.replace("delta_ten", "mine_here"))
     (hunk,) = hunks_between(base, theirs, context=0)

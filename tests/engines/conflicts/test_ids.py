@@ -37,19 +37,15 @@ INSERTS = marked(b"", b"o\n", b"t\n")
         "text-around": (b"a\n" + ONE + b"z", [(b"b", b"o", b"t")]),
         "two": (ONE + b"a\n" + INSERTS, [(b"b", b"o", b"t"), (b"", b"o", b"t")]),
         "crlf": (marked(b"b\r\n", b"o\r\n", b"t\r\n", b"\r\n"), [(b"b\r", b"o\r", b"t\r")]),
-        "underlined-titles": (
-            marked(b"", b"A title\n=======\n", b"Another\n=======\n"),
-            [(b"", b"A title\n=======", b"Another\n=======")],
-        ),
-        "markers-in-the-text": (
-            marked(b"b\n", b"<<<<<<< x\n>>>>>>> y\n", b"t\n"),
-            [(b"b", b"<<<<<<< x\n>>>>>>> y", b"t")],
-        ),
+        "underlined-titles": (marked(b"", b"A title\n=======\n", b"Another\n=======\n"),
+            [(b"", b"A title\n=======", b"Another\n=======")]),
+        "markers-in-the-text": (marked(b"b\n", b"<<<<<<< x\n>>>>>>> y\n", b"t\n"),
+            [(b"b", b"<<<<<<< x\n>>>>>>> y", b"t")]),
         "markers-out-of-place": (b"=======\n>>>>>>> x\n||||||| y\n", []),
         "cut-off": (b"<<<<<<< ours\na\n||||||| base\nb\n", []),
         "no-markers-of-git": (b"<<<<<<<< 8\n|||||||x\n", []),
     },
-)
+)  # fmt: skip
 def test_regions_are_read_from_markers(
     text: bytes, regions: list[tuple[bytes, bytes, bytes]]
 ) -> None:

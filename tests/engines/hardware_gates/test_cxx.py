@@ -74,20 +74,14 @@ def test_a_condition_names_its_gates(test: str, gates: list[str]) -> None:
         "a body": ("for (;;) if (is_sm120) n(); a();", "for ( ; ; ) ; a ( ) ;"),
         "an else": ("if (n) a(); else b();", "if ( n ) a ( ) ; else b ( ) ;"),
         "a dead else": ("if (n) a(); else if (is_sm120) b();", "if ( n ) a ( ) ;"),
-        "loops": (
-            "if (n) for (;;) while (m) a(); b();",
-            "if ( n ) for ( ; ; ) while ( m ) a ( ) ; b ( ) ;",
-        ),
-        "the first part of an #if": (
-            "#ifdef SM120\na\n#elif N\nb\n#else\nc\n#endif\n",
-            "#if N b #else c #endif",
-        ),
-        "parts behind a true one": (
-            "#if N\na\n#elif !defined(SM120)\nb\n#else\nc\n#endif\n",
-            "#if N a #elif !defined(SM120) b #endif",
-        ),
+        "loops": ("if (n) for (;;) while (m) a(); b();",
+            "if ( n ) for ( ; ; ) while ( m ) a ( ) ; b ( ) ;"),
+        "the first part of an #if": ("#ifdef SM120\na\n#elif N\nb\n#else\nc\n#endif\n",
+            "#if N b #else c #endif"),
+        "parts behind a true one": ("#if N\na\n#elif !defined(SM120)\nb\n#else\nc\n#endif\n",
+            "#if N a #elif !defined(SM120) b #endif"),
     },
-)
+)  # fmt: skip
 def test_what_is_left_with_all_gates_off(source: str, left: str) -> None:
     words = words_of(source)
     kept = cxx.GateRemover(words, CONDITIONS).block(0, len(words), ())
@@ -122,30 +116,19 @@ def test_a_generated_text_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
 @table(
     ("before", "after", "answer"),
     {
-        "an else of those with the gate": (
-            in_function("a();\n"),
+        "an else of those with the gate": (in_function("a();\n"),
             in_function("if (!is_sm120)\n  a();\nelse\n  b();\n"),
-            (Reach.INERT, ["not is_sm120", "is_sm120"]),
-        ),
-        "those without the gate": (
-            in_function("a();\n"),
-            in_function("if (!is_sm120)\n  b();\na();\n"),
-            (Reach.SHARED, ["not is_sm120"]),
-        ),
-        "a macro": (
-            in_function("#define A f(1)\na();\n"),
-            in_function("#define A \\\n  f(2)\na();\n"),
-            (Reach.SHARED, []),
-        ),
-        "a statement behind a gate that goes": (
-            in_function("a();\nif (is_sm120) b();\n"),
-            in_function("a();\n"),
-            (Reach.INERT, ["is_sm120"]),
-        ),
+            (Reach.INERT, ["not is_sm120", "is_sm120"])),
+        "those without the gate": (in_function("a();\n"),
+            in_function("if (!is_sm120)\n  b();\na();\n"), (Reach.SHARED, ["not is_sm120"])),
+        "a macro": (in_function("#define A f(1)\na();\n"),
+            in_function("#define A \\\n  f(2)\na();\n"), (Reach.SHARED, [])),
+        "a statement behind a gate that goes": (in_function("a();\nif (is_sm120) b();\n"),
+            in_function("a();\n"), (Reach.INERT, ["is_sm120"])),
         "a comment that comes": (in_function("a();\n"), in_function("a();\n  // b\n"), None),
         "a comment that goes": (in_function("a();\n  // b\n"), in_function("a();\n"), None),
     },
-)
+)  # fmt: skip
 def test_a_change_reaches_whom_its_gates_let_in(
     before: str, after: str, answer: tuple[Reach, list[str]] | None
 ) -> None:

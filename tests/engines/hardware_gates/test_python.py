@@ -97,23 +97,15 @@ def test_gates_of_an_expression(test: str, gates: list[str]) -> None:
     ("before", "after", "names"),
     {
         "one name": ("def f(): pass\ndef f(): pass", "def f(): a\ndef f(): b", ["f", "f"]),
-        "if": (
-            "if a:\n    def f(): b\nelse:\n    def g(): b",
-            "if a:\n    def f(): c\nelse:\n    def g(): c",
-            ["f", "g"],
-        ),
-        "try": (
-            "try:\n    def f(): b\nexcept E:\n    def g(): b\nfinally:\n    def h(): b",
+        "if": ("if a:\n    def f(): b\nelse:\n    def g(): b",
+            "if a:\n    def f(): c\nelse:\n    def g(): c", ["f", "g"]),
+        "try": ("try:\n    def f(): b\nexcept E:\n    def g(): b\nfinally:\n    def h(): b",
             "try:\n    def f(): c\nexcept E:\n    def g(): c\nfinally:\n    def h(): c",
-            ["f", "g", "h"],
-        ),
-        "with": (
-            "with a:\n    class B:\n        def f(self): b",
-            "with a:\n    class B:\n        def f(self): c",
-            ["B.f"],
-        ),
+            ["f", "g", "h"]),
+        "with": ("with a:\n    class B:\n        def f(self): b",
+            "with a:\n    class B:\n        def f(self): c", ["B.f"]),
     },
-)
+)  # fmt: skip
 def test_a_site_names_its_function(before: str, after: str, names: list[str]) -> None:
     assert [site.symbol for site in sites(before, after)] == names
 

@@ -146,18 +146,13 @@ def test_a_later_patch_takes_back_what_an_earlier_one_added() -> None:
 
 NOT_CARRIED = {
     "absorbed": (UPSTREAM, BOTH, BOTH, Sums(upstream=2), True),
-    "absorbed, layout changed": (
-        UPSTREAM,
-        BOTH.replace("G", "  G  ,"),
-        None,
-        Sums(upstream=2),
-        True,
-    ),
+    "absorbed, layout changed": (UPSTREAM, BOTH.replace("G", "  G  ,"), None, Sums(upstream=2),
+        True),
     "absorbed, but nobody has it": (UPSTREAM, OURS, OURS, Sums(upstream=2), False),
     "in conflict": (CONFLICT, OURS, OURS, Sums(conflict=2), True),
     "given up": (GIVEN_UP, OURS, OURS, Sums(given_up=2), True),
     "given up, and upstream's line with it": (GIVEN_UP, OURS, BASE, Sums(given_up=2), False),
-}
+}  # fmt: skip
 
 
 @table(("fate", "onto", "result", "added", "is_balanced"), NOT_CARRIED.values(), ids=NOT_CARRIED)

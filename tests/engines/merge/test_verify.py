@@ -175,31 +175,21 @@ CAST = "  out[(int64_t) at] = sum;\n"
     ("lines", "asks"),
     {
         "a-statement-that-ours-copies-and-theirs-changes": (
-            (
-                "  out[at] = sum;\n",
-                "  if (a)\n    out[at] = sum;\n  else\n    out[at] = sum;\n",
-                CAST,
-            ),
-            {"moved"},
-        ),
+            ("  out[at] = sum;\n", "  if (a)\n    out[at] = sum;\n  else\n    out[at] = sum;\n",
+             CAST),
+            {"moved"}),
         "a-variable-that-both-declare": (
             ("  n = 256;\n", f"{DEVICE}  n = device.threads;\n", "  Tool device;\n  n = 256;\n"),
-            {"declared twice", "doubled"},
-        ),
+            {"declared twice", "doubled"}),
         "a-parameter-of-one-that-comes-into-another": (
-            (
-                "void close(int fd, int sync);\nvoid flush(int fd);\n",
-                "void close(int fd);\nvoid shut(int fd, long at);\nvoid flush(int fd, long at);\n",
-                "void close(int fd, int sync, int cache);\nvoid flush(int fd);\n",
-            ),
-            {"order", "elsewhere", "doubled"},
-        ),
+            ("void close(int fd, int sync);\nvoid flush(int fd);\n",
+             "void close(int fd);\nvoid shut(int fd, long at);\nvoid flush(int fd, long at);\n",
+             "void close(int fd, int sync, int cache);\nvoid flush(int fd);\n"),
+            {"order", "elsewhere", "doubled"}),
         "in-blocks-of-their-own": (
-            ("", "  {\n    Tool device;\n    a(device);\n  }\n", f"  {{\n{DEVICE}  }}\n"),
-            {""},
-        ),
+            ("", "  {\n    Tool device;\n    a(device);\n  }\n", f"  {{\n{DEVICE}  }}\n"), {""}),
     },
-)
+)  # fmt: skip
 def test_what_both_sides_write_in_c_may_not_go_together(
     lines: tuple[str, str, str], asks: set[str]
 ) -> None:

@@ -60,21 +60,15 @@ TEXT = b"Title\n=====\n\n\none\ntwo\n \nthree"
 @table(
     ("path", "content", "units"),
     {
-        "python": (
-            "a.py",
-            PYTHON,
-            ["None 0-1", "f 2-8", "None 10-11", "W 11-23", "W.m 14-23", "W.m.g 16-18"],
-        ),
-        "c++": (
-            "a.cc",
-            CXX,
-            ["None 0-1", "f 1-6", "None 6-7", "W 7-14", "W::m 8-11", "W::z 12-14", "None 14-15"],
-        ),
+        "python": ("a.py", PYTHON,
+            ["None 0-1", "f 2-8", "None 10-11", "W 11-23", "W.m 14-23", "W.m.g 16-18"]),
+        "c++": ("a.cc", CXX,
+            ["None 0-1", "f 1-6", "None 6-7", "W 7-14", "W::m 8-11", "W::z 12-14", "None 14-15"]),
         "text": ("a.txt", TEXT, ["None 0-2", "None 4-6", "None 7-8"]),
         "empty": ("a.py", b"", []),
         "broken": ("a.py", b"def f(:\n", ["None 0-1"]),
     },
-)
+)  # fmt: skip
 def test_a_text_is_cut_into_units(path: str, content: bytes, units: list[str]) -> None:
     outline = Outline(path, content)
     assert [f"{unit.name} {unit.start}-{unit.end}" for unit in outline.units] == units

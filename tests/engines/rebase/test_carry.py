@@ -202,30 +202,18 @@ def test_a_file_is_carried(
     ("changes", "base", "files"),
     {
         "swap": (SWAP, {"f": BASE, "g": ONE}, {"f": ONE, "g": BASE}),
-        "row-of-renames": (
-            [moved("f", "g", BASE, EARLY), moved("g", "h", ONE, ONE)],
-            {"f": BASE, "g": ONE},
-            {"g": EARLY, "h": ONE},
-        ),
-        "new-file-in-place-of-a-moved-one": (
-            [moved("f", "g", BASE, BASE), created("f", NEW)],
-            {"f": BASE},
-            {"f": NEW, "g": BASE},
-        ),
-        "rename-onto-a-deleted-file": (
-            [deleted("g", ONE), moved("f", "g", BASE, EARLY)],
-            {"f": BASE, "g": ONE},
-            {"g": EARLY},
-        ),
-        "file-in-place-of-a-folder": (
-            [created("d", NEW), deleted("d/a", ONE), deleted("d/b", TWO)],
-            {"d/a": ONE, "d/b": TWO},
-            {"d": NEW},
-        ),
+        "row-of-renames": ([moved("f", "g", BASE, EARLY), moved("g", "h", ONE, ONE)],
+            {"f": BASE, "g": ONE}, {"g": EARLY, "h": ONE}),
+        "new-file-in-place-of-a-moved-one": ([moved("f", "g", BASE, BASE), created("f", NEW)],
+            {"f": BASE}, {"f": NEW, "g": BASE}),
+        "rename-onto-a-deleted-file": ([deleted("g", ONE), moved("f", "g", BASE, EARLY)],
+            {"f": BASE, "g": ONE}, {"g": EARLY}),
+        "file-in-place-of-a-folder": ([created("d", NEW), deleted("d/a", ONE), deleted("d/b", TWO)],
+            {"d/a": ONE, "d/b": TWO}, {"d": NEW}),
         "rename-to-its-own-folder": ([moved("d/a", "d", ONE, ONE)], {"d/a": ONE}, {"d": ONE}),
         "nothing": ([], {"f": BASE}, {"f": BASE}),
     },
-)
+)  # fmt: skip
 def test_the_files_of_a_patch_make_room_for_one_another(
     changes: list[FilePatch], base: Files, files: Files
 ) -> None:
@@ -250,67 +238,27 @@ def test_the_files_of_a_patch_make_room_for_one_another(
         "both-rename": ([RENAME], {"h": BASE}, {"f": "h"}, "upstream moved the file to h", "h"),
         "both-rename-to-one-path": ([RENAME_EDIT], {"g": OTHER}, MOVED_TO_G, "the same lines", "g"),
         "rename-onto-a-file": ([RENAME], {"f": BASE, "g": ONE}, {}, "already has a file at g", "f"),
-        "rename-onto-a-folder": (
-            [RENAME],
-            {"f": BASE, "g/x": ONE},
-            {},
-            "upstream has g/x, which is in the way",
-            "f",
-        ),
-        "rename-below-a-file": (
-            [moved("f", "d/g", BASE, BASE)],
-            {"f": BASE, "d": ONE},
-            {},
-            "upstream has d, which is in the way",
-            "f",
-        ),
-        "rename-below-itself": (
-            [moved("f", "f/g", BASE, EARLY)],
-            {"f": OTHER},
-            {},
-            "the same lines",
-            "f/g",
-        ),
+        "rename-onto-a-folder": ([RENAME], {"f": BASE, "g/x": ONE}, {},
+            "upstream has g/x, which is in the way", "f"),
+        "rename-below-a-file": ([moved("f", "d/g", BASE, BASE)], {"f": BASE, "d": ONE}, {},
+            "upstream has d, which is in the way", "f"),
+        "rename-below-itself": ([moved("f", "f/g", BASE, EARLY)], {"f": OTHER}, {},
+            "the same lines", "f/g"),
         "add-add": ([created("n", NEW)], {"n": ONE}, {}, "added a different file", "n"),
-        "add-on-a-folder": (
-            [created("n", NEW)],
-            {"n/x": ONE},
-            {},
-            "upstream has n/x, which is in the way",
-            "n",
-        ),
-        "add-below-a-file": (
-            [created("d/n", NEW)],
-            {"d": ONE},
-            {},
-            "upstream has d, which is in the way",
-            "d/n",
-        ),
-        "below-link": (
-            [created("d/n", NEW)],
-            {"d": link(b"x")},
-            {},
-            "upstream has d, which is in the way",
-            "d/n",
-        ),
-        "copy-onto-a-file": (
-            [replace(RENAME, is_copy=True)],
-            {"f": BASE, "g": ONE},
-            {},
-            "added a different file",
-            "g",
-        ),
+        "add-on-a-folder": ([created("n", NEW)], {"n/x": ONE}, {},
+            "upstream has n/x, which is in the way", "n"),
+        "add-below-a-file": ([created("d/n", NEW)], {"d": ONE}, {},
+            "upstream has d, which is in the way", "d/n"),
+        "below-link": ([created("d/n", NEW)], {"d": link(b"x")}, {},
+            "upstream has d, which is in the way", "d/n"),
+        "copy-onto-a-file": ([replace(RENAME, is_copy=True)], {"f": BASE, "g": ONE}, {},
+            "added a different file", "g"),
         "file-to-link": (TO_LINK, {"f": LATE}, {}, "that the patch replaces", "f"),
         "nothing-to-link": (TO_LINK, {}, {}, "that the patch replaces", "f"),
-        "two-files-become-one": (
-            [EDIT, created("g", NEW)],
-            {"g": BASE},
-            MOVED_TO_G,
-            "upstream moved the file to g, which the patch changes as well",
-            "g",
-        ),
+        "two-files-become-one": ([EDIT, created("g", NEW)], {"g": BASE}, MOVED_TO_G,
+            "upstream moved the file to g, which the patch changes as well", "g"),
     },
-)
+)  # fmt: skip
 def test_a_file_collides(
     changes: list[FilePatch], onto: Files, renames: Mapping[str, str], reason: str, place: str
 ) -> None:
@@ -514,20 +462,13 @@ TEXT = "unchanged text"
         "third": (swap(REST_BASE, THIRD), [2], [KEPT, KEPT, GONE], ALL),
         "first-and-third": (swap(REST_BASE, FIRST, THIRD), [0, 2], [GONE, KEPT, GONE], ALL),
         "all": (ALL, [0, 1, 2], [GONE] * 3, ALL),
-        "first-on-a-changed-file": (
-            swap(REST_BASE, FIRST, ("stay_29", "other_29")),
-            [0],
-            [GONE, "unchanged text", "unchanged text"],
-            swap(ALL, ("stay_29", "other_29")),
-        ),
-        "the-rest-collides": (
-            swap(REST_BASE, FIRST, ("stay_14", "theirs_14")),
-            [0],
+        "first-on-a-changed-file": (swap(REST_BASE, FIRST, ("stay_29", "other_29")), [0],
+            [GONE, "unchanged text", "unchanged text"], swap(ALL, ("stay_29", "other_29"))),
+        "the-rest-collides": (swap(REST_BASE, FIRST, ("stay_14", "theirs_14")), [0],
             [GONE, "conflict -", "unchanged text"],
-            swap(REST_BASE, FIRST, ("stay_14", "theirs_14")),
-        ),
+            swap(REST_BASE, FIRST, ("stay_14", "theirs_14"))),
     },
-)
+)  # fmt: skip
 def test_the_rest_of_a_file_is_carried(
     onto: bytes, dropped: Collection[int], expected: list[str], after: bytes
 ) -> None:

@@ -46,59 +46,36 @@ RENAMED = b"def assist():\n    return 1\n"
 @table(
     ("base", "ours", "upstream", "expected"),
     {
-        "upstream-asks-for-more-than-we-give": (
-            {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
+        "upstream-asks-for-more-than-we-give": ({"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER), "pkg/tools.py": NEEDY},
-            ["a.py: `helper` is called without `way`"],
-        ),
-        "we-ask-for-more-than-upstream-gives": (
-            {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
-            {
-                "a.py": module(top=HELPER, bottom="x = 1\n"),
-                "pkg/tools.py": b"def helper(way):\n    return 1\n",
-            },
+            ["a.py: `helper` is called without `way`"]),
+        "we-ask-for-more-than-upstream-gives": ({"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
+            {"a.py": module(top=HELPER, bottom="x = 1\n"),
+             "pkg/tools.py": b"def helper(way):\n    return 1\n"},
             {"a.py": module(top=HELPER + "y = helper()\n"), "pkg/tools.py": TOOLS},
-            ["a.py: `helper` is called without `way`"],
-        ),
+            ["a.py: `helper` is called without `way`"]),
         "the-import-that-upstream-removed-comes-with-its-use": (
             {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
-            {"a.py": module(), "pkg/tools.py": TOOLS},
-            [],
-        ),
-        "upstream-renamed-what-we-import": (
-            {"a.py": module(), "pkg/tools.py": TOOLS},
+            {"a.py": module(), "pkg/tools.py": TOOLS}, []),
+        "upstream-renamed-what-we-import": ({"a.py": module(), "pkg/tools.py": TOOLS},
             {"a.py": module(bottom=HELPER), "pkg/tools.py": TOOLS},
-            {"a.py": module(), "pkg/tools.py": RENAMED},
-            ["a.py: `from pkg.tools import helper`"],
-        ),
-        "all-is-well": (
-            {"a.py": module(), "pkg/tools.py": TOOLS},
+            {"a.py": module(), "pkg/tools.py": RENAMED}, ["a.py: `from pkg.tools import helper`"]),
+        "all-is-well": ({"a.py": module(), "pkg/tools.py": TOOLS},
             {"a.py": module(bottom=HELPER + "x = helper()\n"), "pkg/tools.py": TOOLS},
-            {"a.py": module(top="import os\n\nos.sep\n"), "pkg/tools.py": TOOLS},
-            [],
-        ),
-        "no-python": (
-            {"a.txt": module(top=HELPER)},
-            {"a.txt": module(top=HELPER, bottom="x = helper()\n")},
-            {"a.txt": module()},
-            [],
-        ),
-        "a-conflict-is-not-looked-at": (
-            {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
+            {"a.py": module(top="import os\n\nos.sep\n"), "pkg/tools.py": TOOLS}, []),
+        "no-python": ({"a.txt": module(top=HELPER)},
+            {"a.txt": module(top=HELPER, bottom="x = helper()\n")}, {"a.txt": module()}, []),
+        "a-conflict-is-not-looked-at": ({"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
-            {"a.py": module(top=HELPER, bottom="y = helper()\n"), "pkg/tools.py": RENAMED},
-            [],
-        ),
-        "we-deleted-what-upstream-imports": (
-            {"a.py": module(), "b.py": b"b = 1\n"},
+            {"a.py": module(top=HELPER, bottom="y = helper()\n"), "pkg/tools.py": RENAMED}, []),
+        "we-deleted-what-upstream-imports": ({"a.py": module(), "b.py": b"b = 1\n"},
             {"a.py": module(), "b.py": None},
             {"a.py": module(top="import b\n"), "b.py": b"b = 1\n"},
-            ["a.py: `import b` no longer works"],
-        ),
+            ["a.py: `import b` no longer works"]),
     },
-)
+)  # fmt: skip
 def test_suspicious_merges_are_told(
     base: Files, ours: Files, upstream: Files, expected: list[str]
 ) -> None:

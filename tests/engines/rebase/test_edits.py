@@ -18,15 +18,11 @@ PATCH = patch_of("p", created("n", ONE))
         "a-new-file": ({"m": (None, ONE)}, {"f": BASE}, "modified", {"f": BASE, "m": ONE}),
         "a-file-that-goes": ({"f": (BASE, None)}, {"f": BASE}, "modified", {}),
         "upstream-changed-it-since": ({"f": (BASE, MINE)}, {"f": OURS}, "modified", {"f": BOTH}),
-        "upstream-changed-these-lines-since": (
-            {"f": (BASE, MINE)},
-            {"f": text("X b c d e f g h")},
-            "conflict",
-            {"f": text("X b c d e f g h")},
-        ),
+        "upstream-changed-these-lines-since": ({"f": (BASE, MINE)}, {"f": text("X b c d e f g h")},
+            "conflict", {"f": text("X b c d e f g h")}),
         "none-of-this-patch": ({}, {"f": BASE}, "unchanged", {"f": BASE}),
     },
-)
+)  # fmt: skip
 def test_edits_are_carried_with_the_patch(
     edits: dict[str, tuple[bytes | None, bytes | None]], onto: Files, verdict: str, files: Files
 ) -> None:

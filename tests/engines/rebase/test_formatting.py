@@ -89,21 +89,13 @@ def merge(
         "upstream-formatted": ((BASE, NEW, FORK), (tight,), MERGED),
         "the-first-tool-fails": ((BASE, NEW, FORK), (None, tight), MERGED),
         "first-is-not-its-own": ((BASE, NEW, FORK), (lambda line: line.upper(), tight), MERGED),
-        "and-edited-beside-it": (
-            (BASE, module(b"a = 1", b"b = 2", b"c = 30"), FORK),
-            (tight,),
-            None,
-        ),
-        "and-edited-elsewhere": (
-            (BASE, module(b"new = 5", b"a = 1", b"b = 2", b"c = 3"), FORK),
-            (tight,),
-            module(b"new = 5", b"a = 1", b"b = 20", b"c = 3"),
-        ),
+        "and-edited-beside-it": ((BASE, module(b"a = 1", b"b = 2", b"c = 30"), FORK), (tight,),
+            None),
+        "and-edited-elsewhere": ((BASE, module(b"new = 5", b"a = 1", b"b = 2", b"c = 3"), FORK),
+            (tight,), module(b"new = 5", b"a = 1", b"b = 20", b"c = 3")),
         "nearly-stable": (
-            (BASE, module(b"a = 1", b"b = 2", b"c = 3").replace(b"w9 = ", b"w9= "), FORK),
-            (tight,),
-            MERGED.replace(b"w9 = ", b"w9= "),
-        ),
+            (BASE, module(b"a = 1", b"b = 2", b"c = 3").replace(b"w9 = ", b"w9= "), FORK), (tight,),
+            MERGED.replace(b"w9 = ", b"w9= ")),
         "not-stable": ((BASE, BASE.replace(b"b=2", b"b=3"), FORK), (tight,), None),
         "no-formatter": ((BASE, NEW, FORK), (), None),
         "a-tool-that-fails": ((BASE, NEW, FORK), (None,), None),
@@ -112,7 +104,7 @@ def merge(
         "changes-a-token": ((BASE, NEW, FORK), (doubling,), None),
         "base-does-not-parse": ((BASE.replace(b"b", b"b ("), NEW, FORK), (tight,), None),
     },
-)
+)  # fmt: skip
 def test_the_patch_side_is_brought_to_upstreams_format(
     sides: tuple[bytes, bytes, bytes], lines: tuple[Line | None, ...], expected: bytes | None
 ) -> None:

@@ -124,18 +124,14 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
         "add-add-link-and-file": (sides(None, link(b"a"), BASE), "upstream added a different file"),
         "upstream-deleted-mode": (sides(BASE, None, executable(BASE)), "upstream deleted"),
         "we-deleted-mode": (sides(BASE, executable(BASE), None), "that the patch deletes"),
-        "upstream-made-the-link-a-file": (
-            sides(link(b"f"), b"f", link(b"g")),
-            "a different kind of file",
-        ),
-        "upstream-made-the-link-a-submodule": (
-            sides(link(b"f"), submodule("1"), link(b"g")),
-            "a different kind of file",
-        ),
+        "upstream-made-the-link-a-file": (sides(link(b"f"), b"f", link(b"g")),
+            "a different kind of file"),
+        "upstream-made-the-link-a-submodule": (sides(link(b"f"), submodule("1"), link(b"g")),
+            "a different kind of file"),
         "link": (sides(link(b"a"), link(b"b"), link(b"c")), "the same link"),
         "submodule": (sides(submodule("1"), submodule("2"), submodule("3")), "the same link"),
     },
-)
+)  # fmt: skip
 def test_a_conflict_of_whole_files_has_no_text(given_sides: Sides, reason: str) -> None:
     collided = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
     assert isinstance(collided, Collided)

@@ -89,67 +89,30 @@ def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
 @table(
     ("patches", "base", "onto", "renames", "verdicts", "files"),
     {
-        "rename-map-is-followed-by-all": (
-            series({"f": BASE}, {"f": EARLY}, {"f": BOTH}),
-            {"f": BASE},
-            {"g": BASE},
-            {"f": "g"},
-            ["modified", "modified"],
-            {"g": BOTH},
-        ),
+        "rename-map-is-followed-by-all": (series({"f": BASE}, {"f": EARLY}, {"f": BOTH}),
+            {"f": BASE}, {"g": BASE}, {"f": "g"}, ["modified", "modified"], {"g": BOTH}),
         "the-series-renames": (
             [patch_of("p1", moved("f", "m", BASE, BASE)), patch_of("p2", edited("m", BASE, EARLY))],
-            {"f": BASE},
-            {"f": LATE},
-            {},
-            ["unchanged", "unchanged"],
-            {"m": BOTH},
-        ),
+            {"f": BASE}, {"f": LATE}, {}, ["unchanged", "unchanged"], {"m": BOTH}),
         "both-rename-alike": (
             [patch_of("p1", moved("f", "m", BASE, BASE)), patch_of("p2", edited("m", BASE, EARLY))],
-            {"f": BASE},
-            {"m": LATE},
-            {"f": "m"},
-            ["absorbed", "unchanged"],
-            {"m": BOTH},
-        ),
+            {"f": BASE}, {"m": LATE}, {"f": "m"}, ["absorbed", "unchanged"], {"m": BOTH}),
         "a-new-file-at-the-old-path-is-another": (
-            [
-                patch_of("p1", moved("f", "m", BASE, BASE)),
-                patch_of("p2", created("f", NEW)),
-                patch_of("p3", edited("f", NEW, ONE)),
-            ],
-            {"f": BASE},
-            {"m": BASE},
-            {"f": "m"},
-            ["absorbed", "unchanged", "unchanged"],
-            {"m": BASE, "f": ONE},
-        ),
+            [patch_of("p1", moved("f", "m", BASE, BASE)), patch_of("p2", created("f", NEW)),
+             patch_of("p3", edited("f", NEW, ONE))],
+            {"f": BASE}, {"m": BASE}, {"f": "m"}, ["absorbed", "unchanged", "unchanged"],
+            {"m": BASE, "f": ONE}),
         "deleted-at-its-new-home-and-made-anew": (
-            [
-                patch_of("p1", deleted("f", BASE)),
-                patch_of("p2", created("f", NEW)),
-                patch_of("p3", edited("f", NEW, ONE)),
-            ],
-            {"f": BASE},
-            {"m": BASE},
-            {"f": "m"},
-            ["conflict", "blocked", "blocked"],
-            {"m": BASE},
-        ),
+            [patch_of("p1", deleted("f", BASE)), patch_of("p2", created("f", NEW)),
+             patch_of("p3", edited("f", NEW, ONE))],
+            {"f": BASE}, {"m": BASE}, {"f": "m"}, ["conflict", "blocked", "blocked"], {"m": BASE}),
         "a-copy-leaves-its-source-at-its-new-home": (
-            [
-                patch_of("p1", moved("f", "c", BASE, BASE, is_copy=True)),
-                patch_of("p2", edited("f", BASE, EARLY)),
-            ],
-            {"f": BASE},
-            {"m": BASE},
-            {"f": "m"},
-            ["unchanged", "modified"],
-            {"c": BASE, "m": EARLY},
-        ),
+            [patch_of("p1", moved("f", "c", BASE, BASE, is_copy=True)),
+             patch_of("p2", edited("f", BASE, EARLY))],
+            {"f": BASE}, {"m": BASE}, {"f": "m"}, ["unchanged", "modified"],
+            {"c": BASE, "m": EARLY}),
     },
-)
+)  # fmt: skip
 def test_moves_are_followed(
     patches: list[Patch],
     base: Files,
@@ -378,36 +341,20 @@ LATER = Step("2" * 40, "Change it", "A. Author", {})
 @table(
     ("known", "verdict", "answers", "files", "history"),
     {
-        "whole": (
-            Absorption(frozenset({0, 1}), LANDING, Event.EVOLVED, is_whole=True, since=LATER),
-            "absorbed",
-            ["absorbed history"] * 2,
-            {"f": OTHER, "x": ONE},
-            (("1" * 40, "landed"), ("2" * 40, "evolved")),
-        ),
-        "one-hunk": (
-            Absorption(frozenset({0}), LANDING, Event.LANDED, is_whole=False),
-            "partial",
-            ["absorbed history", "unchanged identical"],
-            {"f": OTHER, "x": TWO},
-            (("1" * 40, "landed"),),
-        ),
+        "whole": (Absorption(frozenset({0, 1}), LANDING, Event.EVOLVED, is_whole=True, since=LATER),
+            "absorbed", ["absorbed history"] * 2, {"f": OTHER, "x": ONE},
+            (("1" * 40, "landed"), ("2" * 40, "evolved"))),
+        "one-hunk": (Absorption(frozenset({0}), LANDING, Event.LANDED, is_whole=False), "partial",
+            ["absorbed history", "unchanged identical"], {"f": OTHER, "x": TWO},
+            (("1" * 40, "landed"),)),
         "taken-back": (
             Absorption(frozenset(), LANDING, Event.REVERTED, is_whole=False, since=LATER),
-            "conflict",
-            ["conflict -", "unchanged identical"],
-            {"f": OTHER, "x": TWO},
-            (("1" * 40, "landed"), ("2" * 40, "reverted")),
-        ),
-        "nothing-known": (
-            None,
-            "conflict",
-            ["conflict -", "unchanged identical"],
-            {"f": OTHER, "x": TWO},
-            (),
-        ),
+            "conflict", ["conflict -", "unchanged identical"], {"f": OTHER, "x": TWO},
+            (("1" * 40, "landed"), ("2" * 40, "reverted"))),
+        "nothing-known": (None, "conflict", ["conflict -", "unchanged identical"],
+            {"f": OTHER, "x": TWO}, ()),
     },
-)
+)  # fmt: skip
 def test_what_history_knows_of_a_patch_is_left_out(
     known: Absorption | None,
     verdict: str,
@@ -608,17 +555,12 @@ COPY = moved("f", "m", BASE, BASE, is_copy=True)
         "moved-elsewhere": (RENAME, {"h": BASE}, {"f": "h"}, "modified", {"h": EARLY}),
         "moved-alike": (RENAME, {"m": BASE}, {"f": "m"}, "unchanged", {"m": EARLY}),
         "moved-alike-and-nobody-saw-it": (RENAME, {"m": BASE}, {}, "unchanged", {"m": EARLY}),
-        "both-are-there": (
-            RENAME,
-            {"f": BASE, "m": BASE},
-            {},
-            "unchanged",
-            {"f": BASE, "m": EARLY},
-        ),
+        "both-are-there": (RENAME, {"f": BASE, "m": BASE}, {}, "unchanged",
+            {"f": BASE, "m": EARLY}),
         "copy-not-there": (COPY, {"f": BASE}, {}, "conflict", {"f": BASE}),
         "copied": (COPY, {"f": BASE, "m": BASE}, {}, "unchanged", {"f": BASE, "m": EARLY}),
     },
-)
+)  # fmt: skip
 def test_a_file_whose_dropped_move_upstream_lacks_is_where_it_was(
     dropped: FilePatch, onto: Files, renames: Mapping[str, str], verdict: str, after: Files
 ) -> None:

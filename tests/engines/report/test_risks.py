@@ -70,22 +70,14 @@ optional-dependencies = {more = ["third", 4]}
             b"Old.Name>2\n# new\n-r x\nnew  # why\n",
             ["new dependency: new"],
         ),
-        "project": (
-            "pyproject.toml",
-            b"x = (",
-            PROJECT,
-            [
-                "new dependency: Old_Name>1",
-                "new dependency: hatchling",
-                "new dependency: new[extra]>=2",
-                "new dependency: third",
-            ],
-        ),
+        "project": ("pyproject.toml", b"x = (", PROJECT,
+            ["new dependency: Old_Name>1", "new dependency: hatchling",
+             "new dependency: new[extra]>=2", "new dependency: third"]),
         "broken project": ("pyproject.toml", PROJECT, b"x = (", []),
         "no tables": ("pyproject.toml", b"", b"project = 1\nbuild-system = 2\n", []),
         "no list": ("pyproject.toml", b"", b"[project]\ndependencies = 3\n", []),
     },
-)
+)  # fmt: skip
 def test_what_runs_and_what_is_needed_is_named(
     path: str, before: bytes, after: bytes | None, risks: list[str]
 ) -> None:

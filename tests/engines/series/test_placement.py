@@ -47,24 +47,12 @@ def test_lines_end_at_line_feeds_only(content: bytes, lines: list[bytes] | None)
         "exact-place-of-two": (text("a x a x"), [at(3, b" a\n", b"-x\n")], text("a x a"), (2,)),
         "moved-up": (text("a b c"), [at(9, b"-b\n", b"+B\n")], text("a B c"), (1,)),
         "moved-down": (text("n n a b c d"), [at(2, b"-c\n")], text("n n a b d"), (4,)),
-        "second-follows-the-drift": (
-            text("n a b c x d"),
-            [at(1, b"-a\n", b"+A\n"), at(4, b"-x\n", b"+X\n")],
-            text("n A b c X d"),
-            (1, 4),
-        ),
-        "drift-tells-two-places-apart": (
-            text("x n a x x"),
-            [at(2, b"-a\n"), at(4, b"-x\n")],
-            text("x n x"),
-            (2, 4),
-        ),
-        "places-above-earlier-hunks-do-not-count": (
-            text("x a x"),
-            [at(2, b"-a\n"), at(9, b"-x\n")],
-            text("x"),
-            (1, 2),
-        ),
+        "second-follows-the-drift": (text("n a b c x d"),
+            [at(1, b"-a\n", b"+A\n"), at(4, b"-x\n", b"+X\n")], text("n A b c X d"), (1, 4)),
+        "drift-tells-two-places-apart": (text("x n a x x"), [at(2, b"-a\n"), at(4, b"-x\n")],
+            text("x n x"), (2, 4)),
+        "places-above-earlier-hunks-do-not-count": (text("x a x"), [at(2, b"-a\n"), at(9, b"-x\n")],
+            text("x"), (1, 2)),
         "u0-insert": (text("a b"), [at(1, b"+n\n")], text("a n b"), (1,)),
         "u0-insert-first": (text("a b"), [at(0, b"+n\n")], text("n a b"), (0,)),
         "u0-insert-last": (text("a b"), [at(2, b"+n\n")], text("a b n"), (2,)),
@@ -79,7 +67,7 @@ def test_lines_end_at_line_feeds_only(content: bytes, lines: list[bytes] | None)
         "at-start": (text("n a b"), [at(1, b"+m\n", b" n\n", b" a\n")], text("m n a b"), (0,)),
         "at-end": (text("x a b"), [at(1, b" a\n", b" b\n", b"+m\n")], text("x a b m"), (1,)),
     },
-)
+)  # fmt: skip
 def test_hunks_apply(
     content: bytes, hunks: list[Hunk], after: bytes, positions: tuple[int, ...]
 ) -> None:
@@ -93,12 +81,8 @@ def test_hunks_apply(
         "missing-context": (text("a c"), [at(1, b" a\n", b"-b\n")], 0, "not found"),
         "two-places": (text("a x b x"), [at(1, b"-x\n")], 0, "occur 2 times"),
         "place-is-behind": (text("x a"), [at(2, b"-a\n"), at(1, b"-x\n")], 1, "not found"),
-        "overlapping-hunks": (
-            text("a b"),
-            [at(1, b"-a\n"), at(2, b" a\n", b"-b\n")],
-            1,
-            "not found",
-        ),
+        "overlapping-hunks": (text("a b"), [at(1, b"-a\n"), at(2, b" a\n", b"-b\n")], 1,
+            "not found"),
         "u0-insert-past-the-end": (text("a"), [at(5, b"+n\n")], 0, "no context"),
         "u0-insert-behind": (text("a b"), [at(2, b"-b\n"), at(0, b"+n\n")], 1, "no context"),
         "removal-from-empty": (b"", [at(1, b"-a\n")], 0, "not found"),
@@ -111,20 +95,12 @@ def test_hunks_apply(
         "line-0-is-no-place": (text(" a b "), [at(0, b" a\n", b"-b\n")], 0, None),
         "not-at-start": (text("n a b"), [at(1, b"+m\n", b" a\n", b" b\n")], 0, "not found"),
         "not-at-end": (text("a b c"), [at(9, b" a\n", b" b\n", b"+m\n")], 0, "not found"),
-        "not-at-end-at-its-line": (
-            text("a b c"),
-            [at(1, b" a\n", b" b\n", b"+m\n")],
-            0,
-            "not found at the end of the file",
-        ),
-        "counting-ends": (
-            text(" ".join(["x", "y"] * 150)),
-            [at(2, b"-x\n")],
-            0,
-            f"occur {MOST_PLACES} times",
-        ),
+        "not-at-end-at-its-line": (text("a b c"), [at(1, b" a\n", b" b\n", b"+m\n")], 0,
+            "not found at the end of the file"),
+        "counting-ends": (text(" ".join(["x", "y"] * 150)), [at(2, b"-x\n")], 0,
+            f"occur {MOST_PLACES} times"),
     },
-)
+)  # fmt: skip
 def test_hunks_are_refused(
     content: bytes, hunks: list[Hunk], index: int, reason: str | None
 ) -> None:
@@ -172,21 +148,13 @@ def test_one_hunk_is_applied_where_told() -> None:
         "out-of-order": (text("a b"), [at(1, b"-b\n"), at(2, b"-a\n")], b"", False),
         "more-than-the-hunk": (text("q a q"), [at(1, b"-a\n", b"+b\n")], text("r b q"), False),
         "insert-anywhere": (text("a b"), [at(0, b"+n\n")], text("a n b"), True),
-        "only-the-second-of-two-goes-on": (
-            text("x a b x c"),
-            [at(1, b"-x\n"), at(9, b"+n\n")],
-            text("x a b n c"),
-            True,
-        ),
+        "only-the-second-of-two-goes-on": (text("x a b x c"), [at(1, b"-x\n"), at(9, b"+n\n")],
+            text("x a b n c"), True),
         "insert-and-more": (text("a b"), [at(0, b"+n\n")], text("a n c"), False),
-        "either-of-two-and-another": (
-            text("a a b"),
-            [at(1, b"-a\n"), at(3, b"-b\n", b"+c\n")],
-            text("a c"),
-            True,
-        ),
+        "either-of-two-and-another": (text("a a b"), [at(1, b"-a\n"), at(3, b"-b\n", b"+c\n")],
+            text("a c"), True),
     },
-)
+)  # fmt: skip
 def test_a_result_is_that_of_the_hunks_as_they_stand(
     content: bytes, hunks: list[Hunk], result: bytes, expected: bool
 ) -> None:

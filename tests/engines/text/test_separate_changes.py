@@ -83,15 +83,11 @@ def test_what_git_takes_for_binary_is_left_to_git() -> None:
 
 
 MOVED = {
-    "a block that moved by itself": (
-        (*BASE[:2], *BASE[20:24], *BASE[2:20], *BASE[24:]),
-        [(2, 2), (20, 24)],
-    ),
+    "a block that moved by itself": ((*BASE[:2], *BASE[20:24], *BASE[2:20], *BASE[24:]),
+        [(2, 2), (20, 24)]),
     "a run that is no longer than the moved block": (
-        (*BASE[:10], *BASE[13:16], *BASE[10:13], *BASE[16:]),
-        [(10, 16)],
-    ),
-}
+        (*BASE[:10], *BASE[13:16], *BASE[10:13], *BASE[16:]), [(10, 16)]),
+}  # fmt: skip
 
 
 @table(("moved", "expected"), MOVED)
