@@ -1,7 +1,5 @@
 """Cases in data files: texts with a title in front of each, `-- title` on a line of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -1,7 +1,5 @@
 """The one hermetic fixture: a home, a cache and a git that know nothing of the user."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import os

@@ -1,7 +1,5 @@
 """How much is tried by default, and where there is time (PATCHMGR_LONG=1)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any

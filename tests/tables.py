@@ -3,8 +3,6 @@
 What needs a fixture of its own in each row is `pytest.mark.parametrize`'s.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import traceback

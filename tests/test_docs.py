@@ -1,7 +1,5 @@
 """The documents quote messages that the program has, and name installations that work."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

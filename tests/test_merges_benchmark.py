@@ -1,7 +1,5 @@
 """What `benchmarks.merges` collects, and how it labels candidates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the proofs on hardware and the page of docs/history rest on, without a card and an index."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import zipfile

@@ -1,7 +1,5 @@
 """The tables of `benchmarks.rules`, from judgements; and what its cases say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

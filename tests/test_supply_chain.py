@@ -1,7 +1,5 @@
 """The lock for development pins all that the project names, by hash, and names no index."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A workspace on disk: one command writes at a time, and what is read is one state of it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -6,8 +6,6 @@ a test is skipped. PATCHMGR_PAGES may name a folder of reports (`*.html`, `*.md`
 PATCHMGR_PICTURES one for the screenshots.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

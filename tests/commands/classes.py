@@ -1,7 +1,5 @@
 """A conflict of each class, as a series and an upstream make it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

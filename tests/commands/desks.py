@@ -1,7 +1,5 @@
 """A desk to test authoring commands at: a workspace, a checkout, and a person's hands."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What must hold of all commands is tested over this table: `test_every.py` says t
 missing, so a new one joins what is asked of the others.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A layer that lets one file operation or git command of a run fail, and the rest go on."""
 
-from __future__ import annotations
-
 import builtins
 import errno
 import os

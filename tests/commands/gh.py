@@ -1,7 +1,5 @@
 """Answers `gh api` and `glab api` from a folder that has what the server knows."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

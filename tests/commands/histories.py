@@ -1,7 +1,5 @@
 """Generated histories: a fork of a few commits and an upstream that went on, from one number."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a stranger may put into a workspace: patches, and files of every kind of ours."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path

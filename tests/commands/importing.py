@@ -1,7 +1,5 @@
 """What the tests of `import` share: sources on disk, and one call."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

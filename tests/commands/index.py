@@ -1,7 +1,5 @@
 """A package index in a folder, with releases that a test makes."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from collections.abc import Mapping

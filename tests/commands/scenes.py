@@ -1,7 +1,5 @@
 """What the tests of commands share: texts, pictures of folders, and a series on an upstream."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a command leaves to the next one: processes, and what git said of a clone as it is."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

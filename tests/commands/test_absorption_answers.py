@@ -1,7 +1,5 @@
 """What upstream has of a series, kept for the next run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from patchmgr.engines.absorption.verdict import Absorption, Event

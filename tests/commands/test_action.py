@@ -1,7 +1,5 @@
 """The script of action.yml, run as a schedule would: days of an upstream, one pull request."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

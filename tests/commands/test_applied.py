@@ -1,7 +1,5 @@
 """The patches of a series around a given one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from patchmgr.commands.applied import Listing, Mark, Row, neighbor

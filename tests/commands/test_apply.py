@@ -1,7 +1,5 @@
 """`apply`, `unapply` and `verify` on checkouts, with real git as the oracle."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Series on an archive or a folder, of which nothing is known but what it holds now."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`drop`, `move`, `fold`, `split`: patches go, change places, become one or two."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

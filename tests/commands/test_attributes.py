@@ -1,7 +1,5 @@
 """A checkout is as git would have it: line ends, encodings, idents as upstream's attributes say."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from dataclasses import dataclass

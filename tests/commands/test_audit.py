@@ -1,7 +1,5 @@
 """`audit`: a series on its pin, and any two trees of a repository."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What audit and ledger found is kept, and asked for by all that it depends on."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

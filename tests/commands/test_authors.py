@@ -1,7 +1,5 @@
 """Who a commit is by, where a header says only a part of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.scenes import Stage

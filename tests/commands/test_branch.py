@@ -1,7 +1,5 @@
 """`branch`: the buildable branch, in the store and in a user's clone."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`check`: gates on every patch and on the head, and the series' own commands."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a file in conflict becomes by what a person chose."""
 
-from __future__ import annotations
-
 from patchmgr.commands.resolve import (
     content_of,
     edited,

@@ -1,7 +1,5 @@
 """`refresh --interactive` and `split --interactive`: hunks by keys from a pipe."""
 
-from __future__ import annotations
-
 import io
 import sys
 

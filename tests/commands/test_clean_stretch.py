@@ -1,7 +1,5 @@
 """The longest stretch: which states are tried, and what is said of them."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Completion: what is offered where, through the protocol that the shells speak; and no noise."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

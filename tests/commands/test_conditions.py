@@ -1,7 +1,5 @@
 """`Needed-When` and `Ensures` in the commands, over tags of git and releases of a package."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`conflicts`: what a rebase puts on record, and what persons do with it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

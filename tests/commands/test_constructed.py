@@ -1,7 +1,5 @@
 """The constructed cases (without N, O, P), and look-alikes that upstream does not have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

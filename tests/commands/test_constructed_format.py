@@ -1,7 +1,5 @@
 """N: upstream ran a formatter over the file; with its settings in the tree, and without."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """The constructed cases O and P: both sides add members to one place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

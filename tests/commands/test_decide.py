@@ -1,7 +1,5 @@
 """`decide`, and what asks for it: superset, likely, and the texts that a person sees."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

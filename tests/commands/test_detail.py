@@ -1,7 +1,5 @@
 """How much a command says: what changed, all of it with -v, one line with -q."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.every import make_place

@@ -1,7 +1,5 @@
 """The same input gives the same bytes, idle or busy; see also `benchmarks/determinism.py`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`refresh --auto`: each edit goes into the patch that wrote its lines."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.desks import Hands, made

@@ -1,7 +1,5 @@
 """`doctor`: what it finds, what it mends, and what it leaves alone."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """Edits of an installed package become a patch, and the series takes them over as they are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What must hold of every command alike: how it ends, and that it asks nobody outside."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,7 +1,5 @@
 """`export`: a series in other tools' forms; the same again gives the same bytes."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -4,8 +4,6 @@ PATCHMGR_LONG=1 lets each of the operations fail in each way; otherwise one of e
 fails, and one of the others kills.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """`forecast`: what open pull requests would do to a series."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -6,8 +6,6 @@ upstream. In every conflict upstream's side is taken, with both. A stop is where
 a person is needed; typed is what stands in the shell.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

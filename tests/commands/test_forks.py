@@ -1,7 +1,5 @@
 """`import --git` of forks that merged upstream: one line of patches, and the fork's tree."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from pathlib import Path

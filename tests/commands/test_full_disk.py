@@ -1,7 +1,5 @@
 """A full disk below the workspace, the cache or the checkout: one line, and nothing changed."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A rebase in progress: of an older and a newer patchmgr, and handed over as a folder."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`edit`, `rename`, `show` and guards: what a patch says of itself, and what is said of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.desks import Hands, hands

@@ -1,7 +1,5 @@
 """`--help`: commands in groups, a line each at 80 columns; wrong words point to the right page."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`log`, `undo`, `redo`: every change of workspace and checkout can be taken back, and repeated."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

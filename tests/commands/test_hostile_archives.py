@@ -3,8 +3,6 @@
 PATCHMGR_LONG=1 asks by each way about each; otherwise about a few.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

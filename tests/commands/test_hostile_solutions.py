@@ -1,7 +1,5 @@
 """Nothing that fails a check is accepted: random conflicts of every class, hostile solutions."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

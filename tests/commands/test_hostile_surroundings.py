@@ -3,8 +3,6 @@
 PATCHMGR_LONG=1 asks every command; otherwise a few are asked.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

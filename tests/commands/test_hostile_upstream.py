@@ -4,8 +4,6 @@ PATCHMGR_LONG=1 asks every command about each; otherwise a rebase and one more c
 about a few.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess

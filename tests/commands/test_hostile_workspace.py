@@ -3,8 +3,6 @@
 PATCHMGR_LONG=1 puts every hostile patch and every spoiled file before every command.
 """
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The blocks of `docs/images.md` do what the page says, with a package of the tests."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`import`: what comes in from where, under which name; and all or nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`import` from other tools: folders of packages, mail programs, gbp pq, StGit, patch-package."""
 
-from __future__ import annotations
-
 import email.message
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Patches from the upstream itself: `import --commit` and `import --pull`."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec import Struct
 

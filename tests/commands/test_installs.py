@@ -1,7 +1,5 @@
 """`apply`, `unapply` and `verify` on installed packages."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The series of this repository in the real wheels that they are for."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ The rows follow the scenarios of npm's patch-package and of pnpm's patch tests; 
 here is described in docs/installs.md.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

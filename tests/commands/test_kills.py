@@ -1,7 +1,5 @@
 """What commands find that others left when they were killed; all commands: test_faults.py."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import suppress

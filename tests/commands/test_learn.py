@@ -1,7 +1,5 @@
 """`conflicts learn`: what finished merges and rebases of a clone teach."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`files` and `changes`: what patches and edits do to the files of a checkout."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.desks import Hands, hands, made

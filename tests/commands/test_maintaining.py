@@ -1,7 +1,5 @@
 """Types the commands of docs/maintaining-a-fork.md, in their order, on small repositories."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`help`: topics that name what there is, commands with examples, man pages without a warning."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

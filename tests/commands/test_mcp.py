@@ -1,7 +1,5 @@
 """`mcp`, driven by the SDK's own client: a read-only server changes nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """`merge-file` and the merge driver: git is the oracle."""
 
-from __future__ import annotations
-
 import random
 import stat
 import sys

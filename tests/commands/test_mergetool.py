@@ -1,7 +1,5 @@
 """`mergetool`: the user's own tool on what a rebase waits for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Hunks that follow code which upstream moved, through the whole program."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.conftest import Scene

@@ -1,7 +1,5 @@
 """Names that people type: every command takes those of patches and of series in the same ways."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An older git: what it is enough for works, the rest is refused in one line."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 PATCHMGR_SEEDS=500 runs so many histories; docs/reliability.md has the figures of a long run.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`overlay`: patched modules outside of an environment that nobody can write to."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from contextlib import suppress

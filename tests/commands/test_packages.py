@@ -1,7 +1,5 @@
 """Series on the releases of a package, from a package index on this disk."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -3,8 +3,6 @@
 Each test is skipped, aloud, where its tool is not installed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`plan`: steps that are true, and `rebase --onto plan:N`, which takes one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where the program does not run, and locales that Python takes for ASCII."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What is said while a command works: bars on a terminal, a line elsewhere, color on request."""
 
-from __future__ import annotations
-
 import io
 import sys
 import time

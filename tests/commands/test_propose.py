@@ -1,7 +1,5 @@
 """`conflicts propose`, and `conflicts accept ID proposed`: what passes, and who said so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`notes`, `diff`, `why`, tags and what recognises them: what a maintainer publishes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

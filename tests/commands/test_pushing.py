@@ -1,7 +1,5 @@
 """`push`, `pop`, `goto`, and the lists: patches in a checkout, and a person's work beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

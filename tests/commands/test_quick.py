@@ -1,7 +1,5 @@
 """A call of the command line builds no more than it needs, and answers the same."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

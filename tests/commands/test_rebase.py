@@ -1,7 +1,5 @@
 """`rebase` on real repositories, with git as the oracle."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

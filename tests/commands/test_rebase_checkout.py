@@ -1,7 +1,5 @@
 """`rebase --checkout`: conflicts in a git worktree, as git itself leaves them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

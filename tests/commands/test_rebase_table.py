@@ -1,7 +1,5 @@
 """`rebase --dry-run` onto several states: a table patch by target."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`new` and `refresh`: what a person edited becomes a patch's change, and nothing else changes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

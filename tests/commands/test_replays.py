@@ -1,7 +1,5 @@
 """Replays: what was solved once is solved for everybody, and named."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

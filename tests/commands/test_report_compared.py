@@ -1,7 +1,5 @@
 """`report --compare BASE`: what a pull request of the patch repository changes of the footprint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """`resolve` by plain prompts: keys from a pipe, and what they leave."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

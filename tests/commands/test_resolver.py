@@ -1,7 +1,5 @@
 """`rebase --resolver`: what a program is given, what of its answers is taken, and what never is."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The full screen of `resolve`: by textual's own pilot, and in tmux through a whole rebase."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Import, then export: patches that nothing rewrote leave as they came, byte for byte."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """`benchmarks.rules` on a small history: series are rebuilt, and judged as a rebase does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The series of this repository on the releases that came after their pins."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

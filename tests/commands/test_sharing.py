@@ -1,7 +1,5 @@
 """`conflicts pull` and `conflicts push`: what comes from outside is a proposal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Series that stand on each other: rebased together, reported apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`status` says what the other commands say: of checkouts, of conflicts, of skipped patches."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from pathlib import Path

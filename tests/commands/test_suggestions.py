@@ -1,7 +1,5 @@
 """What a merge by structure says of itself, and what a region that is left could become."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.commands.conftest import Scene

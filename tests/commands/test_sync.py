@@ -1,7 +1,5 @@
 """`sync`: one branch and one pull request, with real remotes and a recorded `gh`."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Topic pages: their title and their blocks."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.commands.help import parse_topic

@@ -1,7 +1,5 @@
 """Two processes at once: the second is told so at once, and a dead one is in nobody's way."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

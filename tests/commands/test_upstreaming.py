@@ -1,7 +1,5 @@
 """Towards upstream: what it did since to carried backports, and where each patch stands there."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

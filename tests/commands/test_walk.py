@@ -1,7 +1,5 @@
 """Authoring at random: no line that a person wrote is ever lost, and undo leads to the start."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.desks import hands

@@ -1,7 +1,5 @@
 """`wheel`: patched wheels."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import stat

@@ -1,7 +1,5 @@
 """`conflicts show` of what a rebase waits with: the work order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

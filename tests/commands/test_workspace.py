@@ -1,7 +1,5 @@
 """`init`, `upstream`, `series`, `status`: what a workspace holds, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

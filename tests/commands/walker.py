@@ -1,7 +1,5 @@
 """A person who authors patches at random, and who notices every line that gets lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

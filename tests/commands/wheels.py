@@ -1,7 +1,5 @@
 """Wheels that a test makes and installs by itself, and a package to patch."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """Stories of patches that upstream seems to have and does not, each with its true twin."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from patchmgr.model.outcome import PatchOutcome

@@ -1,7 +1,5 @@
 """The engines' ports on dictionaries: a whole rebase without git."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 

@@ -1,7 +1,5 @@
 """The gates of `check` on the text of patches, on Python, and on claims."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """A patch of many hunks takes time in proportion to their number, in every step that reads them."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 PATCHMGR_LONG=1 tells hundreds of stories in each way.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The pure parts of what is published: comparisons, origins, solutions, owners, risks."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Binary patches and deltas."""
 
-from __future__ import annotations
-
 import base64
 import zlib
 from contextlib import suppress

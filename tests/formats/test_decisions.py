@@ -1,7 +1,5 @@
 """The files of decisions and of accepted proposals."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

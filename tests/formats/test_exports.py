@@ -1,7 +1,5 @@
 """What each form keeps, how it writes the rest, and what it refuses."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.errors import PatchmgrError

@@ -1,7 +1,5 @@
 """What is passed to git as a URL is one, and runs no program."""
 
-from __future__ import annotations
-
 from patchmgr.formats.git_urls import url_problem
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """Edits of a patch's header: one part changes, and every other byte stays."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.errors import PatchmgrError

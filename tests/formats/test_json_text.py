@@ -1,7 +1,5 @@
 """JSON that anybody may have written."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.formats.json_text import parse_json

@@ -1,7 +1,5 @@
 """The lock."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeVar

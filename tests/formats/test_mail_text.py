@@ -1,7 +1,5 @@
 """Mails: messages and fields, people and dates, and words in other encodings."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

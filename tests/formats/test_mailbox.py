@@ -1,7 +1,5 @@
 """Headers: read, made canonical, split and named."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

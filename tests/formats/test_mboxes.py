@@ -1,7 +1,5 @@
 """Mailboxes: split at separators, joined again, and mails without a patch."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Entries of the log of operations: a round trip, and what is refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The files of an overlay, and those of the check at an interpreter's start."""
 
-from __future__ import annotations
-
 import json
 
 from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files, start_check

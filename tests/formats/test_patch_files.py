@@ -1,7 +1,5 @@
 """Whole patch files: where header, diff and signature are, and that nothing is ignored."""
 
-from __future__ import annotations
-
 import zlib
 from base64 import b85encode
 

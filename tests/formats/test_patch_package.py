@@ -1,7 +1,5 @@
 """Names of patch-package's files."""
 
-from __future__ import annotations
-
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name, written_name
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """Paths that are let in, and paths that are not."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest

@@ -1,7 +1,5 @@
 """The grammar of predicates, and each of its errors with the column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of a patch file."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

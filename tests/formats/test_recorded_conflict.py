@@ -1,7 +1,5 @@
 """Folders of conflicts/: a round trip, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

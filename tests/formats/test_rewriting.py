@@ -1,7 +1,5 @@
 """Patches that are rewritten for `import`: what they become, and what stays refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.errors import PatchmgrError

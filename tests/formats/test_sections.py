@@ -1,7 +1,5 @@
 """Sections of files in diffs, git's and plain: their heads, their hunks, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Series files."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 from collections.abc import Callable
 

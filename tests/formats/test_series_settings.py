@@ -1,7 +1,5 @@
 """The file series.toml: what is read, what is refused, and a patch's new name in it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

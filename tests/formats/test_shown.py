@@ -1,7 +1,5 @@
 """Untrusted text in messages."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """StGit's records of a stack, old and new."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Where a header says that a patch stands upstream: read, judged, and written for others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

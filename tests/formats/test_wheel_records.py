@@ -1,7 +1,5 @@
 """RECORD."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.errors import PatchmgrError

@@ -3,8 +3,6 @@
 Example: python -m tests.fuzz --parsers 10000000 --merges 200000 --keep DIR
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

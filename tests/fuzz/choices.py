@@ -1,7 +1,5 @@
 """Bytes read as a row of choices, so that any bytes are a case, and near bytes a near case."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

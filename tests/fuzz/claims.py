@@ -1,7 +1,5 @@
 """What must hold of anything that a parser lets in, written apart from the code it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 

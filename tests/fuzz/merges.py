@@ -1,7 +1,5 @@
 """Merges, rebases and absorption of texts from any bytes, all in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from patchmgr.engines.conflicts.memory import Replayed, learn, replay

@@ -1,7 +1,5 @@
 """Mutations of seeds that hypothesis draws and makes smaller."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """One process of the long job: `python -m tests.fuzz.one TARGET INPUTS DIR`."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import traceback

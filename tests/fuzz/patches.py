@@ -1,7 +1,5 @@
 """Patches, mails and hunks from any bytes, and what must hold of them."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from patchmgr.engines.series.placement import Applied, apply_hunks

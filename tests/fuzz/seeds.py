@@ -3,8 +3,6 @@
 Texts are the files of `corpus`, and what the long job once found those of `found`.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

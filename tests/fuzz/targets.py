@@ -1,7 +1,5 @@
 """Every target of the fuzzer by its name, and how many inputs the long job gives it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

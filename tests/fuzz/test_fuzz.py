@@ -1,7 +1,5 @@
 """Every target of the fuzzer on its seeds, on what was once found, and on a few mutations."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Files of a workspace, of a target and of an upstream, from any bytes."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 from codecs import BOM_UTF8

@@ -1,7 +1,5 @@
 """Who may import whom."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is carried, counted and left for a person."""
 
-from __future__ import annotations
-
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin

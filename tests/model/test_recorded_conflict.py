@@ -1,7 +1,5 @@
 """Conflicts on record."""
 
-from __future__ import annotations
-
 from patchmgr.model.recorded_conflict import Recorded, RecordKind
 from tests.tables import table
 

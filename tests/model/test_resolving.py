@@ -1,7 +1,5 @@
 """Where a person is among conflicts, what they chose, and how that is undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import reduce
 

@@ -1,7 +1,5 @@
 """Guards and series files as values."""
 
-from __future__ import annotations
-
 from patchmgr.model.series import Guard, SeriesFile, SeriesLine
 from tests.tables import table
 

@@ -3,8 +3,6 @@
 Example: python -m tests.mutation --keep DIR absorb
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

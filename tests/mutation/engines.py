@@ -1,7 +1,5 @@
 """The engines whose mutants are made, the tests that must notice, and what nobody can notice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The mutants of a module: each is its source with one small change that means something."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Which changes of a source count as mutants, and that what is known of them still holds."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.mutation.engines import ROOT, TESTS, equivalents, module_path, path_of_tests

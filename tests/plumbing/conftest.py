@@ -1,7 +1,5 @@
 """What touches the machine has a home of its own, and asks a server of its own."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

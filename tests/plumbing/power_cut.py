@@ -1,7 +1,5 @@
 """A disk that loses what was not synced: every state that a power cut may leave."""
 
-from __future__ import annotations
-
 import builtins
 import io
 import os

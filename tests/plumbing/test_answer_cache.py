@@ -1,7 +1,5 @@
 """Answers that are kept for the next run."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Work beside this process."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

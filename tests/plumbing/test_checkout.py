@@ -1,7 +1,5 @@
 """What a killed command had begun in a checkout is finished with its workspace."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Contents go out to a checkout and come back as git itself converts them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

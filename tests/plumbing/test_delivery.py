@@ -1,7 +1,5 @@
 """Exported files: all or none, over nothing of a person's, and their own found again."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

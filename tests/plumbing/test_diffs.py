@@ -1,7 +1,5 @@
 """What git says of several trees at once: diffs, changed files, and files that import a name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

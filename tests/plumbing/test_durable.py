@@ -1,7 +1,5 @@
 """Locks: one process holds a folder, nothing is left behind, and no link leads elsewhere."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

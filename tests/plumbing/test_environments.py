@@ -1,7 +1,5 @@
 """Environments and what is installed in them."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

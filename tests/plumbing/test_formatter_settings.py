@@ -1,7 +1,5 @@
 """Settings of formatters: what is taken from a file, and what is not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from patchmgr.plumbing.formatters import (

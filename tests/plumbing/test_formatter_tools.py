@@ -1,7 +1,5 @@
 """Formatters as processes: the real ones where they are installed, and false ones."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

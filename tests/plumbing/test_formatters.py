@@ -1,7 +1,5 @@
 """Which formatter a tree wants for a path, and what becomes of hostile settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

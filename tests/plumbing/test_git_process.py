@@ -1,7 +1,5 @@
 """Git answers the same, and runs nothing, whatever the configuration of a repository says."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What upstream did, asked for few paths and for more than git is asked about."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

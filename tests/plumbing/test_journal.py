@@ -1,7 +1,5 @@
 """Changes to a workspace: all of one, or none."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Sequence

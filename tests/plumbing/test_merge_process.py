@@ -1,7 +1,5 @@
 """Structural merges in another process."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """States on the way: releases by tags, and every so manieth commit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Objects of a repository."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

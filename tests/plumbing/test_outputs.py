@@ -1,7 +1,5 @@
 """One file that a person named: whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

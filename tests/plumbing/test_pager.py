@@ -1,7 +1,5 @@
 """Long output goes through the pager that git takes, and never through one of a repository."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Plain files: what leads elsewhere is not read."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where upstream moved files and folders to, by the real git."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Paths that a file system takes for one are refused by name, and nothing else is."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

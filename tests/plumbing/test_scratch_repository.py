@@ -1,7 +1,5 @@
 """Blobs are read ahead by git, and what has not come is read in another way."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What comes to a store is whole on disk before git finds it there; no link leads out of it."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Callable

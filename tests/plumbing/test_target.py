@@ -1,7 +1,5 @@
 """A change that fails before anything of it was made is dropped, whatever happens meanwhile."""
 
-from __future__ import annotations
-
 import errno
 import json
 import shutil

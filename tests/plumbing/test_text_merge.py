@@ -1,7 +1,5 @@
 """Text merges: git's own, and those that it is spared."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from collections.abc import Callable, Iterator, Sequence

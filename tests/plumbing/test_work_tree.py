@@ -1,7 +1,5 @@
 """Files of a work tree, read and written without following a link."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -13,8 +13,6 @@ with the merge of the probe; `compile` names C++ files of which the same holds.
 `python -m benchmarks.probes --prove` checks that.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

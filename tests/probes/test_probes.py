@@ -1,7 +1,5 @@
 """What a rebase says of merges that are clean for git and yet broken, and of their controls."""
 
-from __future__ import annotations
-
 from tests.probes.probe import Probe, ask_in_memory, read_probes
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """The same work done with quilt and with patchmgr: files and series are the same after it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What `check` says in a terminal."""
 
-from __future__ import annotations
-
 from patchmgr.cli.root import text_of
 from patchmgr.model.check import Checked, Problem, gate_of, skipped
 from patchmgr.render.checks import checked_text

@@ -1,7 +1,5 @@
 """How conflicts and their causes are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Sighting, Verdict

@@ -1,7 +1,5 @@
 """Bills of materials: sound CycloneDX, the same each time, read back by others."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Decisions, and what asks for them, as a person reads them."""
 
-from __future__ import annotations
-
 from msgspec import to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """What reaches a terminal."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 

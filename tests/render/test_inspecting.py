@@ -1,7 +1,5 @@
 """What `diff`, `why` and `status --of` answer."""
 
-from __future__ import annotations
-
 import json
 
 from patchmgr.cli.root import text_of

@@ -1,7 +1,5 @@
 """Man pages: what roff would take for its own is escaped."""
 
-from __future__ import annotations
-
 from datetime import date
 
 from patchmgr.commands.help import parse_topic

@@ -1,7 +1,5 @@
 """Foreign text in Markdown."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """The note on a sync as Markdown."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from patchmgr.model.notes import (

@@ -1,7 +1,5 @@
 """What the terminal says of a patch beside its verdict."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

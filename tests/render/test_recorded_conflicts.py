@@ -1,7 +1,5 @@
 """Conflicts on record, for a terminal."""
 
-from __future__ import annotations
-
 from patchmgr.cli.root import text_of
 from patchmgr.commands.conflicts import Listed, SideEdits
 from patchmgr.model.recorded_conflict import Origin, Recalled, Recorded, RecordKind, Resolution

@@ -1,7 +1,5 @@
 """The report in its three forms; `UPDATE_GOLDEN=1` writes the golden files anew."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The page of a report: nothing from elsewhere, and readable without its pictures."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from html.parser import HTMLParser

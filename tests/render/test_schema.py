@@ -1,7 +1,5 @@
 """The schema of the JSON document of `rebase`; `UPDATE_GOLDEN=1` writes it anew."""
 
-from __future__ import annotations
-
 import json
 import os
 from inspect import cleandoc

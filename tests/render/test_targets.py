@@ -1,7 +1,5 @@
 """Tables of several targets, for a terminal and as Markdown."""
 
-from __future__ import annotations
-
 from patchmgr.cli.root import text_of
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.patch import Author

@@ -1,7 +1,5 @@
 """What upstream has of a series, told as states of a few files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 

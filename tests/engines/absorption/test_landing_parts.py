@@ -1,7 +1,5 @@
 """What of a patch upstream has, in the cases where one line or one commit more decides."""
 
-from __future__ import annotations
-
 from patchmgr.engines.absorption.verdict import Event
 from tests.engines.absorption.test_landing import (
     BASE,

@@ -1,7 +1,5 @@
 """What may not be dropped is not, and what upstream really has is found."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.absorption.proof import (

@@ -1,7 +1,5 @@
 """What upstream seems to have in other words becomes a conflict that shows both texts."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.absorption.proposal import marked_spots

@@ -1,7 +1,5 @@
 """What upstream has in other words, in text, Python and C++; each with what is something else."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

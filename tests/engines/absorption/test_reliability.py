@@ -1,7 +1,5 @@
 """What is said of how often a kind of verdict was right: measured figures, or none."""
 
-from __future__ import annotations
-
 from benchmarks.rules import written
 from patchmgr.engines.absorption.reliability import (
     FILE,

@@ -1,7 +1,5 @@
 """Supersets, and the members of displays."""
 
-from __future__ import annotations
-
 from patchmgr.engines.absorption.superset import is_superset
 from patchmgr.engines.conflicts.ids import conflict_regions
 from patchmgr.model.outcome import How

@@ -1,7 +1,5 @@
 """A weave has every state of a file in a series."""
 
-from __future__ import annotations
-
 import itertools
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """A series of one patch on an upstream that moved, as the audit looks at it: all in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

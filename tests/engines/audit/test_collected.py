@@ -1,7 +1,5 @@
 """Tests that pytest no longer collects, and fixtures that are gone."""
 
-from __future__ import annotations
-
 from patchmgr.engines.audit.collected import check_collected
 from tests.engines.audit.audited import found
 from tests.tables import table

@@ -1,7 +1,5 @@
 """What C++ relies on and its includes no longer declare so is told, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.audit import cxx_includes

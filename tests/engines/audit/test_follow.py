@@ -1,7 +1,5 @@
 """Imports of names that upstream moved."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in, rewritten

@@ -1,7 +1,5 @@
 """What upstream made of the names that a file imports: calls, members, results and imports."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.audit import interfaces

@@ -1,7 +1,5 @@
 """What upstream redefined around a carried hunk is told; what does not matter to it is not."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.meaning import changed_meaning

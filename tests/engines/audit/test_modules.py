@@ -1,7 +1,5 @@
 """Tests of modules whose definitions are parsed as they are asked for."""
 
-from __future__ import annotations
-
 import ast
 
 from patchmgr.engines.audit.python_modules import Module, read_module

@@ -1,7 +1,5 @@
 """Names that nothing binds, and what is there twice."""
 
-from __future__ import annotations
-
 from patchmgr.engines.audit.names import check_names, new_faults
 from tests.engines.audit.audited import found
 from tests.tables import table

@@ -1,7 +1,5 @@
 """A new file that upstream no longer builds, or has no folder for, is told."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """A name that one side removes while the other uses it is told in any language of code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from patchmgr.engines.audit.other_languages import check_other_languages

@@ -1,7 +1,5 @@
 """Tests of the names that may mean something else, told from the texts of modules."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.audit.outline import altered, blocks, lost_names

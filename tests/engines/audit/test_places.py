@@ -1,7 +1,5 @@
 """Where lines of the result were written."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.places import source_path

@@ -1,7 +1,5 @@
 """Strings and operators of the series that name what upstream took away are told."""
 
-from __future__ import annotations
-
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.model.audit import AuditFinding
 from tests.engines.audit.audited import found

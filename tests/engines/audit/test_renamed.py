@@ -1,7 +1,5 @@
 """A fault in a file is told even if another patch of the series renames the file."""
 
-from __future__ import annotations
-
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names

@@ -1,7 +1,5 @@
 """A merge that is clean for git and that nothing can read any more."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.audit import syntax as checked

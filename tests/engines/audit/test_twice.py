@@ -1,7 +1,5 @@
 """Names that each side gives once."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.audit import twice

@@ -1,7 +1,5 @@
 """A revert of a patch that upstream has by now does not take upstream's away in silence."""
 
-from __future__ import annotations
-
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.audit.undone import undone_patches
 from tests.engines.audit.audited import audited

@@ -1,7 +1,5 @@
 """Evidence and cause: which upstream commit a verdict comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from hypothesis import given, settings

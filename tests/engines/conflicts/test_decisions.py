@@ -1,7 +1,5 @@
 """A person's decisions: what they are about, and where they hold."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event

@@ -1,7 +1,5 @@
 """What a patch's header names of upstream is proposed where a person decides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Conflict ids: the same sides, the same id."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

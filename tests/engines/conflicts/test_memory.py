@@ -1,7 +1,5 @@
 """Memory: what a solved text teaches, and what is replayed of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from hypothesis import given, settings

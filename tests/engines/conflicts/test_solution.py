@@ -1,7 +1,5 @@
 """Which texts can be the solution of a conflict, as far as texts alone tell."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """What texts alone tell of a conflict, and where a long order is cut."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

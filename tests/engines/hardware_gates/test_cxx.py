@@ -1,7 +1,5 @@
 """Gates of changed C++ and CUDA: what a condition asks, and what is left with all gates off."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.commands.report import words_of as words_of_upstream

@@ -9,8 +9,6 @@ minus in front for a line of the old text; why it is so; and the change. What a 
 seen in the whole file later, says so in its reason.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from msgspec import Struct

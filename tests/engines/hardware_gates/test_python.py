@@ -1,7 +1,5 @@
 """The forms of Python that gates are looked for in, one by one."""
 
-from __future__ import annotations
-
 import ast
 
 from patchmgr.commands.report import words_of

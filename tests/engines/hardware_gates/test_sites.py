@@ -1,7 +1,5 @@
 """The numbers of lines on both sides of a change."""
 
-from __future__ import annotations
-
 from patchmgr.engines.hardware_gates.sites import Lines, across
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """The word lists that come with the program, and what a series adds to them."""
 
-from __future__ import annotations
-
 from patchmgr.commands.report import words_of
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """What a C++ file declares is the same with and without the bodies of its functions."""
 
-from __future__ import annotations
-
 from patchmgr.engines.languages.cxx_declarations import read_cxx, read_declarations
 from tests.tables import table
 

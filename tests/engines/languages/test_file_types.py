@@ -1,7 +1,5 @@
 """Paths and what they are."""
 
-from __future__ import annotations
-
 from patchmgr.engines.languages.file_types import is_test, is_third_party, language, needs_rebuild
 from tests.tables import table
 

@@ -4,8 +4,6 @@ In `symbols.txt`, what stands behind the bar at the end of a line is the expecte
 line; a line without one has none.
 """
 
-from __future__ import annotations
-
 import ast
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Words of source lines."""
 
-from __future__ import annotations
-
 from patchmgr.engines.languages.words import (
     all_words,
     code_of,

@@ -1,7 +1,5 @@
 """The ledger: right results balance, and no line is lost, doubled or out of order unnoticed."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence

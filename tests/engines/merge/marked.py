@@ -1,7 +1,5 @@
 """Texts in conflict as git leaves them, made of the three sides of a region."""
 
-from __future__ import annotations
-
 
 def marked(
     base: str, ours: str, theirs: str, *, before: str = "", after: str = ""

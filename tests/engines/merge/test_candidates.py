@@ -1,7 +1,5 @@
 """Each region of a file gets candidates, and with them the pieces are the file."""
 
-from __future__ import annotations
-
 from patchmgr.engines.merge.resolve import candidates_of, choose
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from tests.engines.merge.marked import marked

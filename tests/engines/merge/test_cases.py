@@ -1,7 +1,5 @@
 """Files in conflict, and what becomes of them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a patch changes, told in words: each edit with the symbol that it is in."""
 
-from __future__ import annotations
-
 from patchmgr.engines.merge.edits import edits_of
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """What a careful person would look at in a candidate, as small categories."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from patchmgr.engines.merge.features import _share

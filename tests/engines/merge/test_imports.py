@@ -1,7 +1,5 @@
 """What is wrong with the imports of a candidate."""
 
-from __future__ import annotations
-
 from patchmgr.engines.merge.imports import FileImports, imported
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """What the reader of tokens makes of each language."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Statements that end with their lines, as in Go and JavaScript, are merged as wholes."""
 
-from __future__ import annotations
-
 from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.resolve import resolve
 from patchmgr.engines.merge.statements import read

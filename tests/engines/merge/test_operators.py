@@ -3,8 +3,6 @@
 A row of `operators.txt` is a path, a line in base, ours and theirs, and the merge that is taken.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from patchmgr.engines.merge.languages import language_of

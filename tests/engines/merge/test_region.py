@@ -1,7 +1,5 @@
 """Markers are read as git writes them, and regions hold whole statements."""
 
-from __future__ import annotations
-
 from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.region import Region, grown, pieces_of, slid, widened
 from tests.engines.merge.marked import marked

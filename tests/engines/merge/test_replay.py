@@ -3,8 +3,6 @@
 The cases of `replay.txt` are a path, a region, and its answer; an open one has none.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A file in conflict is resolved where that is sure, and comes with what it could become."""
 
-from __future__ import annotations
-
 from math import exp
 
 import pytest

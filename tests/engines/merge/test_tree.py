@@ -1,7 +1,5 @@
 """Reading loses nothing, whatever the language."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A candidate is read within its file: what is wrong with it, and with no side, is told."""
 
-from __future__ import annotations
-
 from patchmgr.engines.merge.candidate import Candidate
 from patchmgr.engines.merge.resolve import candidates_of
 from patchmgr.engines.merge.verify import bound_in, is_broken

@@ -1,7 +1,5 @@
 """Plays a patch on one file against a new side, as a rebase does with what collided."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The files that upstream changed, as places to search."""
 
-from __future__ import annotations
-
 from patchmgr.engines.moved.files import ChangedFiles, Versions, is_of, versions_of
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.model.ports import Step

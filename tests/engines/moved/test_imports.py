@@ -1,7 +1,5 @@
 """What moved lines need from the imports, and from the class, that they had."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.moved.imports import (

@@ -1,7 +1,5 @@
 """Hunks whose symbols, or paragraphs, upstream put elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Changed lines, the units that they are about, and hunks made of them again."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Which place of the new side is a unit's home."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

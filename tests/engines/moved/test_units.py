@@ -1,7 +1,5 @@
 """Units of a text: symbols, and paragraphs outside of them."""
 
-from __future__ import annotations
-
 from patchmgr.engines.moved.units import (
     Outline,
     indent_of,

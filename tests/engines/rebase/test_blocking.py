@@ -1,7 +1,5 @@
 """What blocks a patch is what caused the conflict in its way."""
 
-from __future__ import annotations
-
 import random
 
 from patchmgr.engines.cause.commits import explain, explained_paths

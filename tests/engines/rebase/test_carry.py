@@ -1,7 +1,5 @@
 """The files of one patch on the new side: where they go, and what stands in their way."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """What a person wrote, as the file that it stands for."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.rebase.conflicts import shown_content, solved_entry

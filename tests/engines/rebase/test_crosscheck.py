@@ -1,7 +1,5 @@
 """What came through without a conflict, and yet a person should look at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from patchmgr.engines.audit.checks import CHECKS

@@ -1,7 +1,5 @@
 """What a person changed beside the conflict of a patch becomes the patch's."""
 
-from __future__ import annotations
-
 from tests.engines.series import Files, Run, created, edited, patch_of, text
 from tests.tables import table
 

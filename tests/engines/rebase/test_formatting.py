@@ -1,7 +1,5 @@
 """The format rung on texts: what it merges, what it refuses, and patches that only format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from patchmgr.engines.merge.candidate import Resolved

@@ -1,7 +1,5 @@
 """The merge ladder on single files: every rung, and a verdict for each hunk."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

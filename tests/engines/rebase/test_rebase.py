@@ -1,7 +1,5 @@
 """A whole series on dictionaries: what is carried, what is absorbed, what waits for whom."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise

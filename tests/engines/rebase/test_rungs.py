@@ -1,7 +1,5 @@
 """The rungs above text, one after the other."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.ids import region_id

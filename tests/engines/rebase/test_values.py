@@ -1,7 +1,5 @@
 """What engines hand over cannot be changed behind their back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

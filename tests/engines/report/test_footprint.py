@@ -1,7 +1,5 @@
 """The counts of a series."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.report.footprint import Walk, footprint

@@ -1,7 +1,5 @@
 """What may surprise somebody who takes a series over."""
 
-from __future__ import annotations
-
 from patchmgr.engines.report.review import find_risks
 from patchmgr.model.footprint import Area, Build, FileChange, FileFootprint, Kind
 from patchmgr.model.review import RiskKind

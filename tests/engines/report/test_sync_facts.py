@@ -1,7 +1,5 @@
 """What was kept of rebases, read as values; and what is counted of upstream's symbols."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import convert

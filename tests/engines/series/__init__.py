@@ -1,7 +1,5 @@
 """Patches made of two states of some files, and a series that is rebased on dictionaries."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 

@@ -1,7 +1,5 @@
 """Which patch needs which: what does not need each other can change places."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

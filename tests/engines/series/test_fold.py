@@ -1,7 +1,5 @@
 """Patches on the side that they are written against: exactly as written, or refused."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """What upstream's messages say of the commits that patches are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec.structs import replace

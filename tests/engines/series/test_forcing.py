@@ -1,7 +1,5 @@
 """Forced patches: what has a place goes in, the rest is told, and nothing is guessed."""
 
-from __future__ import annotations
-
 import pytest
 
 from patchmgr.engines.series.fold import Overlay

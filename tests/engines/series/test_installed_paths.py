@@ -1,7 +1,5 @@
 """Where the files of a repository are in an installed package."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Patches as layers: what becomes of each on another state."""
 
-from __future__ import annotations
-
 from patchmgr.engines.series.layers import (
     Collision,
     Ground,

@@ -1,7 +1,5 @@
 """A fork's commits as one line, and the upstream state that a tree is most like."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

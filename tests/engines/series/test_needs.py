@@ -1,7 +1,5 @@
 """Conditions in headers: which patches a series has on its pin, and on the target."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Which patch and which conflict a word means."""
 
-from __future__ import annotations
-
 from patchmgr.engines.series.picking import matching, matching_ids
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """Hunks on contents: exact, moved to the only place, or refused."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

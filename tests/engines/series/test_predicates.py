@@ -1,7 +1,5 @@
 """Predicates on states that are dictionaries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """What a merge does twice, or never does."""
 
-from __future__ import annotations
-
 from patchmgr.engines.structure.guards_flow import doubled_statements, facts_of, newly_dead
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """Whether imports resolve, whatever folder a repository has its packages in."""
 
-from __future__ import annotations
-
 from patchmgr.engines.structure.guards_imports import resolves
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """New lines of a kind that the other side replaced everywhere."""
 
-from __future__ import annotations
-
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.sides import Texts
 from tests.tables import table

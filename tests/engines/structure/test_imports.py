@@ -1,7 +1,5 @@
 """Whether upstream imports what a patch imports."""
 
-from __future__ import annotations
-
 from patchmgr.engines.structure.imports import has_imports_of
 from tests.tables import table
 

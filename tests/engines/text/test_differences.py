@@ -1,7 +1,5 @@
 """Which lines of two texts belong together."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

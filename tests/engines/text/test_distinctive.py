@@ -1,7 +1,5 @@
 """Texts without most of the lines that they share."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Hunks that a person chooses from, with the keys of `git add --patch`."""
 
-from __future__ import annotations
-
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.hunk_choice import Offer, choose, mode_words, offers_of, with_taken
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK, Entry

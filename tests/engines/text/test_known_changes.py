@@ -1,7 +1,5 @@
 """Hunks that surely apply far from upstream's changes, and the ones that are to be merged."""
 
-from __future__ import annotations
-
 from patchmgr.engines.text.known_changes import surely_applies
 from patchmgr.model.patch import Hunk
 from tests.engines.text.test_separate_changes import BASE, Lines, changed, text_of

@@ -1,7 +1,5 @@
 """Markers that are left in a resolved file, and files that compile no more."""
 
-from __future__ import annotations
-
 from patchmgr.engines.text.leftover import leftover_marker, line_ending_problem, syntax_problem
 from tests.tables import table
 

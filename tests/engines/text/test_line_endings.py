@@ -1,7 +1,5 @@
 """Line endings, and versions of a file that upstream converted."""
 
-from __future__ import annotations
-
 from patchmgr.engines.text.line_endings import conversion, line_ending
 from tests.tables import table
 

@@ -1,7 +1,5 @@
 """Marked texts: what is clean, what is a region, and what cannot be told."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

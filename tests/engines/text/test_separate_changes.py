@@ -1,7 +1,5 @@
 """Merges of changes that lie far apart, and the ones that are left to git."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from patchmgr.engines.text.separate_changes import Text, changes_between, merge_apart
