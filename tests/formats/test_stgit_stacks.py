@@ -46,20 +46,13 @@ def test_an_empty_stack() -> None:
 @table(
     "raw",
     [
-        b"\xff",
-        b"what\n",
-        b"Applied:\n  one: abc\n",
-        b"  one: " + A.encode(),
-        b"{",
-        b"{}",
-        b'{"patches": []}',
-        json.dumps({**DOCUMENT, "applied": ["none"]}).encode(),
+        b"\xff", b"what\n", b"Applied:\n  one: abc\n", b"  one: " + A.encode(), b"{", b"{}",
+        b'{"patches": []}', json.dumps({**DOCUMENT, "applied": ["none"]}).encode(),
         json.dumps({**DOCUMENT, "applied": {}}).encode(),
         json.dumps(DOCUMENT).replace(A, "--help").encode(),
-        json.dumps(DOCUMENT).replace(f'"{A}"', "1").encode(),
-        b"{" + b'"a":[' * 100_000,
+        json.dumps(DOCUMENT).replace(f'"{A}"', "1").encode(), b"{" + b'"a":[' * 100_000,
     ],
-)
+)  # fmt: skip
 def test_what_is_no_stack_is_refused(raw: bytes) -> None:
     with pytest.raises(PatchmgrError, match="cannot be read") as caught:
         read_stack(raw)

@@ -219,17 +219,10 @@ DIFF = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@ f\n kept\n-old\x1
 
 def test_a_diff_has_the_colors_of_git() -> None:
     assert diff_text(HEADER, DIFF, color=True).splitlines() == [
-        "Subject: fix",
-        "- a list",
-        "---",
-        "\x1b[1mdiff --git a/f b/f\x1b[0m",
-        "\x1b[1m--- a/f\x1b[0m",
-        "\x1b[1m+++ b/f\x1b[0m",
-        "\x1b[36m@@ -1,2 +1,2 @@ f\x1b[0m",
-        " kept",
-        "\x1b[31m-old\\u001b[2J\x1b[0m",
-        "\x1b[32m+new\t\\xff\x1b[0m",
-    ]
+        "Subject: fix", "- a list", "---", "\x1b[1mdiff --git a/f b/f\x1b[0m",
+        "\x1b[1m--- a/f\x1b[0m", "\x1b[1m+++ b/f\x1b[0m", "\x1b[36m@@ -1,2 +1,2 @@ f\x1b[0m",
+        " kept", "\x1b[31m-old\\u001b[2J\x1b[0m", "\x1b[32m+new\t\\xff\x1b[0m",
+    ]  # fmt: skip
 
 
 def test_without_color_nothing_but_text_reaches_a_terminal() -> None:

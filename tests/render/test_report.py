@@ -98,16 +98,10 @@ def small() -> Footprint:
         FileChange("third_party/x/a.h", None, None, REGULAR, None, b"int x;\n"),
     )
     net: dict[str, tuple[int, int] | None] = {
-        "csrc/cache.cu": (1, 1),
-        "docs/new|name.md": (0, 0),
-        "logo.png": None,
-        "pkg/core/pool.py": (4, 1),
-        "pkg/data/\u202ea`.bin": None,
-        "pkg/gone.py": (0, 1),
-        "run.sh": (0, 0),
-        "tests/test_pool.py": (1, 0),
-        "third_party/x/a.h": (1, 0),
-    }
+        "csrc/cache.cu": (1, 1), "docs/new|name.md": (0, 0), "logo.png": None,
+        "pkg/core/pool.py": (4, 1), "pkg/data/\u202ea`.bin": None, "pkg/gone.py": (0, 1),
+        "run.sh": (0, 0), "tests/test_pool.py": (1, 0), "third_party/x/a.h": (1, 0),
+    }  # fmt: skip
     return told(footprint("pool-series", PIN, patches, changes, net))
 
 

@@ -29,13 +29,8 @@ def patch(verdict: str, *hunks: Row, **more: Any) -> Row:
 def row(*patches: Row, solutions: Row | None = None) -> SyncDocument:
     pin = {"ref": "v1", "commit": "b" * 40}
     state = {
-        "base": pin,
-        "onto": pin,
-        "upstream_commits": 1,
-        "head": None,
-        "tree": "",
-        "summary": {},
-    }
+        "base": pin, "onto": pin, "upstream_commits": 1, "head": None, "tree": "", "summary": {},
+    }  # fmt: skip
     outcome = {"name": "s", "upstream": "u", "patches": patches, **state}
     whole = {"dry_run": False, "old_head": None, "outcome": outcome, "solutions": solutions or {}}
     return convert(whole, SyncDocument)
