@@ -87,13 +87,6 @@ def test_the_same_with_another_variable_is_likely_where_it_collides(form: Form) 
 
 
 @FORMS
-def test_something_else_at_the_same_place_is_not(form: Form) -> None:
-    base, theirs = lines_of(form), lines_of(form, first=MINE[form])
-    ours = lines_of(form, first=OTHER[form])
-    assert likeness(form, base, theirs, ours, is_clean=False) is None
-
-
-@FORMS
 @pytest.mark.parametrize("again", [MINE, RENAMED], ids=["same", "renamed"])
 def test_what_is_said_again_beside_a_clean_hunk_is_likely(
     form: Form, again: dict[Form, str]
@@ -107,11 +100,17 @@ def test_what_is_said_again_beside_a_clean_hunk_is_likely(
 
 
 @FORMS
-@pytest.mark.parametrize("other", [OTHER, STEPS], ids=["other", "steps"])
-def test_something_else_beside_a_clean_hunk_is_not(form: Form, other: dict[Form, str]) -> None:
+@pytest.mark.parametrize(
+    ("first", "second", "is_clean"),
+    [(OTHER, {}, False), ({}, OTHER, True), ({}, STEPS, True)],
+    ids=["other-in-its-place", "other-beside", "steps-beside"],
+)
+def test_something_else_is_not(
+    form: Form, first: dict[Form, str], second: dict[Form, str], is_clean: bool
+) -> None:
     base, theirs = lines_of(form), lines_of(form, first=MINE[form])
-    ours = lines_of(form, second=other[form])
-    assert likeness(form, base, theirs, ours, is_clean=True) is None
+    ours = lines_of(form, first=first.get(form, ""), second=second.get(form, ""))
+    assert likeness(form, base, theirs, ours, is_clean=is_clean) is None
 
 
 @FORMS

@@ -28,38 +28,26 @@ def test_a_test_in_a_class_that_nothing_collects_is_told(
     assert [finding.symbol for finding in findings] == said
 
 
+RENAMED = FIXTURE.replace("client", "other")
+
+
 @table(
-    ("conftest", "asks", "said"),
+    ("old", "new", "asks", "said"),
     {
-        "gone": (FIXTURE.replace("client", "other"), ASKS, ["client"]),
-        "changed": (FIXTURE.replace("1", "2"), ASKS, []),
-        "named": (
-            FIXTURE.replace("fixture\ndef client", "fixture(name='client')\ndef other"), ASKS, [],
-        ),
-        "star": (f"from fixtures import *\n{FIXTURE.replace('client', 'other')}", ASKS, []),
-        "not-asked-for": (
-            FIXTURE.replace("client", "other"), ASKS.replace("client)", "client=None)"), [],
-        ),
+        "gone": (FIXTURE, RENAMED, ASKS, ["client"]),
+        "changed": (FIXTURE, FIXTURE.replace("1", "2"), ASKS, []),
+        "named": (FIXTURE, RENAMED.replace("fixture", "fixture(name='client')"), ASKS, []),
+        "star": (FIXTURE, f"from fixtures import *\n{RENAMED}", ASKS, []),
+        "maybe-of-a-star": ("from fixtures import *\n", RENAMED, ASKS, []),
+        "no-fixture": ("def made():\n    client = 'a client'\n", "", ASKS, []),
+        "not-asked-for": (FIXTURE, RENAMED, ASKS.replace("client)", "client=None)"), []),
     },
-)  # fmt: skip
-def test_a_fixture_that_is_gone_is_told(conftest: str, asks: str, said: list[str]) -> None:
-    base = {"tests/conftest.py": FIXTURE.encode()}
+)
+def test_a_fixture_that_is_gone_is_told(old: str, new: str, asks: str, said: list[str]) -> None:
+    base = {"tests/conftest.py": old.encode()}
     ours = {**base, "tests/unit/test_new.py": asks.encode()}
-    findings = found([check_collected], base, ours, {"tests/conftest.py": conftest.encode()})
+    findings = found([check_collected], base, ours, {"tests/conftest.py": new.encode()})
     assert [finding.symbol for finding in findings] == said
-
-
-def test_a_fixture_that_may_have_come_with_a_star_is_not_told() -> None:
-    base = {"tests/conftest.py": b"from fixtures import *\n"}
-    ours = {**base, "tests/unit/test_new.py": ASKS.encode()}
-    upstream = {"tests/conftest.py": FIXTURE.replace("client", "other").encode()}
-    assert found([check_collected], base, ours, upstream) == ()
-
-
-def test_a_name_that_was_no_fixture_is_not_told() -> None:
-    base = {"tests/conftest.py": b"def made():\n    client = 'a client'\n"}
-    ours = {**base, "tests/unit/test_new.py": ASKS.encode()}
-    assert found([check_collected], base, ours, {"tests/conftest.py": b""}) == ()
 
 
 REST = "".join(f"def helper_{n}():\n    return {n}\n\n\n" for n in range(6))

@@ -88,17 +88,20 @@ def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
     assert {c.features["fails"] for text, c in found.items() if text.count("{") == 1} == {"no"}
 
 
-def test_quotes_that_are_not_closed_are_a_fault_of_a_script() -> None:
-    ours, theirs = "one '\n\ta\n", "two '\n\tb\n"
-    found = _by_text("a.sh", "", ours, theirs, before="zero '\n'\n", after="'\ndone\n")
+@table(
+    ("ours", "theirs", "before", "after", "fails"),
+    {
+        "not-closed": ("one '\n\ta\n", "two '\n\tb\n", "zero '\n'\n", "'\ndone\n", "syntax"),
+        "in-a-remark-or-a-string": (
+            "one  # it's one\n", 'two "isn\'t one"\n', "zero\n", "done\n", "no"),
+    },
+)  # fmt: skip
+def test_quotes_that_are_not_closed_are_a_fault_of_a_script(
+    ours: str, theirs: str, before: str, after: str, fails: str
+) -> None:
+    found = _by_text("a.sh", "", ours, theirs, before=before, after=after)
     assert found[theirs].features["fails"] == "no"
-    assert {found[text].features["fails"] for text in (ours + theirs, theirs + ours)} == {"syntax"}
-
-
-def test_an_apostrophe_in_a_remark_or_a_string_is_no_quote_of_a_script() -> None:
-    ours, theirs = "one  # it's one\n", 'two "isn\'t one"\n'
-    found = _by_text("a.sh", "", ours, theirs, before="zero\n", after="done\n")
-    assert {found[text].features["fails"] for text in (ours + theirs, theirs + ours)} == {"no"}
+    assert {found[text].features["fails"] for text in (ours + theirs, theirs + ours)} == {fails}
 
 
 def test_a_document_of_json_that_does_not_parse_is_a_fault() -> None:

@@ -52,53 +52,37 @@ def causes(base: Files, story: list[tuple[str, dict[str, bytes]]], *patches: Pat
     ]
 
 
-def test_a_blocked_patch_has_the_cause_of_what_blocks_it() -> None:
-    told = causes(
-        {"f": BASE, "x": ONE},
-        [("1", {"x": NEW}), ("2", {"f": OTHER})],
-        patch_of("p1", edited("f", BASE, EARLY)),
-        patch_of("p2", edited("x", ONE, TWO)),
-        patch_of("p3", edited("f", EARLY, LATE)),
-        patch_of("p4", edited("f", LATE, BASE)),
-        patch_of("p5", edited("f", BASE, EARLY), edited("x", TWO, MORE)),
-    )
-    assert told == ["conflict: 2", "conflict: 1", "unchanged:", "blocked: 2", "blocked: 2 1"]
+FURTHER = text("a B c d e f g h i j KK l")
+CAUSES = {
+    "of-what-blocks-it": (
+        {"f": BASE, "x": ONE}, [("1", {"x": NEW}), ("2", {"f": OTHER})],
+        [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("x", ONE, TWO)),
+         patch_of("p3", edited("f", EARLY, LATE)), patch_of("p4", edited("f", LATE, BASE)),
+         patch_of("p5", edited("f", BASE, EARLY), edited("x", TWO, MORE))],
+        ["conflict: 2", "conflict: 1", "unchanged:", "blocked: 2", "blocked: 2 1"]),
+    "of-two-conflicts-in-a-file-the-one-in-the-way": (
+        {"f": BASE}, [("1", {"f": OTHER}), ("2", {"f": text("a X c d e f g h i j X l")})],
+        [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("f", EARLY, LATE)),
+         patch_of("p3", edited("f", LATE, FURTHER)), patch_of("p4", edited("f", FURTHER, BASE))],
+        ["conflict: 1", "conflict: 2", "blocked: 2", "blocked: 1 2"]),
+    "of-what-blocked-what-blocks-it": (
+        {"f": BASE, "x": ONE}, [("1", {"f": OTHER})],
+        [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", moved("f", "g", EARLY, BASE)),
+         patch_of("p3", edited("g", BASE, LATE))],
+        ["conflict: 1", "blocked: 1", "blocked: 1"]),
+    "of-the-file-in-the-way-only": (
+        {"f": BASE, "x": ONE, "y": ONE}, [("1", {"x": NEW}), ("2", {"f": OTHER})],
+        [patch_of("p1", edited("f", BASE, EARLY), edited("x", ONE, TWO), edited("y", ONE, TWO)),
+         patch_of("p2", edited("x", TWO, MORE)), patch_of("p3", edited("y", TWO, MORE))],
+        ["conflict: 2 1", "blocked: 1", "unchanged:"]),
+}  # fmt: skip
 
 
-def test_of_two_conflicts_in_a_file_the_one_in_the_way_counts() -> None:
-    both = text("a X c d e f g h i j X l")
-    late = text("a B c d e f g h i j K l")
-    told = causes(
-        {"f": BASE},
-        [("1", {"f": OTHER}), ("2", {"f": both})],
-        patch_of("p1", edited("f", BASE, EARLY)),
-        patch_of("p2", edited("f", EARLY, late)),
-        patch_of("p3", edited("f", late, text("a B c d e f g h i j KK l"))),
-        patch_of("p4", edited("f", text("a B c d e f g h i j KK l"), BASE)),
-    )
-    assert told == ["conflict: 1", "conflict: 2", "blocked: 2", "blocked: 1 2"]
-
-
-def test_what_a_blocked_patch_touches_is_blocked_for_the_same_cause() -> None:
-    told = causes(
-        {"f": BASE, "x": ONE},
-        [("1", {"f": OTHER})],
-        patch_of("p1", edited("f", BASE, EARLY)),
-        patch_of("p2", moved("f", "g", EARLY, BASE)),
-        patch_of("p3", edited("g", BASE, LATE)),
-    )
-    assert told == ["conflict: 1", "blocked: 1", "blocked: 1"]
-
-
-def test_only_the_file_in_the_way_counts() -> None:
-    told = causes(
-        {"f": BASE, "x": ONE, "y": ONE},
-        [("1", {"x": NEW}), ("2", {"f": OTHER})],
-        patch_of("p1", edited("f", BASE, EARLY), edited("x", ONE, TWO), edited("y", ONE, TWO)),
-        patch_of("p2", edited("x", TWO, MORE)),
-        patch_of("p3", edited("y", TWO, MORE)),
-    )
-    assert told == ["conflict: 2 1", "blocked: 1", "unchanged:"]
+@table(("base", "story", "patches", "told"), CAUSES)
+def test_a_blocked_patch_has_the_cause(
+    base: Files, story: list[tuple[str, dict[str, bytes]]], patches: list[Patch], told: list[str]
+) -> None:
+    assert causes(base, story, *patches) == told
 
 
 def numbered(**changed: str) -> bytes:

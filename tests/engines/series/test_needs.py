@@ -105,38 +105,50 @@ def test_without_conditions_the_items_stay_as_they_are() -> None:
     assert place_items(items, views_of(blobs, {"f": BASE}, {"f": BASE}), blobs) == items
 
 
-def test_what_is_not_needed_on_the_target_is_left_out_there_only() -> None:
-    done = carry({"f": BASE, "old": b""}, {"f": BASE}, two("path old"))
-    assert done.verdicts == ["skipped", "unchanged"]
-    assert done.reasons == ["not needed: there is no old in up v2", None]
-    assert done.files["f"] == SECOND
+LATER = difference("p2", {"f": BASE}, {"f": SECOND})
+NEEDS = {
+    "not-needed-on-the-target": ({"f": BASE, "old": b""}, {"f": BASE}, two("path old"),
+        "skipped unchanged", "not needed: there is no old in up v2", {"f": SECOND}),
+    "needed-on-neither-so-no-part-of-the-series": ({"f": BASE}, {"f": BASE},
+        [said(difference("p1", {"f": OTHER}, {"f": FIRST}), needed_when="path never"), LATER],
+        "skipped unchanged", "not needed: there is no never in up v2", {"f": SECOND}),
+    "needed-on-the-target-and-the-next-knows-nothing-of-it": ({"f": BASE}, {"f": BASE, "new": b""},
+        [said(difference("p1", {"f": BASE}, {"f": FIRST}), needed_when="path new"), LATER],
+        "unchanged unchanged", None, {"f": BOTH, "new": b""}),
+    "the-next-builds-on-what-is-left-out": ({"f": BASE, "old": b""}, {"f": BASE},
+        [two("path old")[0], difference("p2", {"f": FIRST}, {"f": FIRST.replace(b"B", b"C")})],
+        "skipped conflict", "not needed: there is no old in up v2", {"f": BASE}),
+    "the-next-follows-a-move-that-is-left-out": ({"f": BASE, "old": b""}, {"f": BASE},
+        [said(patch_of("p1", moved("f", "g", BASE, BASE)), needed_when="path old"),
+         difference("p2", {"g": BASE}, {"g": SECOND})],
+        "skipped modified", "not needed: there is no old in up v2", {"f": SECOND}),
+}  # fmt: skip
+ENSURES = {
+    "upstream-ensures-it": ({"f": BASE}, {"f": OTHER}, two(ensures='pattern "^[BX]$" in f'),
+        "skipped unchanged",
+        'up v2 already satisfies Ensures: line 2 of f in up v2 matches "^[BX]$"',
+        {"f": OTHER.replace(b"k", b"K")}),
+    "a-kept-promise": ({"f": BASE}, {"f": BASE.replace(b"e", b"Z")},
+        two(ensures='pattern "^B$" in f'), "modified unchanged", None,
+        {"f": BOTH.replace(b"e", b"Z")}),
+    "a-broken-promise": ({"f": BASE}, {"f": BASE}, two(ensures="path d/new"), "conflict unchanged",
+        "does not satisfy Ensures: there is no d/new in up v2 with the patch", {"f": BOTH}),
+    "a-broken-promise-of-what-landed": ({"f": BASE}, {"f": FIRST}, two(ensures="path d/new"),
+        "conflict unchanged",
+        "does not satisfy Ensures: there is no d/new in up v2 with the patch", {"f": BOTH}),
+    "in-conflict-anyway-and-not-asked": ({"f": BASE}, {"f": OTHER}, two(ensures="path new"),
+        "conflict unchanged", None, {"f": OTHER.replace(b"k", b"K")}),
+}  # fmt: skip
 
 
-def test_what_builds_on_a_patch_that_is_left_out_collides() -> None:
-    patches = two("path old")
-    patches[1] = difference("p2", {"f": FIRST}, {"f": text("a C c d e f g h i j k l")})
-    done = carry({"f": BASE, "old": b""}, {"f": BASE}, patches)
-    assert done.verdicts == ["skipped", "conflict"]
-
-
-def test_what_is_needed_on_neither_is_no_part_of_the_series() -> None:
-    patches = [
-        said(difference("p1", {"f": OTHER}, {"f": FIRST}), needed_when="path never"),
-        difference("p2", {"f": BASE}, {"f": SECOND}),
-    ]
-    done = carry({"f": BASE}, {"f": BASE}, patches)
-    assert done.verdicts == ["skipped", "unchanged"]
-    assert done.files["f"] == SECOND
-
-
-def test_what_is_needed_on_the_target_alone_comes_in_and_the_next_know_nothing_of_it() -> None:
-    patches = [
-        said(difference("p1", {"f": BASE}, {"f": FIRST}), needed_when="path new"),
-        difference("p2", {"f": BASE}, {"f": SECOND}),
-    ]
-    done = carry({"f": BASE}, {"f": BASE, "new": b""}, patches)
-    assert done.verdicts == ["unchanged", "unchanged"]
-    assert done.files["f"] == BOTH
+@table(("base", "onto", "patches", "verdicts", "reason", "files"), {**NEEDS, **ENSURES})
+def test_a_condition_says_what_is_carried_and_why(
+    base: Files, onto: Files, patches: list[Patch], verdicts: str, reason: str | None, files: Files
+) -> None:
+    done = carry(base, onto, patches)
+    assert done.verdicts == verdicts.split()
+    assert done.reasons[0] == reason
+    assert done.files == files
 
 
 def with_ids(patch: Patch, old: bytes | None) -> Patch:
@@ -207,36 +219,6 @@ def test_a_guard_comes_first_and_its_conditions_are_not_looked_at() -> None:
     ]  # fmt: skip
 
 
-def test_what_upstream_ensures_is_left_out() -> None:
-    done = carry({"f": BASE}, {"f": OTHER}, two(ensures='pattern "^[BX]$" in f'))
-    assert done.verdicts == ["skipped", "unchanged"]
-    assert (
-        done.reasons[0] == 'up v2 already satisfies Ensures: line 2 of f in up v2 matches "^[BX]$"'
-    )
-    assert done.files["f"] == text("a X c d e f g h i j K l")
-
-
-def test_a_kept_promise_changes_nothing() -> None:
-    onto = text("a b c d Z f g h i j k l")
-    done = carry({"f": BASE}, {"f": onto}, two(ensures='pattern "^B$" in f'))
-    assert done.verdicts == ["modified", "unchanged"]
-    assert done.reasons == [None, None]
-
-
-@table("onto", [BASE, FIRST], ids=["carried", "absorbed"])
-def test_a_broken_promise_is_a_conflict_and_later_patches_go_on(onto: bytes) -> None:
-    done = carry({"f": BASE}, {"f": onto}, two(ensures="path d/new"))
-    assert done.verdicts == ["conflict", "unchanged"]
-    assert done.reasons[0] == "does not satisfy Ensures: there is no d/new in up v2 with the patch"
-    assert done.files["f"] == BOTH
-
-
-def test_a_patch_in_conflict_is_not_asked_for_its_promise() -> None:
-    done = carry({"f": BASE}, {"f": OTHER}, two(ensures="path new"))
-    assert done.verdicts == ["conflict", "unchanged"]
-    assert done.reasons[0] is None
-
-
 def test_a_promise_sees_folders_that_the_patch_makes_and_removes() -> None:
     patch = patch_of("p", moved("old/f", "new/f", BASE, FIRST))
     for ensures, verdict in {
@@ -246,16 +228,6 @@ def test_a_promise_sees_folders_that_the_patch_makes_and_removes() -> None:
     }.items():
         done = carry({"old/f": BASE}, {"old/f": BASE}, [said(patch, ensures=ensures)])
         assert done.verdicts == [verdict]
-
-
-def test_later_patches_follow_a_move_that_is_left_out() -> None:
-    patches = [
-        said(patch_of("p1", moved("f", "g", BASE, BASE)), needed_when="path old"),
-        difference("p2", {"g": BASE}, {"g": SECOND}),
-    ]
-    done = carry({"f": BASE, "old": b""}, {"f": BASE}, patches)
-    assert done.verdicts == ["skipped", "modified"]
-    assert done.files == {"f": SECOND}
 
 
 def test_the_pin_and_the_target_may_be_one() -> None:

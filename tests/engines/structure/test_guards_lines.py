@@ -17,16 +17,13 @@ def told(upstream: str, fork: str, merged: str, *, old: str = base(OLD)) -> tupl
     return outdated_lines(texts, growths(texts, merged))
 
 
-def test_a_new_copy_of_what_upstream_replaced_everywhere_is_told() -> None:
-    more = f"struct S2 {{\n{OLD}}};\n"
-    said = "`Arguments args{scale};` is new, although upstream replaced every copy of it."
-    assert told(base(NEW), base(OLD, end=more), base(NEW, end=more)) == (said,)
-
-
-def test_it_is_told_of_the_patch_as_well_and_at_another_indentation() -> None:
-    more = f"struct S2 {{\n    {OLD}}};\n"
-    said = "`Arguments args{scale};` is new, although the patch replaced every copy of it."
-    assert told(base(OLD, end=more), base(NEW), base(NEW, end=more)) == (said,)
+@table(("whose", "indent"), [("upstream", ""), ("the patch", "  ")])
+def test_a_new_copy_of_what_one_side_replaced_everywhere_is_told(whose: str, indent: str) -> None:
+    more = f"struct S2 {{\n{indent}{OLD}}};\n"
+    sides = (base(NEW), base(OLD, end=more))
+    said = f"`Arguments args{{scale}};` is new, although {whose} replaced every copy of it."
+    merged = base(NEW, end=more)
+    assert told(*(sides if whose == "upstream" else sides[::-1]), merged) == (said,)
 
 
 def test_two_lines_that_went_once_are_told_together() -> None:
