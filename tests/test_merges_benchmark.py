@@ -25,9 +25,7 @@ from tests.tables import table
         ("merged by hand", False),
     ],
 )
-def test_the_subject_of_a_merge_says_which_side_is_upstream(
-    subject: str, is_upstream_second: bool
-) -> None:
+def test_the_subject_of_a_merge_names_upstream(subject: str, is_upstream_second: bool) -> None:
     assert takes_in(subject) is is_upstream_second
 
 

@@ -60,9 +60,7 @@ def series(tmp_path: Path) -> KnownSeries:
         (2, ["later targets", "false: never landed"]),
     ],
 )
-def test_a_patch_is_counted_in_its_group(
-    series: KnownSeries, target: int, groups: list[str]
-) -> None:
+def test_a_patch_counts_in_its_group(series: KnownSeries, target: int, groups: list[str]) -> None:
     found = series.targets[target]
     assert [series.group(found, number) for number in range(2)] == groups
     assert found.landed_by(0) == ("7" * 40,)
@@ -116,9 +114,7 @@ def outcome(verdict: Verdict, *hows: How, likely: int = 0) -> PatchOutcome:
         (outcome(Verdict.PARTIAL, How.EXACT), ()),
     ],
 )
-def test_a_verdict_is_counted_by_how_it_was_found(
-    found: PatchOutcome, kinds: tuple[str, ...]
-) -> None:
+def test_a_verdict_counts_by_how_it_was_found(found: PatchOutcome, kinds: tuple[str, ...]) -> None:
     assert kinds_of(found) == kinds
 
 

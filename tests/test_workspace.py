@@ -66,9 +66,7 @@ def test_a_name_is_free_if_no_file_is_lost(
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["read", "failed"])
-def test_what_is_read_while_another_command_writes_is_read_again(
-    workspace: Workspace, fails: bool
-) -> None:
+def test_what_is_read_amid_a_write_is_read_again(workspace: Workspace, fails: bool) -> None:
     times: list[int] = []
 
     def read() -> int:

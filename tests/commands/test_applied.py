@@ -21,7 +21,5 @@ SERIES = Listing(
     "given, step, expected",
     [(None, 1, "c"), ("a", 1, "c"), ("c", -1, "a"), ("b", 1, "c"), ("b", -1, "a"), ("c", 1, "d")],
 )
-def test_the_patch_before_or_after_is_not_hidden(
-    given: str | None, step: int, expected: str
-) -> None:
+def test_the_patch_before_or_after_is_shown(given: str | None, step: int, expected: str) -> None:
     assert neighbor(SERIES, given, step=step) == expected

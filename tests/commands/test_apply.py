@@ -320,9 +320,7 @@ def test_a_changed_series_takes_the_place_of_the_old_one(
 
 
 @pytest.mark.parametrize("mode", MODES[:2], ids=["files", "commit"])
-def test_a_changed_series_that_conflicts_leaves_the_old_one_in(
-    stage: Stage, mode: tuple[str, ...]
-) -> None:
+def test_a_series_that_conflicts_leaves_the_old_one_in(stage: Stage, mode: tuple[str, ...]) -> None:
     checkout = stage.clone(commit=stage.upstream.git("rev-parse", "later"))
     apply(stage, checkout, *mode)
     before, head = picture(checkout.root), checkout.head()
@@ -734,9 +732,7 @@ def test_a_submodule_change_is_refused_in_one_line(stage: Stage) -> None:
         assert one_line(answer) == "sub is a submodule, which `patchmgr apply` does not change"
 
 
-def test_hooks_and_filters_and_configuration_have_no_say(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_hook_filter_or_setting_counts(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout = stage.clone()
     hooks = checkout.root / ".git/hooks"
     hooks.mkdir(exist_ok=True)

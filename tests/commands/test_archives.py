@@ -141,9 +141,7 @@ def test_what_cannot_be_read_is_named(run: Callable[..., Answer], tmp_path: Path
     assert "cannot be read: No such file" in one_line(run("upstream", "fetch", "junk.tar", code=1))
 
 
-def test_a_state_that_is_not_known_names_those_that_are(
-    run: Callable[..., Answer], tmp_path: Path
-) -> None:
+def test_an_unknown_state_names_the_known_ones(run: Callable[..., Answer], tmp_path: Path) -> None:
     as_folder(tmp_path / "folder", BASE)
     begin(run, tmp_path / "folder", tmp_path)
     pin = run("series", "show", "s", "--json").json["series"]["base"]["ref"]

@@ -72,9 +72,7 @@ def test_a_clone_gets_it_and_keeps_work_tree_and_index(stage: Stage) -> None:
     assert clone.git("status", "--porcelain") == ""
 
 
-def test_the_same_input_gives_the_same_commits_anywhere(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_input_gives_the_same_commits(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     first = branch(stage, "--json").json["head"]
     assert branch(stage, "--json").json["head"] == first
     monkeypatch.setenv("XDG_CACHE_HOME", str(stage.folder / "another cache"))

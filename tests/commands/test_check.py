@@ -122,9 +122,7 @@ def test_junit_has_a_case_a_gate_and_patch(scene: Scene, tmp_path: Path) -> None
     assert suite.get("tests") == str(len(cases))
 
 
-def test_commands_run_only_when_asked_and_the_culprit_is_found(
-    scene: Scene, tmp_path: Path
-) -> None:
+def test_commands_run_when_asked_and_the_culprit_is_found(scene: Scene, tmp_path: Path) -> None:
     begin(scene)
     for number in range(5):
         scene.upstream.commit({f"{number}.txt": "x\n"}, f"p{number}{HEADER}")

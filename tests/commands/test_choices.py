@@ -60,9 +60,7 @@ def test_a_choice_is_a_text(choice: Choice, text: bytes) -> None:
         "of another file": ({"000000000000": OURS}, TWO.marked),
     },
 )
-def test_a_file_has_what_was_chosen_and_markers_where_nothing_was(
-    choices: Choices, content: bytes
-) -> None:
+def test_a_file_has_what_was_chosen_and_markers_elsewhere(choices: Choices, content: bytes) -> None:
     assert content_of(TWO, choices) == opened_text(TWO, 0, choices) == content
 
 

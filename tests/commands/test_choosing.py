@@ -26,9 +26,7 @@ def typed(
     return desk.run(*line, code=code)
 
 
-def test_refresh_takes_the_hunks_that_are_chosen(
-    desk: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refresh_takes_the_chosen_hunks(desk: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     edited = text(**EDITS, l20="mine\n", l50="later\n")
     desk.write({"pkg/a.py": edited, "new": None})
     answer = typed(desk, "n?yn", "refresh", "-i", monkeypatch=monkeypatch)
@@ -41,9 +39,7 @@ def test_refresh_takes_the_hunks_that_are_chosen(
     assert "later" in desk.run("changes").out
 
 
-def test_split_takes_the_hunks_that_are_chosen(
-    desk: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_split_takes_the_chosen_hunks(desk: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     before = desk.look()[0]
     line = ("split", "one", "two", "-p")
     typed(desk, "ysyn", *line, "--dry-run", monkeypatch=monkeypatch)

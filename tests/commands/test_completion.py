@@ -131,9 +131,7 @@ def test_the_workspace_is_the_one_that_is_named(
     assert ask(monkeypatch, f"patchmgr -C {tmp_path} rebase ")[1] == []
 
 
-def test_a_checkout_leads_to_the_workspace_of_its_patches(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkout_leads_to_its_workspace(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     clone = stage.clone()
     stage.run("push", "--to", clone.root)
     monkeypatch.chdir(clone.root)

@@ -110,9 +110,7 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
         ("Needed-When: release >1", "unknown-state", None),
     ],
 )  # fmt: skip
-def test_what_cannot_be_answered_is_an_error(
-    scene: Scene, field: str, kind: str, message: str | None
-) -> None:
+def test_no_answer_is_an_error(scene: Scene, field: str, kind: str, message: str | None) -> None:
     two_patches(scene)
     before = workspace_files(scene.root)
     say(scene, "fork-change-2.patch", field)
@@ -304,9 +302,7 @@ def bring(scene: Scene, *fields: str, code: int = 0) -> Any:
         ("Ensures: path b", "Patch more.patch does not satisfy Ensures: there is no b in up "),
     ],
 )
-def test_import_refuses_conditions_that_make_no_sense(
-    scene: Scene, fields: str, message: str
-) -> None:
+def test_import_refuses_absurd_conditions(scene: Scene, fields: str, message: str) -> None:
     two_patches(scene)
     with same_files(scene.root):
         failed = bring(scene, fields, code=1)

@@ -237,9 +237,7 @@ def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(
 
 
 @pytest.mark.parametrize("line", ["theirs\n", "both\n"])
-def test_a_file_that_was_changed_elsewhere_too_is_good_for_the_same_file(
-    collided: Scene, line: str
-) -> None:
+def test_a_file_changed_elsewhere_too_is_good_for_the_same_file(collided: Scene, line: str) -> None:
     """A person puts lines elsewhere, and takes upstream's or others for the lines in conflict."""
     names = ("upstream.lock", "series/s/fork-change-1.patch")
     before = {name: (collided.root / name).read_bytes() for name in names}
@@ -267,9 +265,7 @@ def test_a_file_that_was_changed_elsewhere_too_is_good_for_the_same_file(
 
 
 @pytest.mark.parametrize("deletes", [True, False])
-def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
-    scene: Scene, deletes: bool
-) -> None:
+def test_a_whole_file_in_conflict_is_known_by_its_contents(scene: Scene, deletes: bool) -> None:
     clash(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
     name = only_id(scene)
     assert on_record(scene) == {f"{name}/{f}" for f in ("meta.toml", "base", "theirs")}

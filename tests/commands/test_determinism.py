@@ -63,9 +63,7 @@ def test_no_hash_seed_changes_a_byte(torn: Scene, tmp_path: Path) -> None:
     assert b"replaced every copy of it" in printed
 
 
-def test_a_helper_that_takes_its_time_changes_no_byte(
-    torn: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_helper_changes_no_byte(torn: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = invoke("-C", torn.root, *LINE)
     answer = StructureApart._answer
 

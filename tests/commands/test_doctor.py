@@ -116,9 +116,7 @@ def _gone(stage: Stage, store: Path) -> str:
         pytest.param(_gone, "--prune", id="gone-workspace"),
     ],
 )
-def test_a_store_is_put_right(
-    stage: Stage, spoil: Callable[[Stage, Path], str], option: str
-) -> None:
+def test_a_store_is_mended(stage: Stage, spoil: Callable[[Stage, Path], str], option: str) -> None:
     head = stage.run("branch", "s", "--json").json["head"]
     store = store_of(stage)
     what = spoil(stage, store)

@@ -99,9 +99,7 @@ def test_nothing_is_imported_without_edits_or_from_another_release(house: House)
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
-def test_an_edit_is_kept_when_its_series_has_changed_since_it_was_applied(
-    house: House, version: str
-) -> None:
+def test_an_edit_is_kept_when_its_series_has_changed_since(house: House, version: str) -> None:
     install(house.site, version, release(version))
     before = picture(house.site, without=())
     house.series(*FIXES[:2])

@@ -98,9 +98,7 @@ _NOT_DRY = ("init", "help", "upstream fetch", "merge-driver", "merge-file")
 
 @pytest.mark.usefixtures("trapped", "watched")
 @pytest.mark.parametrize("row", ROWS, ids=[row.line for row in ROWS])
-def test_a_command_asks_nobody_and_writes_nothing_to_look_or_to_run_dry(
-    stage: Stage, row: Row
-) -> None:
+def test_a_command_asks_nobody_nor_writes_to_look_or_to_run_dry(stage: Stage, row: Row) -> None:
     place = make_place(stage, row.state)
     before = picture(place.stage.folder, without=_PRIVATE)
     private = picture(place.stage.root, without=_KEPT)

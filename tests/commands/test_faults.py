@@ -142,9 +142,7 @@ def chosen(count: int, name: str) -> list[int]:
 
 
 @pytest.mark.parametrize(("kind", "said"), [("no space", "no-space"), ("git killed", "system")])
-def test_a_clone_that_git_could_not_look_for_is_not_taken_for_none(
-    stage: Stage, kind: str, said: str
-) -> None:
+def test_a_clone_git_could_not_look_for_may_be_there(stage: Stage, kind: str, said: str) -> None:
     with failing(KINDS[kind](1)), pytest.raises(PatchmgrError) as raised:
         find_clone(stage.root)
     assert raised.value.kind == said

@@ -140,9 +140,7 @@ def test_a_folder_that_may_not_be_written(stage: Stage, mount: Mount) -> None:
         assert invoke("-C", place / "workspace", "verify", "s", "--to", checkout.root).code == 4
 
 
-def test_a_cache_that_may_not_be_written(
-    stage: Stage, mount: Mount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_cache(stage: Stage, mount: Mount, monkeypatch: pytest.MonkeyPatch) -> None:
     place = mount("small", 20)
     monkeypatch.setenv("XDG_CACHE_HOME", str(place))
     subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)

@@ -40,9 +40,7 @@ TOP = (
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )
-def test_options_change_their_part_and_nothing_else(
-    desk: Hands, options: tuple[str, ...], below: str
-) -> None:
+def test_options_change_their_part_alone(desk: Hands, options: tuple[str, ...], below: str) -> None:
     old = desk.raw("fork-one.patch")
     desk.run("edit", "fork-one", *options)
     assert header(desk, "fork-one") == TOP.replace('"A. Author"', header_name(old)) + below

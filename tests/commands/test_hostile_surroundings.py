@@ -199,9 +199,7 @@ def test_a_folder_that_was_deleted_is_said_to_be_gone(
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is needed")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_document_that_cannot_be_written_is_an_error_on_stderr(
-    stage: Stage, unbuffered: str
-) -> None:
+def test_a_document_that_cannot_be_written_is_an_error(stage: Stage, unbuffered: str) -> None:
     line = [sys.executable, "-m", "patchmgr", "-C", str(stage.root), "status", "--json"]
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:

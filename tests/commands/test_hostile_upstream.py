@@ -218,17 +218,13 @@ def some(names: Iterable[str]) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize(("name", "number"), some(TREES))
-def test_a_tree_that_git_would_not_make_reaches_nothing(
-    stage: Stage, name: str, number: int
-) -> None:
+def test_a_tree_git_would_not_make_reaches_nothing(stage: Stage, name: str, number: int) -> None:
     code = confront(stage, forged(stage, TREES[name], (WHO, b"", b"x\n")), number)
     assert code == 3 or "moved" not in name, "no patch follows a file to such a path"
 
 
 @pytest.mark.parametrize(("name", "number"), some(COMMITS))
-def test_a_commit_that_git_would_not_make_does_no_harm(
-    stage: Stage, name: str, number: int
-) -> None:
+def test_a_commit_git_would_not_make_does_no_harm(stage: Stage, name: str, number: int) -> None:
     def changed(forge: Forge, old: Entries) -> Entries:
         files = {b"a.py": forge.file(NEW), b"b.py": forge.file(text().encode())}
         return {**old, b"pkg": forge.folder(files)}

@@ -77,9 +77,7 @@ _READS = ("export", "rebase", "apply", "branch", "report", "check", "push", "got
 
 
 @table(("name", "number"), {name: (name, n) for n, name in enumerate(PATCHES)})
-def test_a_hostile_patch_in_a_series_reaches_nothing(
-    guarded: Stage, name: str, number: int
-) -> None:
+def test_a_hostile_patch_in_a_series_gets_nowhere(guarded: Stage, name: str, number: int) -> None:
     place = make_place(guarded, "plain")
     (guarded.root / "series/s/fork-one.patch").write_bytes(PATCHES[name])
     files = picture(guarded.root), picture(place.checkout.root)
@@ -114,9 +112,7 @@ FILES: Sequence[tuple[str, str]] = (
 
 @pytest.mark.parametrize("at", range(len(FILES)), ids=[file for file, _ in FILES])
 @table(("name", "number"), {name: (name, n) for n, name in enumerate(SPOILS)})
-def test_a_spoiled_file_is_no_fault_of_ours(
-    guarded: Stage, at: int, name: str, number: int
-) -> None:
+def test_a_spoiled_file_is_not_our_fault(guarded: Stage, at: int, name: str, number: int) -> None:
     file, state = FILES[at]
     number += at
     if not LONG and number % 4:

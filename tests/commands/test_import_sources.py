@@ -211,9 +211,7 @@ def test_a_hostile_stack(empty: Stage, name: str) -> None:
     assert not left or (left[0].name.endswith(".patch") and left[0].name[0] not in "-.")
 
 
-def test_the_commit_and_its_date_stay_in_the_header(
-    empty: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_commit_and_date_are_kept(empty: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_COMMITTER_DATE", "@1800000000 +0100")
     head = commits(
         empty,

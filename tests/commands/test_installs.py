@@ -108,9 +108,7 @@ def test_nothing_that_is_installed_is_run(house: House) -> None:
     house.shop.run("verify", "s", "--python", house.python)
 
 
-def test_the_pin_itself_needs_no_index_and_no_store(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pin_needs_no_index_and_no_store(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(house.shop.folder / "index")
     monkeypatch.setenv("XDG_CACHE_HOME", str(house.shop.folder / "another cache"))
     assert house.verdicts() == ["unchanged"] * 3
@@ -126,9 +124,7 @@ def test_the_pin_itself_needs_no_index_and_no_store(
         ("1.2", ["absorbed", "unchanged", "unchanged"]),
     ],
 )
-def test_after_an_upgrade_one_command_puts_all_back(
-    house: House, version: str, verdicts: list[str]
-) -> None:
+def test_an_upgrade_needs_one_command(house: House, version: str, verdicts: list[str]) -> None:
     house.run("apply")
     install(house.site, version, release(version))
     fresh = picture(house.site, without=(".patchmgr",))
@@ -231,9 +227,7 @@ def test_what_python_compiled_of_a_changed_module_goes(house: House) -> None:
 
 @pytest.mark.parametrize("is_applied", [True, False], ids=["patched", "before"])
 @pytest.mark.parametrize("content", ["mine\n", None], ids=["edited", "deleted"])
-def test_what_somebody_else_edited_is_refused(
-    house: House, content: str | None, is_applied: bool
-) -> None:
+def test_an_edit_by_others_is_refused(house: House, content: str | None, is_applied: bool) -> None:
     if is_applied:
         house.run("apply")
     (house.site / "demo/a.py").unlink()

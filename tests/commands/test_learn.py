@@ -99,9 +99,7 @@ def test_what_teaches_nothing_says_why(
 
 
 @pytest.mark.parametrize("made", ["kept\n", None])
-def test_a_deleted_file_is_learned_as_a_whole(
-    scene: Scene, clone: Repository, made: str | None
-) -> None:
+def test_a_deleted_file_is_learned_whole(scene: Scene, clone: Repository, made: str | None) -> None:
     solved: Files = {"b": "b\n"} if made is None else {"a": made}
     base: Files = {"a": BASE, "x": "x\n"}
     merge(clone, base, {"a": None, "y": "y\n"}, {"a": THEIRS}, solved)

@@ -126,9 +126,7 @@ def test_it_is_talked_to_on_standard_streams(scene: Scene) -> None:
     serve(scene.root, talk, "--allow-write")
 
 
-def test_without_the_sdk_it_says_what_to_install(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_sdk_it_names_a_package(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("mcp", "mcp.server.mcpserver"):
         monkeypatch.setitem(sys.modules, module, None)
     answer = scene.call("mcp", code=1)

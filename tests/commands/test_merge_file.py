@@ -109,9 +109,7 @@ def test_the_output_may_be_a_side_and_keeps_its_mode(place: Path, run: Run) -> N
     assert (place / "target").read_text() == text(l5="ours\n", l40="theirs\n")
 
 
-def test_the_settings_of_the_user_change_nothing(
-    place: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_user_settings_are_ignored(place: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     put(place, text(), text(l5="ours\n"), text(l5="theirs\n"))
     merge(run, code=3)
     before = (place / "out").read_bytes()
@@ -289,9 +287,7 @@ def test_the_driver_starts_for_what_git_cannot_merge_alone(clone: Repository, ru
     assert not list(clone.root.glob(".merge_file*"))
 
 
-def test_what_is_sure_without_git_is_merged_before_the_program_is_loaded(
-    clone: Repository, run: Run
-) -> None:
+def test_what_is_sure_is_merged_before_the_program_is_loaded(clone: Repository, run: Run) -> None:
     driver(run, "install")
     command = clone.git("config", "merge.patchmgr.driver").strip()
     unloaded = command.replace("patchmgr.cli import main; main()", "os import _exit; _exit(1)")

@@ -60,9 +60,7 @@ def test_patches_follow_one_after_the_other_and_a_conflict_is_at_its_new_home(
         pytest.param(G_THEIRS, "partial", "decided", id="decided"),
     ],
 )
-def test_a_solved_home_is_carried_beside_the_others(
-    scene: Scene, content: str, verdict: str, how: str
-) -> None:
+def test_a_solved_home_goes_with_others(scene: Scene, content: str, verdict: str, how: str) -> None:
     _fork(scene, {"a.py": F_OURS + G_OURS + H}, {"c.py": function("x")})
     patches = scene.rebase("s", "--onto", "upstream/main", code=3)["series"][0]["patches"]
     assert [patch["verdict"] for patch in patches] == ["conflict", "blocked"]
@@ -108,9 +106,7 @@ def pieces(words: str) -> tuple[int, str]:
         pytest.param(OTHER, "absorbed", id="taken-away-later"),
     ],
 )
-def test_what_landed_is_in_whatever_became_of_it_later(
-    scene: Scene, other: str, verdict: str
-) -> None:
+def test_what_landed_is_in_whatever_came_later(scene: Scene, other: str, verdict: str) -> None:
     """Found by a reader: moved lines were carried, and stood in the result twice."""
     helpers = (21, HELPERS)
     fork(scene, {"a.py": steps(pieces("ours"), helpers)}, on={"a.py": steps(), "b.py": OTHER})

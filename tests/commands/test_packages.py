@@ -120,9 +120,7 @@ def test_a_series_goes_from_release_to_release(shop: Shop) -> None:
     assert "up to date" in shop.run("status").out
 
 
-def test_two_caches_and_another_day_give_the_same_commits(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_cache_gives_the_same_commits(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     fork(shop)
     first = shop.run("rebase", "s", "--onto", "v1.1", "--dry-run", "--json").json
     head = shop.run("branch", "s", "--json").json["head"]

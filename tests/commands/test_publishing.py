@@ -283,9 +283,7 @@ def shown(clone: Repository, form: str, commits: str = "x") -> list[str]:
     return clone.git("log", "-2", f"--format={form}", commits).splitlines()
 
 
-def test_the_committer_is_the_user_now_and_the_author_stays(
-    stage: Stage, clone: Repository
-) -> None:
+def test_the_committer_is_the_user_and_the_author_stays(stage: Stage, clone: Repository) -> None:
     plain = head(stage, clone, "--name", "plain")
     mine = head(stage, clone, "--committer", "me")
     assert mine != plain
@@ -361,16 +359,12 @@ def test_a_branch_is_pushed_and_replaced_when_it_is_ours(
     assert remote.git("rev-parse", "x") == third not in (first, second)
 
 
-def test_a_remote_may_be_relative_to_the_work_tree(
-    stage: Stage, clone: Repository, remote: Repository
-) -> None:
+def test_a_remote_may_be_relative(stage: Stage, clone: Repository, remote: Repository) -> None:
     clone.git("remote", "set-url", "mine", f"../{remote.root.name}")
     assert head(stage, clone, "--push", "mine") == remote.git("rev-parse", "x")
 
 
-def test_what_somebody_else_pushed_is_not_replaced(
-    stage: Stage, clone: Repository, remote: Repository
-) -> None:
+def test_what_others_pushed_is_kept(stage: Stage, clone: Repository, remote: Repository) -> None:
     head(stage, clone, "--push", "mine")
     remote.git("update-ref", "refs/heads/x", stage.base)
     series = stage.root / "series/s/series"

@@ -250,9 +250,7 @@ def test_a_forced_push_leaves_rejects_and_refresh_waits_for_them(three: Hands) -
 
 
 @pytest.mark.parametrize("verb", ["refresh", "pop"])
-def test_rejects_that_were_deleted_by_hand_are_no_hindrance_for_undo(
-    three: Hands, verb: str
-) -> None:
+def test_rejects_deleted_by_hand_are_no_hindrance_for_undo(three: Hands, verb: str) -> None:
     forced(three)
     three.run("undo")
     before = three.look()
@@ -486,9 +484,7 @@ def test_a_folder_becomes_a_file_and_back(stage: Stage) -> None:
     [("edit", "two", "--subject", "x"), ("rename", "two", "zwei"), ("goto", "two")],
     ids=lambda line: line[0],
 )
-def test_a_forced_patch_stays_one_whatever_becomes_of_its_header(
-    three: Hands, line: tuple[str, ...]
-) -> None:
+def test_a_forced_patch_stays_one_with_another_header(three: Hands, line: tuple[str, ...]) -> None:
     forced(three)
     three.run(*line)
     assert "hunks that do not apply" in one_line(three.run("refresh", code=1))

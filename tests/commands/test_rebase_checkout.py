@@ -319,9 +319,7 @@ def test_a_command_that_changes_files_stops_the_rebase(scene: Scene) -> None:
         (("--continue", "--other-edits", "all"), "must be patch, new or none, not all"),
     ],
 )
-def test_options_that_do_not_go_together(
-    scene: Scene, arguments: tuple[str, ...], message: str
-) -> None:
+def test_options_that_contradict(scene: Scene, arguments: tuple[str, ...], message: str) -> None:
     assert message in scene.call("rebase", *arguments, code=2).err
 
 
@@ -485,9 +483,7 @@ def test_an_edit_of_the_series_below_is_no_part_of_the_old_one(scene: Scene) -> 
     assert end(scene) == {"upper: 1": "clean", "fork: 1": "a\nclean\nnew"}
 
 
-def test_a_file_that_upstream_has_elsewhere_is_checked_out_from_a_url(
-    scene: Scene, tmp_path: Path
-) -> None:
+def test_a_file_upstream_has_elsewhere_is_checked_out_by_url(scene: Scene, tmp_path: Path) -> None:
     onto = {"pkg/__init__.py": "", "a": "1\n2\n3\n"}
     begin_at = scene.upstream.commit(onto)
     with scene.upstream.at("-b", "fork"):

@@ -167,9 +167,7 @@ EVERY = "--every must be 'release' or a number of commits"
         (["--onto", "v1.1", "--onto", "v7", "--dry-run"], "up has no branch, tag or commit v7"),
     ],
 )  # fmt: skip
-def test_what_makes_no_table_is_a_usage_error(
-    tagged: Scene, options: list[str], message: str
-) -> None:
+def test_what_makes_no_table_is_refused(tagged: Scene, options: list[str], message: str) -> None:
     error = tagged.rebase(*(["s"] if "--onto" in options else []), *options, code=2)["error"]
     assert error["message"] == message
 

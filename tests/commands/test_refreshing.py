@@ -135,9 +135,7 @@ def test_what_cannot_be_is_refused(
     assert popped.look() == before
 
 
-def test_nobody_known_to_git_must_name_themselves(
-    desk: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unknown_user_must_be_named(desk: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GIT_AUTHOR_EMAIL")
     monkeypatch.delenv("GIT_AUTHOR_NAME")
     assert one_line(desk.run("new", "x", code=2)) == "git does not know who you are"
@@ -353,9 +351,7 @@ def test_an_edit_of_a_file_that_the_commit_changed_is_refused(two: Hands) -> Non
         pytest.param(("clean", "-fdq"), id="what-git-does-not-know"),
     ],
 )
-def test_what_git_put_back_goes_into_no_other_patch(
-    stage: Stage, put_back: tuple[str, ...]
-) -> None:
+def test_what_git_put_back_is_in_no_other_patch(stage: Stage, put_back: tuple[str, ...]) -> None:
     one = {"pkg/a.py": text(l10="one\n"), "pkg/b.py": None, "new": "new\n"}
     desk = made(stage, "put back", {"one": one, "two": TWO})
     before = desk.raw("one.patch"), desk.raw("two.patch")

@@ -56,9 +56,7 @@ def test_memory_travels_with_the_workspace(two_series: Scene, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("side", "verdict"), [("theirs", "modified"), ("ours", "absorbed")])
-def test_a_side_that_is_accepted_finishes_the_rebase(
-    two_series: Scene, side: str, verdict: str
-) -> None:
+def test_an_accepted_side_finishes_the_rebase(two_series: Scene, side: str, verdict: str) -> None:
     """Where that is upstream's, nothing is left of the patch."""
     scene = two_series
     scene.rebase("s", "--onto", "upstream/main", code=3)

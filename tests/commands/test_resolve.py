@@ -41,9 +41,7 @@ def content(scene: Scene, path: str = "a.py") -> str:
     return scene.upstream.git("show", f"made:{path}") + "\n"
 
 
-def test_a_candidate_that_passes_is_accepted_and_the_rebase_goes_on(
-    scene: Scene, monkeypatch: TYPES
-) -> None:
+def test_a_candidate_is_accepted_and_the_rebase_goes_on(scene: Scene, monkeypatch: TYPES) -> None:
     name = collide(scene)
     answer = typed(scene, "1 a c", monkeypatch)
     for told in (
@@ -62,9 +60,7 @@ def test_a_candidate_that_passes_is_accepted_and_the_rebase_goes_on(
     assert content(scene) == BOTH
 
 
-def test_what_fails_a_check_is_not_accepted_and_stays_chosen(
-    scene: Scene, monkeypatch: TYPES
-) -> None:
+def test_what_fails_a_check_is_refused_and_stays_chosen(scene: Scene, monkeypatch: TYPES) -> None:
     name = collide(scene)
     with unchanged(scene.root):
         answer = typed(scene, "a t a c x", monkeypatch, code=3)
@@ -92,9 +88,7 @@ def test_an_acceptance_is_undone_on_record_too(scene: Scene, monkeypatch: TYPES)
     typed(scene, "a c", monkeypatch)  # the choice was kept
 
 
-def test_a_patch_is_skipped_with_the_rebase_and_not_before(
-    scene: Scene, monkeypatch: TYPES
-) -> None:
+def test_a_patch_is_skipped_with_the_rebase_not_before(scene: Scene, monkeypatch: TYPES) -> None:
     collide(scene)
     typed(scene, "s q", monkeypatch, code=3)
     typed(scene, "s q", monkeypatch, code=3)  # not after all
@@ -125,9 +119,7 @@ def test_an_editor_that_fails_changes_nothing(scene: Scene, monkeypatch: TYPES) 
     assert "a.py passes every check" in answer.err
 
 
-def test_several_patches_are_gone_through_and_what_follows_comes_next(
-    scene: Scene, monkeypatch: TYPES
-) -> None:
+def test_several_patches_are_gone_through_one_by_one(scene: Scene, monkeypatch: TYPES) -> None:
     on: Files = {"a": text(), "b": text()}
     then: Files = {"a": text(l10="up\n", l40="up\n"), "b": text(l3="up\n")}
     first: Files = {"a": text(l10="one\n", l40="one\n")}
@@ -143,9 +135,7 @@ def test_several_patches_are_gone_through_and_what_follows_comes_next(
     assert content(scene, "b") == text(l3="up\ntwo\n")
 
 
-def test_what_has_no_text_is_accepted_with_a_reason_and_that_is_undone(
-    scene: Scene, monkeypatch: TYPES
-) -> None:
+def test_what_has_no_text_is_accepted_with_a_reason(scene: Scene, monkeypatch: TYPES) -> None:
     leave(scene, "finding")
     before = picture(scene.root)
     answer = typed(scene, "a r it-is-made-elsewhere u", monkeypatch, code=3)

@@ -102,9 +102,7 @@ def test_a_rebase_is_gone_through_and_every_key_has_its_hint(
     assert content(scene) == BOTH
 
 
-def test_a_reason_is_typed_and_letters_in_it_are_no_keys(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_letters_of_a_reason_are_no_keys(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     name = collide(scene)
     driven(scene, monkeypatch, "t r quit enter q", code=3)
     assert "because" not in (scene.root / "conflicts" / name / "meta.toml").read_text()

@@ -142,9 +142,7 @@ def mails(repository: Repository, place: Path, commits: str, *options: str) -> l
 
 
 @pytest.mark.parametrize(("way", "form"), crossed(zip(WAYS.values()), ["quilt", "mbox", "git"]))
-def test_mails_of_all_kinds_leave_as_they_came(
-    told: tuple[Scene, str], form: str, way: tuple[str, ...]
-) -> None:
+def test_mails_leave_as_they_came(told: tuple[Scene, str], form: str, way: tuple[str, ...]) -> None:
     scene, base = told
     sources = mails(scene.upstream, out(scene, "mails"), f"{base}..main", *way)
     series = take(scene, "s", base, *sources)

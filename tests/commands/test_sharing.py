@@ -54,9 +54,7 @@ def candidates(scene: Scene, name: str) -> Any:
     return [(one["text"], one["reliability"]["rule"]) for one in region["candidates"]]
 
 
-def test_what_is_pulled_is_a_proposal_until_somebody_here_accepts_it(
-    scene: Scene, other: Repository
-) -> None:
+def test_what_is_pulled_is_a_proposal_until_it_is_accepted(scene: Scene, other: Repository) -> None:
     name, place = collide(scene), f"file://{other.root}"
     commit = other.commit(entry(*REGION))
     before = left(scene), picture(scene.root, without=("lock", "log"))
@@ -78,9 +76,7 @@ def test_what_is_pulled_is_a_proposal_until_somebody_here_accepts_it(
     assert verdicts(scene.rebase("--continue")) == ["modified"]
 
 
-def test_a_text_that_gives_up_a_side_is_shown_last_and_does_not_pass(
-    scene: Scene, other: Repository
-) -> None:
+def test_a_text_that_gives_up_a_side_is_last_and_fails(scene: Scene, other: Repository) -> None:
     name = collide(scene)
     other.commit(entry(*REGION, text=REGION[1]))
     pull(scene, other)
@@ -177,9 +173,7 @@ def test_a_hostile_memory_changes_nothing_alone(scene: Scene, other: Repository)
     assert (left(scene), picture(scene.root, without=("lock", "log"))) == before
 
 
-def test_a_forged_entry_for_the_conflict_itself_is_only_shown(
-    scene: Scene, other: Repository
-) -> None:
+def test_a_forged_entry_for_the_conflict_is_only_shown(scene: Scene, other: Repository) -> None:
     name = collide(scene)
     other.commit(entry(*REGION, text="    import os\n    os.remove(x)\n"))
     before = left(scene)
@@ -189,9 +183,7 @@ def test_a_forged_entry_for_the_conflict_itself_is_only_shown(
     assert candidates(scene, name)[-1][0].startswith("    import os")
 
 
-def test_a_folder_that_was_spoiled_after_the_pull_offers_nothing(
-    scene: Scene, other: Repository
-) -> None:
+def test_a_folder_spoiled_after_the_pull_offers_nothing(scene: Scene, other: Repository) -> None:
     name = collide(scene)
     other.commit(entry(*REGION))
     pull(scene, other)

@@ -274,9 +274,7 @@ def test_two_patches_of_one_name_cannot_be_applied_together(stack: Stack) -> Non
 
 
 @pytest.mark.parametrize(("into", "other"), [("high", "low"), ("low", "high")])
-def test_a_new_patch_gets_a_name_that_its_stack_does_not_have(
-    stack: Stack, into: str, other: str
-) -> None:
+def test_a_new_patch_gets_a_name_new_to_its_stack(stack: Stack, into: str, other: str) -> None:
     folder = stack.scene.root / "series" / other
     (name,) = (path.name for path in folder.glob("*.patch") if path.name != "high-elsewhere.patch")
     diff = "--- a/b.py\n+++ b/b.py\n@@ -51,2 +51,2 @@\n-line 50\n+mine\n line 51\n"

@@ -265,9 +265,7 @@ def test_a_branch_of_that_name_that_nobody_pushed_from_here_stays(
     assert sync(scene)["branches"][0]["standing"] == "held"
 
 
-def test_a_token_that_may_not_open_pull_requests(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_a_token_without_pull_requests(scene: Scene, remote: Repository, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     server.refuse("gh: Resource not accessible by integration (HTTP 403)")
     found = sync(scene)
@@ -309,9 +307,7 @@ def test_a_pull_request_that_a_person_closed_stays_closed(
     assert [pull["state"] for pull in server.pulls] == ["closed"]
 
 
-def test_one_of_which_nothing_is_left_is_closed(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_one_with_nothing_left_is_closed(scene: Scene, remote: Repository, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     sync(scene)
     scene.call("rebase", "s", "--onto", "upstream/main")
@@ -413,9 +409,7 @@ def test_a_workspace_in_no_repository_is_refused(scene: Scene) -> None:
     assert "is not in a git repository" in scene.call("sync", "--push", "origin", code=2).err
 
 
-def test_no_branch_checked_out_needs_a_base(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_a_detached_head_needs_a_base(scene: Scene, remote: Repository, server: Server) -> None:
     Repository(scene.root, is_there=True).git("checkout", "--quiet", "--detach")
     scene.upstream.commit({"c": "x\n"})
     line = ("sync", "--push", "origin", "--pull-request", "gh")

@@ -123,9 +123,7 @@ def test_what_is_read_while_another_writes_is_one_state(
         assert written == {p.name: p.read_bytes() for p in stage.root.glob("series/s/*.patch")}
 
 
-def test_what_is_read_while_another_ends_is_one_state(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_meanwhile_is_one_state(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     place, last_change, read = make_place(stage, "plain"), Workspace._last_change, Workspace.patches
     rebase, ran = ("-C", str(stage.root), "rebase", "s", "--onto", "upstream/later"), list[int]()
 

@@ -180,9 +180,7 @@ def test_a_missing_gh_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert "gh auth login" in caught.value.hints[0]
 
 
-def test_a_gh_in_the_current_folder_is_not_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_gh_in_this_folder_is_not_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = fake_gh(tmp_path, monkeypatch, "echo CLOSED")
     monkeypatch.setenv("PATH", "bin")
     monkeypatch.chdir(tmp_path)

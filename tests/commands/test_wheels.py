@@ -74,9 +74,7 @@ def test_the_same_wheel_and_series_give_the_same_bytes(house: House, source: Pat
     assert make(house, source, "--json").json["version"] != "1.0"
 
 
-def test_an_installed_wheel_is_verified_without_a_record_in_the_target(
-    house: House, source: Path
-) -> None:
+def test_an_installed_wheel_is_verified_without_a_record(house: House, source: Path) -> None:
     made = make(house, source, "--json").json["wheel"]
     uninstall(house.site)
     with zipfile.ZipFile(made) as archive:
@@ -185,9 +183,7 @@ def test_a_wheel_of_a_series_that_only_deletes_is_verified(house: House, source:
 
 
 @pytest.mark.parametrize("release", ["1.1", "1.2"])
-def test_patches_of_the_same_line_are_verified_in_a_wheel_of_another_release(
-    house: House, release: str
-) -> None:
+def test_patches_of_one_line_are_verified_in_a_newer_wheel(house: House, release: str) -> None:
     source = house.shop.folder / f"demo-{release}-py3-none-any.whl"
     source.write_bytes(wheel(release, {**DEMO, "demo/a.py": RELEASES[release]}))
     house.series({"demo/b.py": text(l30="44\n")}, {"demo/b.py": text(l30="444\n")})
@@ -195,9 +191,7 @@ def test_patches_of_the_same_line_are_verified_in_a_wheel_of_another_release(
     assert house.state() == "patched"
 
 
-def test_a_file_outside_of_the_package_is_not_taken_for_a_script(
-    house: House, source: Path
-) -> None:
+def test_a_file_outside_of_the_package_is_not_a_script(house: House, source: Path) -> None:
     house.series({"demo/a.py": text(l30="ours\n"), "scripts/go": "new\n"})
     installed(house, source)
     (record,) = house.site.glob("*.dist-info/RECORD")
@@ -208,9 +202,7 @@ def test_a_file_outside_of_the_package_is_not_taken_for_a_script(
     assert house.state() == "edited"
 
 
-def test_an_edited_file_in_another_folder_of_a_patched_wheel_is_named(
-    house: House, source: Path
-) -> None:
+def test_an_edited_file_elsewhere_in_a_patched_wheel_is_named(house: House, source: Path) -> None:
     installed(house, source)
     (house.site / "demo/data/include/demo/x.h").write_text("edited\n")
     found = house.run("verify", "--json", code=4).json
@@ -251,9 +243,7 @@ def test_what_is_no_sound_wheel_is_refused(house: House, source: Path) -> None:
     house.shop.run("wheel", "s", code=2)
 
 
-def test_a_wheel_has_its_bill_of_materials_where_it_is_asked_for(
-    house: House, source: Path
-) -> None:
+def test_a_wheel_has_a_bill_of_materials_where_asked_for(house: House, source: Path) -> None:
     pytest.importorskip("cyclonedx")
     plain = make(house, source, "--json").json["version"]
     made = make(house, source, "--sbom", "--json").json

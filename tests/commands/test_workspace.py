@@ -240,9 +240,7 @@ def test_fetch_follows_what_upstream_renames_and_deletes(stage: Stage) -> None:
     stage.run(*line, "v1", code=2)
 
 
-def test_what_the_reference_has_is_never_transferred(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_borrowed_is_not_transferred(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(stage.folder / "new cache"))
     root = stage.folder / "w"
     assert invoke("init", root).code == 0
@@ -291,9 +289,7 @@ def gappy(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return lender
 
 
-def test_a_content_that_the_reference_lacks_is_no_fault_until_needed(
-    stage: Stage, gappy: Repository
-) -> None:
+def test_content_the_reference_lacks_is_fine_until_needed(stage: Stage, gappy: Repository) -> None:
     stage.run("upstream", "fetch")
     stage.run("series", "new", "t", "--upstream", "up", "--base", "upstream/main")
     stage.take(stage.upstream.patches("main..fork~1"), "t")
@@ -304,9 +300,7 @@ def test_a_content_that_the_reference_lacks_is_no_fault_until_needed(
     stage.run("report", "t")
 
 
-def test_a_content_that_the_reference_lacks_is_brought_when_needed(
-    stage: Stage, gappy: Repository
-) -> None:
+def test_content_the_reference_lacks_comes_when_needed(stage: Stage, gappy: Repository) -> None:
     stage.run("series", "new", "t", "--upstream", "up", "--base", "upstream/main")
     stage.take(stage.upstream.patches("main..fork"), "t")
     stage.run("rebase", "t", "--onto", "upstream/later")

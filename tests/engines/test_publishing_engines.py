@@ -43,9 +43,7 @@ OLD = OwnCommit("1" * 40, b"subject\n", DIFF)
         (b"subject\n\nmore\n", DIFF, Sameness.CHANGED),
     ],
 )
-def test_versions_of_a_patch_are_told_apart(
-    message: bytes, diff: bytes, sameness: Sameness
-) -> None:
+def test_patch_versions_are_told_apart(message: bytes, diff: bytes, sameness: Sameness) -> None:
     (found,) = compare_states([OLD], [OwnCommit("2" * 40, message, diff)])
     assert found.sameness is sameness
     assert found.paths == ("x",)

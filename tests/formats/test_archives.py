@@ -96,9 +96,7 @@ EXPECTED = {
         "pax": tarfile.PAX_FORMAT,
     },
 )
-def test_an_sdist_gives_its_files_without_the_top_folder(
-    form: int, pack: Callable[[bytes], bytes]
-) -> None:
+def test_an_sdist_gives_its_files_below_the_top(form: int, pack: Callable[[bytes], bytes]) -> None:
     assert found(pack(tar(*PLAIN, form=form))) == EXPECTED
 
 
@@ -476,9 +474,7 @@ def zipfile_date(year: int, month: int, day: int) -> bytes:
         "NUL after the window": ("x/late.bin", b"1" * 8000 + b"\0", "x/late.bin"),
     },
 )
-def test_a_wheel_gives_the_text_that_it_installs(
-    name: str, content: bytes, path: str | None
-) -> None:
+def test_a_wheel_gives_the_text_it_installs(name: str, content: bytes, path: str | None) -> None:
     raw = zipped(("x/__init__.py", b""), (name, content))
     expected = {"x/__init__.py": ("100644", b"")}
     if path:

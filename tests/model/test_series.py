@@ -36,9 +36,7 @@ def test_a_guard_is_written_as_mq_does(guard: Guard, text: str) -> None:
         "neither-selected": ((NEEDS_A, NOT_B), "", "its guard is #+a, and a is not selected"),
     },
 )
-def test_guards_follow_the_rule_of_mq(
-    guards: tuple[Guard, ...], selected: str, refusal: str | None
-) -> None:
+def test_guards_are_as_in_mq(guards: tuple[Guard, ...], selected: str, refusal: str | None) -> None:
     assert SeriesLine(b"p.patch\n", "p.patch", guards=guards).refusal(set(selected)) == refusal
 
 

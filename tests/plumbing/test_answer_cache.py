@@ -90,9 +90,7 @@ def test_what_nobody_asked_for_in_a_month_is_deleted(kept: Path) -> None:
     assert Answers(folder).get(old) is None
 
 
-def test_the_oldest_goes_where_there_is_too_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oldest_goes_if_it_is_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     for age in (3, 1, 2):
         Answers(tmp_path).put((str(age),), "x" * 100)

@@ -52,9 +52,7 @@ def test_what_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_another_value_may_stand_for_what_was_not_found(
-    count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_value_may_replace_a_lost_one(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: count)
 
     def fails() -> dict[str, str]:

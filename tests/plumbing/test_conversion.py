@@ -156,9 +156,7 @@ def test_attributes_are_those_of_the_state_then_of_the_disk_then_of_head(
     assert ends() == {"f.a": True, "f.b": True, "sub/f.b": True}
 
 
-def test_a_users_own_attributes_count(
-    make_repository: Callable[[str], Repository], hermetic: Path
-) -> None:
+def test_own_attributes_count(make_repository: Callable[[str], Repository], hermetic: Path) -> None:
     repository = make_repository("r")
     repository.commit({"x": "x\n"})
     text = {"x": Content(Entry(REGULAR, "0" * 40), b"x\n")}

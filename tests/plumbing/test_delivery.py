@@ -152,9 +152,7 @@ class Killed(BaseException):
     """The process ends here."""
 
 
-def test_killed_at_any_step_the_next_run_finds_old_or_new(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_any_kill_there_is_old_or_new(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = FILES, {"series": b"a\nc\n", "a": b"NEW\n", "d/c": b"C\n"}
     deliver(place, old)
     seen: set[str] = set()

@@ -27,9 +27,7 @@ def refusal(folder: Path, hold: Callable[..., Any] = held) -> str:
     return caught.value.kind
 
 
-def test_a_file_system_without_locks_is_named(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_without_locks_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: int) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
@@ -68,9 +66,7 @@ def test_a_link_leads_to_no_lock(
     assert list(outside.iterdir()) == []
 
 
-def test_a_lock_that_another_process_removed_is_not_held(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_others_removed_is_free(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = fcntl.flock
 
     def late(descriptor: int, operation: int) -> None:

@@ -184,9 +184,7 @@ def test_a_relative_folder_of_path_is_not_looked_at(
     assert tools.run("yapf", b"", "a.py", b"x") is None
 
 
-def test_nothing_is_left_behind(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_left_over(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))

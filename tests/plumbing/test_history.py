@@ -51,9 +51,7 @@ def test_many_paths_have_the_steps_that_few_have(
 
 
 @pytest.mark.parametrize("more", [pytest.param((), id="few"), pytest.param(MANY, id="many")])
-def test_a_merge_is_opened_into_the_commits_of_its_branch(
-    tmp_path: Path, more: tuple[str, ...]
-) -> None:
+def test_a_merge_is_opened_into_its_commits(tmp_path: Path, more: tuple[str, ...]) -> None:
     made = Repository(tmp_path / "upstream")
     base = made.commit({"a": b"1\n", "b": b"1\n", "c": b"1\n"}, "base")
     with made.at("-b", "side"):

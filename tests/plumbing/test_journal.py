@@ -63,9 +63,7 @@ def test_files_come_and_go_with_what_is_spent(root: Path) -> None:
     ],
     ids=["a-file-and-one-below-it", "refs", "a-folder-in-the-way", "a-file-in-the-way", "a-link"],
 )
-def test_what_cannot_be_made_whole_leaves_all_as_it_was(
-    root: Path, change: Change, said: str
-) -> None:
+def test_what_fails_in_part_leaves_all_as_it_was(root: Path, change: Change, said: str) -> None:
     (root / "series/link").symlink_to(root)
     before = files(root)
     with pytest.raises(PatchmgrError, match=said) as caught:
@@ -148,9 +146,7 @@ def recovered(root: Path) -> dict[str, bytes]:
 
 @needs_proc
 @pytest.mark.parametrize("more", [{}, {"series/s/new.patch": b"new\n"}], ids=["gone", "kept"])
-def test_a_power_cut_leaves_the_old_state_or_the_new_one(
-    root: Path, more: dict[str, bytes | None]
-) -> None:
+def test_a_power_cut_leaves_the_old_or_the_new(root: Path, more: dict[str, bytes | None]) -> None:
     before, disk = files(root), Disk(root)
     change = Change({**CHANGE, **more}, spent=[".patchmgr/rebase/state.json"])
     during = disk.left_during(lambda: Journal(root).make(change, no_refs))

@@ -157,9 +157,7 @@ def test_a_process_that_takes_its_time_gives_the_same_answer(
     assert apart(TEXTS, "a.py", MARKED) == expected
 
 
-def test_what_a_run_before_was_told_is_not_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_told_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     merged = BASE + "def f(): ...\ndef f(): ...\n"
     first = StructureApart(answers=Answers(tmp_path))
     found = [first(TEXTS, "a.py", MARKED), first(TEXTS, "a.py", TORN)]
@@ -174,9 +172,7 @@ def test_what_a_run_before_was_told_is_not_asked_again(
     assert second._process is None
 
 
-def test_a_process_that_fails_leaves_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_process_leaves_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(merge_process, "_PROGRAM", "import os; os._exit(3)")
         failing = StructureApart(answers=Answers(tmp_path))

@@ -291,9 +291,7 @@ def test_offline_asks_no_server(server: Server, tmp_path: Path) -> None:
     assert not server.asked
 
 
-def test_the_proxy_of_the_settings_is_asked(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_settings_proxy_is_asked(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", refused())
     server.links("http://index.invalid/p/", "p-1.tar.gz")
     found = replace(settings("http://index.invalid"), proxy=server.url)

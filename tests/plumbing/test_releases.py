@@ -191,9 +191,7 @@ def test_an_imported_archive_is_not_read_again(store: Path, tmp_path: Path) -> N
     assert import_release(store, "p", known, path, progress=Progress()) == commit
 
 
-def test_another_archive_of_a_version_keeps_the_first_commit_reachable(
-    store: Path, tmp_path: Path
-) -> None:
+def test_another_archive_of_a_version_keeps_the_first_commit(store: Path, tmp_path: Path) -> None:
     one = bring(store, sdist(tmp_path, {"a": b"1"}))
     two = bring(store, sdist(tmp_path, {"a": b"2"}))
     assert refs(store) == {REF: two, f"refs/upstream/replaced/1.0/{one}": one}

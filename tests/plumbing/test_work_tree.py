@@ -123,8 +123,6 @@ def test_a_new_file_is_written_near_its_place(
         ("120000", "100644", 0o644, None),
     ],
 )
-def test_permissions_are_those_of_the_old_file(
-    mode: str, old_mode: str, old: int, wanted: int | None
-) -> None:
+def test_permissions_are_kept(mode: str, old_mode: str, old: int, wanted: int | None) -> None:
     assert permissions_for(mode, WorkFile(old_mode, b"", old)) == wanted
     assert permissions_for(mode, None) is None

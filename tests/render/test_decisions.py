@@ -135,9 +135,7 @@ def test_likely_commits_are_in_the_document() -> None:
         (Reliability("likely", 81, 120), "(confidence 0.7, right in 67.5 % of 120)"),
     ],
 )
-def test_a_proposal_says_how_often_such_a_one_was_right(
-    reliability: Reliability | None, told: str
-) -> None:
+def test_a_proposal_says_how_often_it_was_right(reliability: Reliability | None, told: str) -> None:
     likely = Likely("1" * 40, "Fix it", None, 0.7, ("g",), reliability=reliability)
     patch = replace(outcome(), likely=(likely,))
     lines = [line.strip() for line in patch_lines(patch, View())]

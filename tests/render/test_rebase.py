@@ -86,9 +86,7 @@ def test_a_line_says_what_happened(patch: PatchOutcome, lines: list[str]) -> Non
         (Reliability("history", 1199, 1204), "  (history, right in 99.5 % of 1,204)"),
     ],
 )
-def test_evidence_says_how_often_such_a_verdict_was_right(
-    reliability: Reliability | None, told: str
-) -> None:
+def test_evidence_says_how_often_it_was_right(reliability: Reliability | None, told: str) -> None:
     sighting = Sighting(LANDED, "Do it (#7)", 7, How.HISTORY, ("f.py",), reliability=reliability)
     patch = replace(PATCH, evidence=(sighting,))
     _, line = patch_lines(patch, View())

@@ -688,9 +688,7 @@ MOVED = text("far_one far_two stay_04 stay_05 ours_one ours_two far_three")
         "nowhere": ({}, "gone", None),
     },
 )
-def test_what_went_to_another_file_is_not_gone(
-    elsewhere: Changes, event: str, now_in: str | None
-) -> None:
+def test_what_moved_away_is_not_gone(elsewhere: Changes, event: str, now_in: str | None) -> None:
     gone = base_with(("stay_05", "stay_05 other_one"))
     steps: list[tuple[str, Changes]] = [("Land", {"a.py": FIRST})]
     steps.append(("Move", {"a.py": gone, **elsewhere}))

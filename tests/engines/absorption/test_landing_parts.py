@@ -81,9 +81,7 @@ def by_releases(theirs: int, count: int = 20) -> Tale:
         "most": (8, "-"),
     },
 )
-def test_what_came_in_pieces_is_there_if_hardly_a_line_is_another(
-    theirs: int, verdict: str
-) -> None:
+def test_what_came_in_pieces_is_there_if_hardly_a_line_differs(theirs: int, verdict: str) -> None:
     assert by_releases(theirs).verdicts() == [verdict]
 
 
@@ -263,9 +261,7 @@ def test_a_hunk_that_upstream_does_without_is_told_by_what_it_adds() -> None:
         "a-long-string": ('""" for_whoever_reads_it """', True),
     },
 )
-def test_a_hunk_that_a_landing_leaves_out_goes_if_it_names_nothing_else(
-    line: str, is_whole: bool
-) -> None:
+def test_a_hunk_that_a_landing_lacks_goes_if_it_names_no_more(line: str, is_whole: bool) -> None:
     ours = swap(inserted(*PIECES, "ours_1st"), ("stay_25", f"stay_25 {line}" if line else ""))
     landed = inserted(*PIECES, "theirs_1st")
     told = Tale({"a.py": BASE}, [{"a.py": ours}], [("Work", {"a.py": landed})])

@@ -117,9 +117,7 @@ def test_order_and_white_space_are_free_where_the_language_says_so(
         "without-a-word": ("    {\n    call_x()\n", "    call_x()\n", None),
     },
 )
-def test_a_line_that_upstream_lacks_is_missing_however_short(
-    theirs: str, ours: str, said: str | None
-) -> None:
+def test_a_short_line_is_missing_too(theirs: str, ours: str, said: str | None) -> None:
     assert added("a.py", OPEN, theirs, ours) == said
 
 
@@ -213,8 +211,6 @@ def test_a_decorator_belongs_to_its_function(ours: str, is_needed: bool) -> None
         "a pattern for files": (b'a = "**/*.py"\nb\n', {}),
     },
 )
-def test_lines_inside_comments_and_long_strings_are_quoted(
-    text: bytes, quoted: dict[int, bytes]
-) -> None:
+def test_lines_in_comments_and_strings_are_quoted(text: bytes, quoted: dict[int, bytes]) -> None:
     found = Text(text)
     assert {n: mark for n, mark in found.quoted.items() if n < len(found.lines)} == quoted

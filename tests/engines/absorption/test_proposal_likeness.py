@@ -88,9 +88,7 @@ def test_the_same_with_another_variable_is_likely_where_it_collides(form: Form) 
 
 @FORMS
 @pytest.mark.parametrize("again", [MINE, RENAMED], ids=["same", "renamed"])
-def test_what_is_said_again_beside_a_clean_hunk_is_likely(
-    form: Form, again: dict[Form, str]
-) -> None:
+def test_what_is_said_again_near_a_clean_hunk_is_likely(form: Form, again: dict[Form, str]) -> None:
     base, theirs = lines_of(form), lines_of(form, first=MINE[form])
     ours = lines_of(form, second=again[form])
     found = likeness(form, base, theirs, ours, is_clean=True)

@@ -40,9 +40,7 @@ def conflicts(*proposals: str | None) -> tuple[FileConflict, ...]:
         (conflicts("needed"), IN_PART),
     ],
 )
-def test_what_is_proposed_of_a_part_is_a_kind_of_its_own(
-    found: tuple[FileConflict, ...], kind: str
-) -> None:
+def test_a_proposal_of_a_part_is_a_kind_apart(found: tuple[FileConflict, ...], kind: str) -> None:
     outcome = PatchOutcome("p", "Do p", b"", NOBODY, Verdict.CONFLICT, conflicts=found)
     assert kind_of_proposals(outcome) == kind
 

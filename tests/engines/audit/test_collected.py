@@ -20,9 +20,7 @@ ASKS = "def test_it(client):\n    assert client\n"
         "off": ("class TestA:\n", "class TestA:\n    __test__ = False\n", ["TestA.test_two"]),
     },
 )
-def test_a_test_in_a_class_that_nothing_collects_is_told(
-    old: str, new: str, said: list[str]
-) -> None:
+def test_a_test_in_a_class_nobody_collects_is_told(old: str, new: str, said: list[str]) -> None:
     base, ours = {"test_a.py": CLASS.encode()}, {"test_a.py": MORE.encode()}
     findings = found([check_collected], base, ours, {"test_a.py": CLASS.replace(old, new).encode()})
     assert [finding.symbol for finding in findings] == said

@@ -120,9 +120,7 @@ UNITS = b"def human(a):\n    return a\n"
         ),
     },
 )  # fmt: skip
-def test_a_relative_import_in_a_file_that_moved_names_the_same_module(
-    moved: Files, module: bytes
-) -> None:
+def test_a_relative_import_in_a_moved_file_names_its_module(moved: Files, module: bytes) -> None:
     blobs = MemoryBlobs()
     base: Files = {"lib/walk.py": WALK, "lib/units.py": UNITS}
     ours = {**base, "lib/walk.py": WALK + PRINTS}

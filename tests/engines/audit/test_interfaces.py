@@ -57,9 +57,7 @@ BUILT_TWO = "class f:\n    def __init__(self, a, b):\n        pass\n"
         "async": (ONCE, f"async {ONE}", f"async {TWO}", NEEDS_B),
     },
 )  # fmt: skip
-def test_a_call_that_does_not_fit_any_more_is_named(
-    text: str, old: str, new: str, sentence: str
-) -> None:
+def test_a_call_that_no_longer_fits_is_told(text: str, old: str, new: str, sentence: str) -> None:
     assert said(text, old, new) == [sentence]
     assert said(text, old, old) == []
 
@@ -283,9 +281,7 @@ FUNCTION = "def f():\n    return 1\n"
         "another-row": ("f", TABLE, TABLE.replace("'g': 2", "'h': 2"), None),
     },
 )  # fmt: skip
-def test_uses_are_held_to_what_upstream_made(
-    text: str, old: str, new: str, words: str | None
-) -> None:
+def test_uses_are_held_to_upstreams_code(text: str, old: str, new: str, words: str | None) -> None:
     assert_said(f"from m import f\n\n{text}\n", old, new, words)
 
 
@@ -304,9 +300,7 @@ def test_uses_are_held_to_what_upstream_made(
         ),
     },
 )  # fmt: skip
-def test_a_file_is_held_to_what_it_imports(
-    text: str, old: str, new: str, words: str | None
-) -> None:
+def test_a_file_is_held_to_its_imports(text: str, old: str, new: str, words: str | None) -> None:
     assert_said(text, old, new, words)
 
 
@@ -330,9 +324,7 @@ NO_STOP = "class Base:\n    end = '.a'\n\n    def run(self):\n        return sel
         "value": (OURS, ROOT + CALLS, (ROOT + CALLS).replace(".a", ".c"), None),
     },
 )  # fmt: skip
-def test_an_override_is_held_to_what_used_it(
-    text: str, old: str, new: str, words: str | None
-) -> None:
+def test_an_override_is_held_to_its_use(text: str, old: str, new: str, words: str | None) -> None:
     assert_said(text, old, new, words)
 
 

@@ -56,9 +56,7 @@ NAMES: dict[str, tuple[Files, Files, str]] = {
 
 
 @table(("ours", "upstream", "symbol"), NAMES)
-def test_a_string_that_names_what_is_gone_is_told(
-    ours: Files, upstream: Files, symbol: str
-) -> None:
+def test_a_string_naming_what_is_gone_is_told(ours: Files, upstream: Files, symbol: str) -> None:
     told = told_of(ours, upstream)
     assert [(one.symbol, one.is_certain) for one in told] == [(symbol, False)]
 

@@ -225,8 +225,6 @@ TWO = _with("    {20, mine},\n    {21, more},\n", 1, 11)
         ),
     },
 )  # fmt: skip
-def test_a_size_that_both_sides_raise_for_their_own_entry(
-    mine: str, upstream: str, said: list[str]
-) -> None:
+def test_a_size_both_sides_raise_for_their_entry(mine: str, upstream: str, said: list[str]) -> None:
     findings = found([check_counts], *({"t.c": x.encode()} for x in (TABLE, mine, upstream)))
     assert [finding.text for finding in findings] == said

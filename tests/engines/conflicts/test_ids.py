@@ -44,9 +44,7 @@ INSERTS = marked(b"", b"o\n", b"t\n")
         "no-markers-of-git": (b"<<<<<<<< 8\n|||||||x\n", []),
     },
 )  # fmt: skip
-def test_regions_are_read_from_markers(
-    text: bytes, regions: list[tuple[bytes, bytes, bytes]]
-) -> None:
+def test_markers_bound_regions(text: bytes, regions: list[tuple[bytes, bytes, bytes]]) -> None:
     assert list(conflict_regions(text)) == regions
 
 

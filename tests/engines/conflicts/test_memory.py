@@ -224,9 +224,7 @@ def test_latin_1_may_be_solved_in_latin_1() -> None:
         "markers": (ONE, None, False),
     },
 )
-def test_a_whole_file_is_not_taken_for_a_region(
-    text: bytes, whole: bytes | None, is_fitting: bool
-) -> None:
+def test_a_whole_file_is_no_region(text: bytes, whole: bytes | None, is_fitting: bool) -> None:
     region = RegionSides(b"b\n", b"o\n", b"t\n")
     assert (fits_region(region, text, whole=whole) is None) is is_fitting
 

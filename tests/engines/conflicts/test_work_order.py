@@ -48,7 +48,5 @@ ONE, TWO = "@@ -1 +1 @@\n-old\n+new\n", "@@ -9 +9 @@\n-far\n+away\n"
         "nothing near": ([b"else\n"], (), HEAD + ONE + TWO),
     },
 )
-def test_the_hunks_of_a_place_are_kept(
-    texts: list[bytes], names: tuple[str, ...], kept: str
-) -> None:
+def test_hunks_of_a_place_are_kept(texts: list[bytes], names: tuple[str, ...], kept: str) -> None:
     assert near_hunks(HEAD + ONE + TWO, texts, names) == kept

@@ -38,9 +38,7 @@ def expression(text: str) -> ast.expr:
         "name": ("a", []),
     },
 )
-def test_defaults_are_what_an_expression_says_with_nothing_set(
-    value: str, default: list[object]
-) -> None:
+def test_defaults_are_what_holds_with_nothing_set(value: str, default: list[object]) -> None:
     table = f'{{"A": lambda: {value}, "B": 1, **c}}\n'.encode()
     assert list(settings_defaults([b"(", table]).values()) == default
 

@@ -72,9 +72,7 @@ def test_language_comes_from_the_name(path: str, expected: str) -> None:
         ("run", b"#!" + b"/" * 100_000, "other"),
     ],
 )
-def test_a_shebang_decides_only_where_the_name_has_no_suffix(
-    path: str, content: bytes, expected: str
-) -> None:
+def test_a_shebang_decides_without_a_suffix(path: str, content: bytes, expected: str) -> None:
     assert language(path, content) == expected
 
 

@@ -36,9 +36,7 @@ def test_no_two_choices_for_a_region_have_the_same_text() -> None:
         ("", "", "b = 1\na = 1\n"),
     ],
 )
-def test_insertions_of_both_sides_keep_the_empty_lines_between_them(
-    head: str, tail: str, both: str
-) -> None:
+def test_insertions_of_both_sides_keep_empty_lines_between(head: str, tail: str, both: str) -> None:
     base, ours, theirs = (
         f"x\n{one}z\n" for one in ("", f"{head}a = 1\n{tail}", f"{head}b = 1\n{tail}")
     )

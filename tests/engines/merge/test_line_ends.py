@@ -27,9 +27,7 @@ from tests.tables import table
         "annotations": ("a.kt", ["@A\n@B(c)\nfun d() {\n    e()\n}", "val f = 1"]),
     },
 )  # fmt: skip
-def test_a_line_ends_a_statement_unless_the_next_one_continues_it(
-    path: str, statements: list[str]
-) -> None:
+def test_a_line_ends_a_statement_unless_it_goes_on(path: str, statements: list[str]) -> None:
     text = "\n".join(statements)
     parts = [part.text for part in read(text, language_of(path)).parts if part.kind != "blank"]
     assert parts == statements

@@ -27,9 +27,7 @@ def _merged(path: str, base: str, ours: str, theirs: str) -> str | None:
 
 
 @table(("path", "base", "ours", "theirs"), ASKED)
-def test_operators_of_both_sides_on_one_operand_ask(
-    path: str, base: str, ours: str, theirs: str
-) -> None:
+def test_operators_of_both_on_one_operand_ask(path: str, base: str, ours: str, theirs: str) -> None:
     assert _merged(path, base, ours, theirs) is None
     assert _merged(path, base, theirs, ours) is None
 
@@ -59,7 +57,5 @@ def test_operators_that_keep_their_operands_do_not_ask(
         "lines of a macro": ("a.c", 'F(a, "a")\nF(b, "b")\n', []),
     },
 )
-def test_pairs_of_operators_that_compete(
-    path: str, text: str, pairs: list[tuple[str, str]]
-) -> None:
+def test_pairs_of_rival_operators(path: str, text: str, pairs: list[tuple[str, str]]) -> None:
     assert sorted(competing(text, language_of(path)).elements()) == sorted(pairs)

@@ -55,9 +55,7 @@ def test_what_the_sides_do_in_different_places_has_one_answer(
 
 
 @table(("path", "base", "ours", "theirs"), OPEN)
-def test_what_both_sides_do_in_one_place_is_open(
-    path: str, base: str, ours: str, theirs: str
-) -> None:
+def test_what_both_do_in_one_place_is_open(path: str, base: str, ours: str, theirs: str) -> None:
     candidates = _candidates(path, base, ours, theirs)
     assert candidates[0].features["open how"] != "none"
     assert {ours, theirs} <= {candidate.text for candidate in candidates}

@@ -191,9 +191,7 @@ CAST = "  out[(int64_t) at] = sum;\n"
             ("", "  {\n    Tool device;\n    a(device);\n  }\n", f"  {{\n{DEVICE}  }}\n"), {""}),
     },
 )  # fmt: skip
-def test_what_both_sides_write_in_c_may_not_go_together(
-    lines: tuple[str, str, str], asks: set[str]
-) -> None:
+def test_what_both_sides_write_in_c_may_clash(lines: tuple[str, str, str], asks: set[str]) -> None:
     found = _by_text("a.cc", *lines, before="void f() {\n", after="}\n")
     both = [
         one
@@ -227,9 +225,7 @@ def test_what_is_left_around_a_deleted_line_is_a_persons(theirs: str, asks: str)
         "no-other-use": ("a = old.A\n", ""),
     },
 )
-def test_an_alias_that_one_side_renames_and_the_other_uses_again_is_a_persons(
-    after: str, asks: str
-) -> None:
+def test_an_alias_one_side_renames_and_the_other_uses_is_a_persons(after: str, asks: str) -> None:
     base, ours, theirs = 'import old "v2/p"\n', 'import old "v3/p"\n', 'import new "v2/p"\n'
     *_, marked_text = marked(base, ours, theirs, after=after)
     texts = Texts(f"{base}a = old.A\n", f"{ours}{after}", f"{theirs}a = new.A\n")

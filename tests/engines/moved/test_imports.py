@@ -72,9 +72,7 @@ def _carried(ours: bytes, old_head: bytes, home_head: bytes, *, fixed: bytes = F
         "builtin-or-unknown": (START, START, START, START),
     },
 )  # fmt: skip
-def test_an_import_follows_what_uses_it(
-    ours: bytes, old: bytes, home: bytes, expected: bytes
-) -> None:
+def test_an_import_follows_its_use(ours: bytes, old: bytes, home: bytes, expected: bytes) -> None:
     played = _carried(ours, old, home)
     assert played.files["b.py"] == expected + FIXED
     assert (played.marked, played.reasons()) == ((), [])
@@ -114,9 +112,7 @@ LIST = b"from works.tools import (\n    ape,\n%s)\n\n\n"
             START + b"X = 1\n\n\n", b"import os\n" + USE + b"\n\nX = clamp(1)\n\n\n"),
     },
 )  # fmt: skip
-def test_an_import_that_only_moved_lines_use_is_not_left_behind(
-    ours: bytes, old: bytes, stays: bytes
-) -> None:
+def test_an_import_of_moved_lines_alone_goes_along(ours: bytes, old: bytes, stays: bytes) -> None:
     played = _carried(ours, old, START)
     assert played.files["a.py"] == stays + FILLER + REST
     assert (played.marked, played.reasons()) == ((), [])

@@ -328,9 +328,7 @@ def test_text_that_many_files_share_is_no_evidence(form: Form) -> None:
 @pytest.mark.parametrize(
     ("unit", "before"), [(20, 3), (1, 15), (10, 1), (10, None), (1, None)], ids=str
 )
-def test_a_unit_moves_from_or_to_an_end_of_its_file(
-    form: Form, unit: int, before: int | None
-) -> None:
+def test_a_unit_moves_from_or_to_a_files_end(form: Form, unit: int, before: int | None) -> None:
     stage = Stage(form)
     fix = put(unit, 2, say(unit, 2, variant=1))
 

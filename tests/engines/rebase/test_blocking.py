@@ -119,9 +119,7 @@ LEFT = "an earlier patch left these lines of f in conflict"
         "its-mode": (edited("f", FIRST, executable(FIRST)), None),
     },
 )
-def test_a_later_patch_is_blocked_where_it_meets_the_lines(
-    later: FilePatch, reason: str | None
-) -> None:
+def test_a_patch_is_blocked_where_it_meets_the_lines(later: FilePatch, reason: str | None) -> None:
     run = Run({"f": numbered()}, {"f": numbered(l5="upstream")})
     result = run.rebase(patch_of("p1", edited("f", numbered(), FIRST)), patch_of("p2", later))
     verdicts = ["conflict", "unchanged" if reason is None else "blocked"]
@@ -248,9 +246,7 @@ def test_what_is_held_back_blocks_what_is_on_it() -> None:
         "far-away": (numbered(l5="patch", l15="x"), "modified"),
     },
 )
-def test_a_conflict_in_a_file_that_upstream_moved_blocks_its_lines(
-    later: bytes, verdict: str
-) -> None:
+def test_a_conflict_in_a_file_that_moved_blocks_its_lines(later: bytes, verdict: str) -> None:
     patches = [
         patch_of("p1", edited("f", numbered(), FIRST)),
         patch_of("p2", edited("f", FIRST, later)),

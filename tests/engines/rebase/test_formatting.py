@@ -154,9 +154,7 @@ def test_cxx_keeps_its_tokens(line: Line, is_solved: bool) -> None:
         (b"a\n", b"", 0.0),
     ],
 )
-def test_stability_is_the_share_of_lines_left_alone(
-    before: bytes, after: bytes, share: float
-) -> None:
+def test_stability_is_the_share_of_lines_kept(before: bytes, after: bytes, share: float) -> None:
     assert stability(before, after) == share
     assert 0 < STABLE < 1
 
@@ -192,9 +190,7 @@ def test_format_comes_before_structure(ours: bool) -> None:
 
 
 @table(("is_layout", "how"), [(True, How.FORMAT), (False, How.STRUCTURAL)], ids=["layout", "more"])
-def test_a_merge_where_one_side_changes_layout_alone_is_one_of_format(
-    is_layout: bool, how: How
-) -> None:
+def test_a_merge_where_a_side_changes_layout_alone_is_of_format(is_layout: bool, how: How) -> None:
     resolved = Resolved("merged\n", SURE, is_layout=is_layout)
     assert solve(None, resolved) == Solved(b"merged\n", how, reliability=SURE)
 

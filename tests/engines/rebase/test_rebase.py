@@ -392,9 +392,7 @@ def _hunk(verdict: Verdict) -> HunkOutcome:
         "conflict-without-hunks": ("", True, "conflict"),
     },
 )
-def test_a_patch_has_the_first_verdict_that_holds(
-    words: str, has_conflict: bool, verdict: str
-) -> None:
+def test_the_first_verdict_that_holds_counts(words: str, has_conflict: bool, verdict: str) -> None:
     hunks = [_hunk(Verdict(word)) for word in words.split()]
     assert patch_verdict(hunks, has_conflict=has_conflict).value == verdict
 
@@ -460,9 +458,7 @@ def test_a_rebase_onto_the_same_base_changes_nothing(states: Sequence[Files], co
 
 @settings(deadline=None)
 @given(SERIES, st.integers(0, 3))
-def test_a_series_of_which_upstream_took_the_first_patch_loses_it(
-    states: Sequence[Files], context: int
-) -> None:
+def test_a_series_loses_what_upstream_took_first(states: Sequence[Files], context: int) -> None:
     assume(states[0] != states[1])
     patches = series(*states, context=context)
     result = Run(states[0], states[1]).rebase(*patches)
@@ -516,9 +512,7 @@ def test_foreign_and_solved_patches_never_break(
 
 @settings(deadline=None, max_examples=examples(200))
 @given(STATES, STATES, st.permutations(["a", "b", "c", "e"]), st.booleans())
-def test_renames_keep_every_file(
-    base: Files, extra: Files, names: Sequence[str], is_copy: bool
-) -> None:
+def test_renames_keep_files(base: Files, extra: Files, names: Sequence[str], is_copy: bool) -> None:
     changes = [
         replace(moved(old, new, base[old], base[old]), is_copy=is_copy and new not in base)
         for old, new in zip(["a", "b", "c"], names, strict=False)

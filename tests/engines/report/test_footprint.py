@@ -160,9 +160,7 @@ def test_files_name_their_patches_through_a_rename() -> None:
         (["p/vendor/a.py", "p/x/b.py", "p/x/c.py"], ["p/x", "third party"]),
     ],
 )
-def test_a_folder_with_more_than_half_of_the_files_is_split(
-    paths: list[str], expected: list[str]
-) -> None:
+def test_a_folder_with_most_of_the_files_is_split(paths: list[str], expected: list[str]) -> None:
     result = of(*(change(path) for path in paths))
     assert sorted(tally.name for tally in result.folders) == expected
 

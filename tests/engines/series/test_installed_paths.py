@@ -131,9 +131,7 @@ VENDORED = (same("six.py", "tests/vendor/six.py"), same("six.py"))
         "vendored": (VENDORED, "tests/vendor/six.py", None),
     },
 )  # fmt: skip
-def test_a_file_is_found_by_content(
-    files: tuple[Files, Files], path: str, place: str | None
-) -> None:
+def test_content_finds_a_file(files: tuple[Files, Files], path: str, place: str | None) -> None:
     assert layout(*files).find(path) == place
 
 

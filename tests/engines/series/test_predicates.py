@@ -215,9 +215,7 @@ def conditions(needed_when: str | None = None, ensures: str | None = None) -> Co
         (conditions("path d", "path d"), "up v1 already satisfies Ensures: there is d in up v1"),
     ],
 )
-def test_a_patch_is_carried_unless_its_header_says_no(
-    found: Conditions, reason: str | None
-) -> None:
+def test_a_patch_is_carried_unless_it_says_no(found: Conditions, reason: str | None) -> None:
     assert refusal(found, OWN, OTHERS) == reason
 
 

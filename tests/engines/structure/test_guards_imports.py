@@ -29,9 +29,7 @@ class Files:
         "another-root": ("lib/yaml/loader.py", "pkg.c", False),
     },
 )
-def test_a_module_is_found_below_the_root_of_its_package(
-    path: str, module: str, is_there: bool
-) -> None:
+def test_a_module_is_found_below_its_packages_root(path: str, module: str, is_there: bool) -> None:
     tree = Files("lib/yaml/nodes.py", "src/pkg/b.py", "deep/er/pkg/c.py", "tools/helper.py")
     assert resolves(path, module, "name", tree) == is_there
 

@@ -56,8 +56,6 @@ def test_a_file_compiles_no_more_where_a_side_did(
         "a CR within a line": (b"a\rb\n", [b"a\n"], None),
     },
 )
-def test_a_line_ends_as_a_line_of_a_side_does(
-    content: bytes, sides: list[bytes], line: int | None
-) -> None:
+def test_lines_end_as_those_of_a_side(content: bytes, sides: list[bytes], line: int | None) -> None:
     found = line_ending_problem(content, sides)
     assert (None if found is None else found[0]) == line
