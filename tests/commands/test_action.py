@@ -13,7 +13,7 @@ import pytest
 
 from tests.commands.conftest import Scene
 from tests.commands.scenes import text
-from tests.commands.test_sync import BRANCH, Server, refs, remote, server
+from tests.commands.test_sync import BRANCH, Server, remote, server
 from tests.conftest import Repository
 
 __all__ = ["remote", "server"]
@@ -72,7 +72,7 @@ def annotated(printed: str) -> Annotations:
 
 
 def test_days_of_all_kinds_are_one_pull_request(
-    scene: Scene, remote: Repository, server: Server, job: Callable[[], tuple[int, str, str]]
+    scene: Scene, server: Server, job: Callable[[], tuple[int, str, str]]
 ) -> None:
     days = iter(range(1, 5))
 
@@ -107,9 +107,10 @@ def test_days_of_all_kinds_are_one_pull_request(
 
     scene.upstream.git("revert", "--no-edit", scene.upstream.git("rev-parse", f":/^{HOSTILE[:7]}"))
     assert day()[0] == []
-    assert refs(remote)[BRANCH] == refs(remote)["refs/patchmgr/pushed/patchmgr/sync-s"]
+    refs = server.refs()
+    assert refs[BRANCH] == refs["refs/patchmgr/pushed/patchmgr/sync-s"]
     assert [(pull["number"], pull["state"]) for pull in server.pulls] == [(1, "open")]
-    synced = remote.git("rev-parse", f"{BRANCH}^{{tree}}")
+    synced = server.remote.git("rev-parse", f"{BRANCH}^{{tree}}")
     scene.call("rebase", "s", "--onto", "upstream/main")
     own = Repository(scene.root, is_there=True)
     own.git("add", "--all")

@@ -784,9 +784,7 @@ def test_another_git_at_work_is_not_disturbed(stage: Stage) -> None:
     apply(stage, checkout, "--commit")
 
 
-def test_a_repository_of_somebody_else_is_refused_unless_trusted(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_strangers_repository_needs_trust(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can give a repository away")
     checkout = stage.clone()

@@ -118,9 +118,7 @@ def test_names_that_a_shell_reads_otherwise_are_not_offered(
     assert found == ["fine.patch"]
 
 
-def test_the_workspace_is_the_one_that_is_named(
-    known: Stage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_named_workspace(known: Stage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert ask(monkeypatch, "patchmgr rebase ")[1] == []
     monkeypatch.setenv("PATCHMGR_WORKSPACE", str(known.root))

@@ -195,9 +195,7 @@ def test_another_upstream_is_looked_at_where_it_is_tracked(
     assert reasons(answer)[0] == f'not needed: line 1 of kernels/120.h in {where} matches "y"'
 
 
-def test_a_content_that_nobody_has_is_an_error(
-    scene: Scene, make_repository: Callable[[str], Repository]
-) -> None:
+def test_a_lost_content_fails(scene: Scene, make_repository: Callable[[str], Repository]) -> None:
     two_patches(scene)
     other = other_upstream(scene, make_repository)
     blob = other.git("rev-parse", "HEAD:kernels/90.h")

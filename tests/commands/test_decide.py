@@ -246,9 +246,7 @@ def test_a_collision_without_likeness_can_be_decided_too(scene: Scene) -> None:
     ),
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_a_decision_holds_where_the_file_moved(
-    scene: Scene, files: dict[str, str | None], verdict: str
-) -> None:
+def test_a_decision_follows_moves(scene: Scene, files: dict[str, str | None], verdict: str) -> None:
     fork(scene, {"f.py": source(l4=MINE)}, on={"f.py": source(), "b": "b\n"})
     scene.upstream.commit(files, "upstream: moves it (#7)")
     onto(scene, code=3)

@@ -77,9 +77,7 @@ def test_a_slow_helper_changes_no_byte(torn: Scene, monkeypatch: pytest.MonkeyPa
     assert verdicts(quick.json) == ["modified", "unchanged", "conflict"]
 
 
-def test_a_helper_that_does_not_answer_is_an_error_and_no_verdict(
-    torn: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_silent_helper_is_no_verdict(torn: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     def idle(self: StructureApart, *, is_early: bool = False) -> subprocess.Popen[bytes]:
         line, pipe = ("sleep", "600"), subprocess.PIPE
         self._process, self._patience = subprocess.Popen(line, stdin=pipe, stdout=pipe), 0.1

@@ -275,9 +275,7 @@ def test_a_plain_import_says_what_the_merges_are_and_what_to_type(fork: Fork) ->
 @pytest.mark.parametrize(
     ("options", "fetches"), [((), True), (("--linearize",), False), (("--squash",), True)]
 )
-def test_a_series_on_an_older_state_than_the_fork_merged(
-    fork: Fork, options: tuple[str, ...], fetches: bool
-) -> None:
+def test_a_series_older_than_the_merge(fork: Fork, options: tuple[str, ...], fetches: bool) -> None:
     base = fork.scene.upstream.head()
     play(fork, clean)
     pin = fork.scene.upstream.head()

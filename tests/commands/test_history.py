@@ -248,9 +248,7 @@ def test_a_checkout_where_others_pushed_since_is_not_touched(desk: Hands) -> Non
     assert message == f"other patches have been pushed or popped in {desk.root} since that change"
 
 
-def test_old_operations_are_forgotten_and_what_only_they_kept(
-    desk: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_operations_are_forgotten_whole(desk: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operation_log, "MOST_OPERATIONS", 6)
     monkeypatch.setattr(operation_log, "_EVERY", 1)
     contents = desk.stage.root / ".patchmgr/log/contents"

@@ -121,9 +121,7 @@ def test_a_hostile_sdist_is_no_upstream(house: House, members: Sequence[Evil]) -
 
 
 @pytest.mark.parametrize("members", some({**MEMBERS, **BOMB}))
-def test_a_hostile_wheel_is_no_upstream_and_is_not_patched(
-    house: House, members: Sequence[Evil]
-) -> None:
+def test_a_hostile_wheel_is_no_upstream_nor_patched(house: House, members: Sequence[Evil]) -> None:
     name, raw = "demo-9.0-py3-none-any.whl", wheel("9.0", members)
     offer(house, name, raw)
     refuses(house, "rebase", "s", "--onto", "v9.0")

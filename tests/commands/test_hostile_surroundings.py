@@ -185,9 +185,7 @@ def test_too_little_memory_is_no_bug(stage: Stage, monkeypatch: pytest.MonkeyPat
     assert answer.err == "patchmgr: there is not enough memory\n"
 
 
-def test_a_folder_that_was_deleted_is_said_to_be_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deleted_folder_is_told_as_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

@@ -90,9 +90,7 @@ def test_an_interpreter_names_its_environment(house: House) -> None:
         house.shop.run("unapply", *line)
 
 
-def test_a_folder_that_does_not_have_the_package_is_named_once(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_without_it_is_named_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(info(house))
     root = house.site.parents[2]
     monkeypatch.chdir(root)

@@ -138,9 +138,7 @@ def test_an_edit_after_a_kill_is_not_written_over(stage: Stage, small: Repositor
     assert small.git("status", "--porcelain") == ""
 
 
-def test_modes_do_not_stop_the_next_run_where_git_ignores_them(
-    stage: Stage, small: Repository
-) -> None:
+def test_ignored_modes_do_not_stop_the_next_run(stage: Stage, small: Repository) -> None:
     small.git("config", "core.fileMode", "false")
 
     def killed(*_: object, **__: object) -> None:
@@ -168,9 +166,7 @@ def test_files_put_back_after_a_kill_drop_what_was_begun(stage: Stage, small: Re
     assert small.git("status", "--porcelain") == ""
 
 
-def test_some_files_put_back_after_a_kill_stop_what_would_take_that_in(
-    stage: Stage, small: Repository
-) -> None:
+def test_some_files_put_back_after_a_kill_stop_the_rest(stage: Stage, small: Repository) -> None:
     half_applied(stage, small)
     before = picture(small.root)
     small.git("checkout", "--", "pkg/a.py")

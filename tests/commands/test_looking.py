@@ -47,9 +47,7 @@ def test_files_of_a_patch_have_a_sign_and_edits_are_the_tops(
         "what-takes-edits-back": (("-R",), [b"+new", b"-edit", b"+line 50"]),
     },
 )  # fmt: skip
-def test_changes_are_printed_as_a_patch_would_have_them(
-    desk: Hands, line: tuple[str, ...], lines: list[bytes]
-) -> None:
+def test_changes_print_as_a_patch(desk: Hands, line: tuple[str, ...], lines: list[bytes]) -> None:
     done = desk.run("changes", *line)
     assert diff_of(b"diff --git \n" + done.out.encode()) == lines
     assert desk.run("changes", *line, "--json").json["diff"] == done.out
@@ -69,9 +67,7 @@ def test_what_is_looked_at_is_not_changed(desk: Hands) -> None:
         (("changes", "--since", "two", "--until", "one"), "two.patch is above one.patch"),
     ],
 )
-def test_changes_are_those_of_pushed_patches_in_their_order(
-    desk: Hands, line: tuple[str, ...], message: str
-) -> None:
+def test_changes_are_in_the_order_pushed(desk: Hands, line: tuple[str, ...], message: str) -> None:
     assert message in desk.run(*line, code=1).err
 
 

@@ -220,9 +220,7 @@ def test_what_no_attributes_file_can_hold_is_refused(
     assert state(clone) == before
 
 
-def test_git_merges_with_the_driver_and_its_memory(
-    scene: Scene, clone: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_merges_with_the_driver_and_its_memory(scene: Scene, clone: Repository) -> None:
     clash(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     (one,) = conflicts(scene, "list", "--json").json["conflicts"]
     scene.call("merge-driver", "install", "--git", clone.root)
@@ -365,9 +363,7 @@ def test_git_rebases_and_picks_with_the_driver(
     assert clone.git("rev-parse", "HEAD~1") == solved
 
 
-def test_a_clean_merge_that_does_not_parse_keeps_the_bytes_of_git_and_warns(
-    place: Path, run: Run
-) -> None:
+def test_a_clean_merge_that_cannot_parse_keeps_gits_bytes_and_warns(place: Path, run: Run) -> None:
     rest = "\n# one\n# two\n# three\n# four\n\n    # rest\n"
     base = f"if FAST:\n    import a\n{rest}"
     put(place, base, f"{base}    import c\n", f"import a\n{rest}")

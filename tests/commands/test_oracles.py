@@ -79,9 +79,7 @@ def test_where_git_is_clean_so_are_we_and_the_trees_are_equal(
 
 
 @pytest.mark.skipif(shutil.which("quilt") is None, reason="needs quilt")
-def test_quilt_makes_the_same_tree_of_the_series_before_and_after(
-    told: tuple[Scene, str, str], tmp_path: Path
-) -> None:
+def test_quilt_makes_the_same_trees_as_we_do(told: tuple[Scene, str, str], tmp_path: Path) -> None:
     scene, base, onto = told
     assert quilted(scene, base, tmp_path / "before") == built(scene)
     if invoke("-C", scene.root, "rebase", "s", "--onto", onto).code == 0:

@@ -340,9 +340,7 @@ def test_who_the_user_is_must_be_known(stage: Stage, clone: Repository) -> None:
     assert "must be 'me'" in one_line(branch(stage, clone, "--committer", "you", code=2))
 
 
-def test_a_branch_is_pushed_and_replaced_when_it_is_ours(
-    stage: Stage, clone: Repository, remote: Repository
-) -> None:
+def test_a_branch_of_ours_is_replaced(stage: Stage, clone: Repository, remote: Repository) -> None:
     dry = branch(stage, clone, "--push", "mine", "--dry-run").out
     assert "would be pushed to mine" in dry
     assert remote.git("branch", "--list", "x") == ""

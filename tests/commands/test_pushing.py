@@ -419,9 +419,7 @@ def test_patches_that_were_put_in_another_order_can_be_popped(desk: Hands) -> No
 @pytest.mark.parametrize(
     ("content", "what"), [(None, "is missing"), (b"", "is empty"), (b" \n\n", "is empty")]
 )
-def test_a_patch_file_that_is_gone_is_named_with_the_way_out(
-    desk: Hands, content: bytes | None, what: str
-) -> None:
+def test_a_missing_patch_file_has_a_way_out(desk: Hands, content: bytes | None, what: str) -> None:
     desk.write({str(desk.folder / "fork-two.patch"): content})
     said = desk.run("push", code=1).err
     assert f"series/s/fork-two.patch, which the series lists, {what}" in said

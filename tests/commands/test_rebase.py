@@ -245,9 +245,7 @@ def test_what_was_solved_on_lines_that_another_solution_changes_is_asked_again(
 
 
 @pytest.mark.parametrize("resolution", ["both\n", None], ids=["text", "deleted"])
-def test_what_is_refreshed_after_its_conflict_was_resolved_is_not_lost(
-    scene: Scene, resolution: str | None
-) -> None:
+def test_what_is_refreshed_after_its_conflict_is_kept(scene: Scene, resolution: str | None) -> None:
     base = fork(
         scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")}
     )

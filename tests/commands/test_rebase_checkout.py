@@ -141,9 +141,7 @@ def end(scene: Scene) -> dict[str, str]:
             for n, subject in enumerate(subjects)}  # fmt: skip
 
 
-def test_the_next_patch_in_conflict_follows_in_the_same_tree(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_conflict_has_the_same_tree(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = resolve(scene)
     monkeypatch.chdir(tree.root)
     assert invoke("rebase", "--continue").code == 3

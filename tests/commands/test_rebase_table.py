@@ -90,9 +90,7 @@ def test_several_targets_give_one_document(tagged: Scene) -> None:
         ("v2.0..upstream/main", ["upstream/main"]),
     ],
 )
-def test_every_release_is_every_tag_that_is_a_final_version(
-    tagged: Scene, span: str, targets: list[str] | None
-) -> None:
+def test_a_release_is_a_final_tag(tagged: Scene, span: str, targets: list[str] | None) -> None:
     whole = ("s", "--onto", span, *RELEASES)
     if targets is None:
         error = tagged.rebase(*whole, code=2)["error"]

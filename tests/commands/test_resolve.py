@@ -146,9 +146,7 @@ def test_what_has_no_text_is_accepted_with_a_reason(scene: Scene, monkeypatch: T
 
 
 @pytest.mark.parametrize("name", ["deleted upstream", "binary", "mode", "rename"])
-def test_a_file_in_conflict_as_a_whole_is_one_side_with_a_reason(
-    scene: Scene, name: str, monkeypatch: TYPES
-) -> None:
+def test_a_whole_file_is_a_side_with_a_reason(scene: Scene, name: str, monkeypatch: TYPES) -> None:
     leave(scene, name)
     answer = typed(scene, "b o a r upstream-knows c", monkeypatch)
     assert "b has no effect here\n" in answer.err and "the text fails these checks:\n" in answer.err

@@ -74,9 +74,7 @@ def tops(app: ResolverApp) -> list[int]:
     return [pane.region.y for pane in app.query(".pane") if pane.display][:3]
 
 
-def test_a_rebase_is_gone_through_and_every_key_has_its_hint(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_key_of_a_rebase_has_its_hint(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     collide(scene)
     told: list[str] = []
 

@@ -92,9 +92,7 @@ def trust(scene: Scene, *others: Repository) -> None:
     (scene.root / "series/s/series.toml").write_text(f"trusted = [{places}]\n")
 
 
-def test_what_a_trusted_source_made_is_replayed_unless_another_one_disagrees(
-    scene: Scene, other: Repository
-) -> None:
+def test_a_trusted_source_is_replayed_unless_disputed(scene: Scene, other: Repository) -> None:
     collide(scene)
     other.commit(entry(*REGION))
     third = Repository(scene.root.parent / "third")
@@ -197,9 +195,7 @@ def push(scene: Scene, other: Repository, *more: str, code: int = 0) -> Any:
     return scene.call("conflicts", "push", other.root, *more, "--json", code=code).json
 
 
-def test_what_was_resolved_here_is_one_commit_there_and_what_is_there_stays(
-    scene: Scene, other: Repository
-) -> None:
+def test_what_was_resolved_here_is_one_more_commit_there(scene: Scene, other: Repository) -> None:
     name = collide(scene)
     assert push(scene, other)["pushed"] == []  # open ones are nobody's
     scene.call("conflicts", "accept", name, "theirs")
@@ -236,9 +232,7 @@ def test_who_pushes_first_wins_and_the_other_one_is_told(
     assert not (other.root / "conflicts").exists()
 
 
-def test_what_was_pushed_where_head_names_no_branch_is_pulled_from_there(
-    scene: Scene, other: Repository
-) -> None:
+def test_what_was_pushed_where_head_is_unborn_is_pulled(scene: Scene, other: Repository) -> None:
     name = collide(scene)
     scene.call("conflicts", "accept", name, "theirs")
     other.git("symbolic-ref", "HEAD", "refs/heads/nothing")

@@ -24,10 +24,14 @@ BRANCH, BADGE = "refs/heads/patchmgr/sync-s", "refs/heads/patchmgr/badge-s"
 
 
 class Server:
-    """What a recorded gh has, and was asked."""
+    """The remote of the workspace, and what a recorded gh has and was asked about it."""
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    def __init__(self, place: Path, remote: Repository) -> None:
+        self.place, self.remote = place, remote
+
+    def refs(self) -> dict[str, str]:
+        rows = self.remote.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        return dict(row.split(" ") for row in rows)
 
     @property
     def pulls(self) -> Any:
@@ -48,7 +52,24 @@ class Server:
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
+def remote(scene: Scene, tmp_path: Path) -> Repository:
+    """Return the remote of a workspace with two patches, committed and pushed."""
+
+    def make() -> None:
+        fork(scene, {"a": text(l10="one\n")}, {"b": "two\n"}, on={"a": text()})
+        own = Repository(scene.root)
+        own.git("add", "--all")
+        own.git("commit", "--quiet", "-m", "patches")
+
+    once("sync", scene.root.parent, SCENE, make)
+    own = Repository(scene.root, is_there=True)
+    own.git("clone", "--quiet", "--bare", ".", str(tmp_path / "remote.git"))
+    own.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    return Repository(tmp_path / "remote.git", is_there=True)
+
+
+@pytest.fixture
+def server(remote: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
     place = tmp_path / "server"
     place.mkdir()
     (place / "pulls").write_text("[]")
@@ -69,34 +90,12 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
     # It takes longer to start than a sync takes; what a process of its own asks does start it.
     asked = SimpleNamespace(run=here, TimeoutExpired=subprocess.TimeoutExpired)
     monkeypatch.setattr(pull_requests, "subprocess", asked)
-    return Server(place)
-
-
-@pytest.fixture
-def remote(scene: Scene, tmp_path: Path) -> Repository:
-    """Return the remote of a workspace with two patches, committed and pushed."""
-
-    def make() -> None:
-        fork(scene, {"a": text(l10="one\n")}, {"b": "two\n"}, on={"a": text()})
-        own = Repository(scene.root)
-        own.git("add", "--all")
-        own.git("commit", "--quiet", "-m", "patches")
-
-    once("sync", scene.root.parent, SCENE, make)
-    own = Repository(scene.root, is_there=True)
-    own.git("clone", "--quiet", "--bare", ".", str(tmp_path / "remote.git"))
-    own.git("remote", "add", "origin", str(tmp_path / "remote.git"))
-    return Repository(tmp_path / "remote.git", is_there=True)
+    return Server(place, remote)
 
 
 def sync(scene: Scene, *words: str, code: int = 0) -> Any:
     line = ("sync", "s", "--push", "origin", "--pull-request", "gh", *words)
     return scene.call(*line, "--json", code=code).json
-
-
-def refs(remote: Repository) -> dict[str, str]:
-    rows = remote.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    return dict(row.split(" ") for row in rows)
 
 
 def merge(scene: Scene) -> None:
@@ -114,9 +113,7 @@ def conflict(scene: Scene) -> None:
         scene.upstream.commit(files, f"upstream: {number}" + " (#7)" * (number == 4))
 
 
-def test_what_carries_is_a_commit_on_a_branch_and_the_workspace_stays(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_what_carries_is_a_branch_and_the_workspace_stays(scene: Scene, server: Server) -> None:
     tip = scene.upstream.commit({"a": text(l2="theirs\n\n")})
     before, head = picture(scene.root), Repository(scene.root, is_there=True).head()
     found = sync(scene)
@@ -126,7 +123,7 @@ def test_what_carries_is_a_commit_on_a_branch_and_the_workspace_stays(
     assert found["pull_request"] == {
         "done": "opened", "number": 1, "url": "https://example.org/pull/1", "reason": "",
     }  # fmt: skip
-    assert remote.git("rev-parse", f"{BRANCH}^") == head
+    assert server.remote.git("rev-parse", f"{BRANCH}^") == head
     merge(scene)
     scene.call("rebase", "s", "--onto", tip, "--dry-run")
     lock = (scene.root / "upstream.lock").read_text()
@@ -137,7 +134,7 @@ def test_what_carries_is_a_commit_on_a_branch_and_the_workspace_stays(
 
 
 def test_up_to_the_commit_that_breaks_and_a_work_order_for_the_rest(
-    scene: Scene, remote: Repository, server: Server, tmp_path: Path
+    scene: Scene, server: Server, tmp_path: Path
 ) -> None:
     conflict(scene)
     out = tmp_path / "out"
@@ -149,7 +146,7 @@ def test_up_to_the_commit_that_breaks_and_a_work_order_for_the_rest(
     (order,) = found["orders"]
     assert (order["patch"], order["path"]) == ("fork-change-1.patch", "a")
     (check,) = (sent for _, path, sent in server.asked if path.endswith("check-runs"))
-    assert (check["conclusion"], check["head_sha"]) == ("neutral", refs(remote)[BRANCH])
+    assert (check["conclusion"], check["head_sha"]) == ("neutral", server.refs()[BRANCH])
     (pull,) = server.pulls
     assert pull["title"].endswith(f"1 conflict before upstream/main {scene.upstream.head()[:12]}")
     assert "#&#8203;7" in pull["body"] and "candidate 1" in pull["body"]
@@ -166,25 +163,23 @@ def test_up_to_the_commit_that_breaks_and_a_work_order_for_the_rest(
     )
 
 
-def test_what_the_first_commit_breaks_is_a_pull_request_too(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_what_the_first_commit_breaks_is_a_pull_request_too(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"a": text(l10="theirs\n")})
     found = sync(scene, code=3)
     assert [s["breaking"] is None for s in found["steps"]] == [False]
-    assert remote.git("rev-parse", f"{BRANCH}^{{tree}}") == remote.git("rev-parse", "main^{tree}")
+    assert server.remote.git("rev-parse", f"{BRANCH}^{{tree}}") == server.remote.git(
+        "rev-parse", "main^{tree}"
+    )
     assert len(server.pulls) == 1
 
 
-def test_nothing_new_is_nothing_pushed_but_the_heartbeat(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_nothing_new_is_nothing_pushed_but_the_heartbeat(scene: Scene, server: Server) -> None:
     assert sync(scene)["state"] == "current"
-    assert set(refs(remote)) - {"refs/heads/main"} == {
+    assert set(server.refs()) - {"refs/heads/main"} == {
         BADGE, "refs/patchmgr/pushed/patchmgr/badge-s",
     }  # fmt: skip
     assert server.pulls == []
-    badge = json.loads(remote.git("show", "patchmgr/badge-s:badge.json"))
+    badge = json.loads(server.remote.git("show", "patchmgr/badge-s:badge.json"))
     assert (badge["schemaVersion"], badge["color"]) == (1, "brightgreen")
     again = sync(scene)["branches"]
     assert again[0]["there"] is not None
@@ -196,42 +191,38 @@ def test_nothing_new_is_nothing_pushed_but_the_heartbeat(
     assert f"\n  last sync within the last hour: {words} (origin)\n" in scene.call("status").out
 
 
-def test_a_second_run_changes_nothing_and_asks_for_nothing_twice(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_a_second_run_changes_nothing_and_asks_nothing_twice(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     sync(scene)
-    before = refs(remote)[BRANCH]
+    before = server.refs()[BRANCH]
     found = sync(scene)
     assert [one["standing"] for one in found["branches"]][:1] == ["same"]
-    assert (refs(remote)[BRANCH], len(server.pulls)) == (before, 1)
+    assert (server.refs()[BRANCH], len(server.pulls)) == (before, 1)
     asked = [method for method, path, _ in server.asked if "check-runs" not in path]
     assert asked == ["POST", "PATCH", "PATCH"]
 
 
-def test_a_dry_run_writes_nowhere(scene: Scene, remote: Repository, server: Server) -> None:
+def test_a_dry_run_writes_nowhere(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
-    before = refs(remote)
+    before = server.refs()
     found = sync(scene, "--dry-run")
     assert (found["dry_run"], found["pull_request"]["done"]) == (True, "opened")
-    assert (refs(remote), server.pulls) == (before, [])
+    assert (server.refs(), server.pulls) == (before, [])
     assert "would be pushed" in scene.call("sync", "--push", "origin", "--dry-run").out
     assert scene.call("sync", "--dry-run", "--json").json["branches"] == []
 
 
-def test_a_persons_push_stays_and_is_told(
-    scene: Scene, remote: Repository, server: Server, tmp_path: Path
-) -> None:
+def test_a_persons_push_stays_and_is_told(scene: Scene, server: Server, tmp_path: Path) -> None:
     scene.upstream.commit({"c": "x\n"})
     sync(scene)
     person = Repository(tmp_path / "person", is_there=True)
-    remote.git("clone", "--quiet", "--branch", "patchmgr/sync-s", ".", str(person.root))
+    server.remote.git("clone", "--quiet", "--branch", "patchmgr/sync-s", ".", str(person.root))
     theirs = person.commit({"note": "mine\n"}, "a person's")
     person.git("push", "--quiet")
     scene.upstream.commit({"d": "x\n"})
     found = sync(scene)
     assert found["branches"][0]["standing"] == "held"
-    assert refs(remote)[BRANCH] == theirs
+    assert server.refs()[BRANCH] == theirs
     (warning,) = found["warnings"]
     assert f"patchmgr/sync-s is at {theirs[:12]}, which patchmgr did not push" in warning
     assert f"at {theirs[:12]}" in server.pulls[0]["body"]
@@ -240,66 +231,60 @@ def test_a_persons_push_stays_and_is_told(
 
 
 def test_a_push_in_the_very_moment_stays_and_is_told(
-    scene: Scene, remote: Repository, server: Server, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene.upstream.commit({"c": "x\n"})
     sync(scene)
     scene.upstream.commit({"d": "x\n"})
-    push, main = committing.push_refs, refs(remote)["refs/heads/main"]
+    push, main = committing.push_refs, server.refs()["refs/heads/main"]
 
     def late(*words: Any, **options: Any) -> None:
         if words[2][0].name == BRANCH:
-            remote.git("update-ref", BRANCH, main)
+            server.remote.git("update-ref", BRANCH, main)
         push(*words, **options)
 
     monkeypatch.setattr(patch_repository, "push_refs", late)
     found = sync(scene)
-    assert (found["branches"][0]["standing"], refs(remote)[BRANCH]) == ("held", main)
+    assert (found["branches"][0]["standing"], server.refs()[BRANCH]) == ("held", main)
 
 
-def test_a_branch_of_that_name_that_nobody_pushed_from_here_stays(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
-    remote.git("update-ref", BRANCH, "refs/heads/main")
+def test_a_branch_of_that_name_not_pushed_from_here_stays(scene: Scene, server: Server) -> None:
+    server.remote.git("update-ref", BRANCH, "refs/heads/main")
     scene.upstream.commit({"c": "x\n"})
     assert sync(scene)["branches"][0]["standing"] == "held"
 
 
-def test_a_token_without_pull_requests(scene: Scene, remote: Repository, server: Server) -> None:
+def test_a_token_without_pull_requests(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     server.refuse("gh: Resource not accessible by integration (HTTP 403)")
     found = sync(scene)
     assert found["pull_request"]["done"] == "refused"
     assert "Resource not accessible by integration" in found["warnings"][0]
     assert "Settings > Actions" in found["warnings"][0]
-    assert {BRANCH, BADGE} <= set(refs(remote))
+    assert {BRANCH, BADGE} <= set(server.refs())
     server.allow()
     assert sync(scene)["pull_request"]["done"] == "opened"
 
 
-def test_a_network_that_breaks_is_a_fault_and_the_next_run_goes_on(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_a_broken_network_is_a_fault_and_the_next_run_goes_on(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     for said in ("gh: Bad gateway (HTTP 502)", "gh: slow down (HTTP 429)"):
         server.refuse(said)
         error = sync(scene, code=1)["error"]
         assert said in error["message"]
         assert "pushed before that: patchmgr/sync-s; the next run" in error["hints"][-1]
-        assert BRANCH in refs(remote) and BADGE not in refs(remote)
+        assert BRANCH in server.refs() and BADGE not in server.refs()
     server.allow()
     assert sync(scene)["pull_request"]["done"] == "opened"
 
 
-def test_a_remote_that_is_gone_is_a_fault(scene: Scene, remote: Repository, server: Server) -> None:
+def test_a_remote_that_is_gone_is_a_fault(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
-    remote.root.rename(remote.root.with_name("elsewhere"))
+    server.remote.root.rename(server.remote.root.with_name("elsewhere"))
     assert "cannot read or move refs" in sync(scene, code=1)["error"]["message"]
 
 
-def test_a_pull_request_that_a_person_closed_stays_closed(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_a_pull_request_that_a_person_closed_stays_closed(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     sync(scene)
     (server.place / "pulls").write_text(json.dumps([{**server.pulls[0], "state": "closed"}]))
@@ -307,7 +292,7 @@ def test_a_pull_request_that_a_person_closed_stays_closed(
     assert [pull["state"] for pull in server.pulls] == ["closed"]
 
 
-def test_one_with_nothing_left_is_closed(scene: Scene, remote: Repository, server: Server) -> None:
+def test_one_with_nothing_left_is_closed(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     sync(scene)
     scene.call("rebase", "s", "--onto", "upstream/main")
@@ -316,7 +301,7 @@ def test_one_with_nothing_left_is_closed(scene: Scene, remote: Repository, serve
     assert [pull["state"] for pull in server.pulls] == ["closed"]
 
 
-def test_one_of_a_fork_is_somebody_elses(scene: Scene, remote: Repository, server: Server) -> None:
+def test_one_of_a_fork_is_somebody_elses(scene: Scene, server: Server) -> None:
     foreign = {
         "number": 1, "html_url": "x", "state": "open", "body": "mine",
         "head": {"repo": {"id": 2}}, "base": {"repo": {"id": 1}},
@@ -327,9 +312,7 @@ def test_one_of_a_fork_is_somebody_elses(scene: Scene, remote: Repository, serve
     assert server.pulls[0] == foreign
 
 
-def test_a_comment_tells_once_which_patches_are_other_ones(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_a_comment_tells_once_which_patches_are_other_ones(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"b": "two\n"}, "upstream: takes it (#5)")
     sync(scene)
     sync(scene)
@@ -338,7 +321,7 @@ def test_a_comment_tells_once_which_patches_are_other_ones(
     assert "  dropped         fork: change 2\n" in comment
 
 
-def test_merge_requests_of_gitlab(scene: Scene, remote: Repository, server: Server) -> None:
+def test_merge_requests_of_gitlab(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"a": text(l10="theirs\n")})
     for done in ("opened", "updated"):
         found = scene.call("sync", "--push", "origin", "--pull-request", "glab", "--json", code=3)
@@ -347,9 +330,7 @@ def test_merge_requests_of_gitlab(scene: Scene, remote: Repository, server: Serv
     assert pull["source_branch"] == "patchmgr/sync-s" and "candidate 1" in pull["description"]
 
 
-def test_the_built_branch_goes_to_the_fork(
-    scene: Scene, remote: Repository, server: Server, tmp_path: Path
-) -> None:
+def test_the_built_branch_goes_to_the_fork(scene: Scene, server: Server, tmp_path: Path) -> None:
     scene.upstream.git("clone", "--quiet", "--bare", ".", str(tmp_path / "fork.git"))
     fork = Repository(tmp_path / "fork.git", is_there=True)
     conflict(scene)
@@ -362,9 +343,7 @@ def test_the_built_branch_goes_to_the_fork(
     assert "patchmgr/s is at" in sync(scene, *to)["warnings"][0]
 
 
-def test_a_workspace_in_a_folder_of_a_shallow_clone(
-    scene: Scene, remote: Repository, server: Server, tmp_path: Path
-) -> None:
+def test_a_workspace_below_a_shallow_clone(scene: Scene, server: Server, tmp_path: Path) -> None:
     own = Repository(scene.root, is_there=True)
     own.git("mv", "-k", "series", "conflicts", "upstream.lock", "sub/", good=(0, 128))
     whole = Repository(tmp_path / "whole")
@@ -390,14 +369,12 @@ def test_a_workspace_in_a_folder_of_a_shallow_clone(
         (("--push", "--upload-pack=x"), "is not the name or URL of a remote"),
     ],
 )
-def test_misuse(words: tuple[str, ...], told: str, scene: Scene, remote: Repository) -> None:
+def test_misuse(words: tuple[str, ...], told: str, scene: Scene, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     assert told in scene.call("sync", "s", *words, code=2).err
 
 
-def test_a_workspace_that_is_not_as_committed_is_refused(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
+def test_a_workspace_that_is_not_as_committed_is_refused(scene: Scene, server: Server) -> None:
     (scene.root / "series/s/new.patch").write_text("x")
     (scene.root / "series/s/series").write_text("# mine\n")
     told = scene.call("sync", "s", "--push", "origin", code=2).err
@@ -409,16 +386,16 @@ def test_a_workspace_in_no_repository_is_refused(scene: Scene) -> None:
     assert "is not in a git repository" in scene.call("sync", "--push", "origin", code=2).err
 
 
-def test_a_detached_head_needs_a_base(scene: Scene, remote: Repository, server: Server) -> None:
+def test_a_detached_head_needs_a_base(scene: Scene, server: Server) -> None:
     Repository(scene.root, is_there=True).git("checkout", "--quiet", "--detach")
     scene.upstream.commit({"c": "x\n"})
     line = ("sync", "--push", "origin", "--pull-request", "gh")
     assert "no branch is checked out" in scene.call(*line, code=2).err
-    assert set(refs(remote)) == {"refs/heads/main"}
+    assert set(server.refs()) == {"refs/heads/main"}
     assert sync(scene, "--base", "main")["pull_request"]["done"] == "opened"
 
 
-def test_a_stack_is_synced_as_a_whole(scene: Scene, remote: Repository, server: Server) -> None:
+def test_a_stack_is_synced_as_a_whole(scene: Scene, server: Server) -> None:
     base = scene.call("series", "show", "s", "--json").json["series"]["base"]["commit"]
     scene.call("series", "new", "t", "--upstream", "up", "--base", base, "--on", "s")
     Repository(scene.root, is_there=True).commit({}, "a stack")
@@ -428,10 +405,10 @@ def test_a_stack_is_synced_as_a_whole(scene: Scene, remote: Repository, server: 
     assert found["branches"][0]["name"] == "patchmgr/sync-s"
 
 
-def propose(scene: Scene, remote: Repository, server: Server, files: dict[str, str]) -> str:
+def propose(scene: Scene, server: Server, files: dict[str, str]) -> str:
     """Open somebody's pull request, from a fork, and return its head."""
     other = Repository(scene.root.parent / "other", is_there=True)
-    remote.git("clone", "--quiet", ".", str(other.root))
+    server.remote.git("clone", "--quiet", ".", str(other.root))
     head = other.commit(files, "somebody's")
     for kind in ("pull", "merge-requests"):
         other.git("push", "--quiet", "origin", f"HEAD:refs/{kind}/9/head")
@@ -464,10 +441,8 @@ def said(server: Server) -> Any:
     return gh.own(server.place, "said")
 
 
-def test_an_open_pull_request_is_told_once_what_a_moved_pin_means_for_it(
-    scene: Scene, remote: Repository, server: Server
-) -> None:
-    head = propose(scene, remote, server, edited(scene))
+def test_a_pull_request_is_told_once_what_a_moved_pin_means(scene: Scene, server: Server) -> None:
+    head = propose(scene, server, edited(scene))
     assert sync(scene)["checks"] == []  # it is on the pin
     tip = scene.upstream.commit({"a": text(l2="theirs\n\n")})
     move_pin(scene)
@@ -489,8 +464,8 @@ def test_an_open_pull_request_is_told_once_what_a_moved_pin_means_for_it(
     assert said(server) == [comment]
 
 
-def test_the_comment_follows_pin_and_head(scene: Scene, remote: Repository, server: Server) -> None:
-    head = propose(scene, remote, server, edited(scene))
+def test_the_comment_follows_pin_and_head(scene: Scene, server: Server) -> None:
+    head = propose(scene, server, edited(scene))
     scene.upstream.commit({"c": "x\n"})
     move_pin(scene)
     sync(scene)
@@ -510,20 +485,20 @@ def test_the_comment_follows_pin_and_head(scene: Scene, remote: Repository, serv
     assert sync(scene)["checks"] == []  # its pin is its own
 
 
-def test_a_token_that_may_not_comment(scene: Scene, remote: Repository, server: Server) -> None:
-    propose(scene, remote, server, edited(scene))
+def test_a_token_that_may_not_comment(scene: Scene, server: Server) -> None:
+    propose(scene, server, edited(scene))
     scene.upstream.commit({"c": "x\n"})
     move_pin(scene)
     server.refuse("gh: Resource not accessible by integration (HTTP 403)")
     found = sync(scene)
     assert "was not checked: gh: Resource not accessible" in found["warnings"][0]
-    assert BADGE in refs(remote)
+    assert BADGE in server.refs()
 
 
 HOSTILE = "@someone ::error::x ##[set-output a] Fixes other/repo#1 <b>`x` ![](https://e.org/x)"
 
 
-def test_foreign_text_is_text(scene: Scene, remote: Repository, server: Server) -> None:
+def test_foreign_text_is_text(scene: Scene, server: Server) -> None:
     scene.upstream.commit({"a": text(l10="theirs\n"), "::error::x": "x"}, HOSTILE)
     sync(scene, code=3)
     body = server.pulls[0]["body"]

@@ -433,9 +433,7 @@ def fetched(stage: Stage) -> Stage:
         ("rebase s --onto HEAD", "unknown-ref", ""),
     ],
 )
-def test_unknown_names_are_usage_errors_with_the_nearest(
-    fetched: Stage, line: str, kind: str, near: str
-) -> None:
+def test_unknown_names_show_the_nearest(fetched: Stage, line: str, kind: str, near: str) -> None:
     stage = fetched
     message = refuses(stage, *line.split(), code=2)
     assert "\n" not in message
@@ -714,9 +712,7 @@ def test_a_fault_of_ours_is_told_as_one(stage: Stage, monkeypatch: pytest.Monkey
     assert "Python 3." in answer.err
 
 
-def test_a_file_that_the_system_refuses_is_no_fault_of_ours(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_the_system_refuses_is_no_bug(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", "/some/where")
 

@@ -462,9 +462,7 @@ PLAIN_BAD = {
 
 
 @table(("old", "new", "hunk", "problem"), PLAIN_BAD)
-def test_a_plain_section_that_says_no_one_thing_is_refused(
-    old: bytes, new: bytes, hunk: bytes, problem: str
-) -> None:
+def test_a_vague_plain_section_fails(old: bytes, new: bytes, hunk: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem):
         read_plain(old, new, hunk)
 

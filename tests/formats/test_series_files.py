@@ -230,9 +230,7 @@ def test_patches_are_set_aside_as_comments() -> None:
         "before-a-strip": (b"x -R -p2\n", 2, True, b"x\n"),
     },
 )
-def test_a_line_may_say_that_a_patch_is_reversed(
-    raw: bytes, strip: int, is_reversed: bool, usual: bytes
-) -> None:
+def test_lines_may_reverse_a_patch(raw: bytes, strip: int, is_reversed: bool, usual: bytes) -> None:
     series = parse_series(raw)
     (line,) = series.lines
     assert (line.strip, line.is_reversed) == (strip, is_reversed)

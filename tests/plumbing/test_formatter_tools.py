@@ -105,9 +105,7 @@ def test_a_tool_that_fails_costs_its_answer(
         pytest.param("sh -c 'kill -9 $$'; exit $?", "it was killed", id="its-own-tool-is-killed"),
     ],
 )
-def test_a_tool_that_does_not_come_to_an_end_is_an_error_that_names_it(
-    place: Path, script: str, what: str
-) -> None:
+def test_a_tool_that_does_not_end_is_an_error_by_name(place: Path, script: str, what: str) -> None:
     fake(place, script)
     with (
         Toolbox(patience=0.1 if "sleep" in script else 60.0) as tools,

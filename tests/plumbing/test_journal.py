@@ -73,9 +73,7 @@ def test_what_fails_in_part_leaves_all_as_it_was(root: Path, change: Change, sai
     assert not (root / "series/t").exists()
 
 
-def test_a_recovered_change_goes_on_without_a_branch_that_is_gone(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recovered_change_goes_on_without_a_branch_that_is_gone(root: Path) -> None:
     def dies(plans: Sequence[RefPlan]) -> None:
         raise KeyboardInterrupt
 
@@ -96,9 +94,7 @@ def test_a_signal_comes_after_the_whole_change(root: Path) -> None:
     assert not Journal(root).is_there
 
 
-def test_a_disk_that_fails_at_the_end_is_finished_by_the_next_run(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_late_disk_fault_a_run_goes_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise OSError(5, "Input/output error")
 

@@ -27,9 +27,7 @@ def test_other_names_of_a_file_get_the_content_too(tmp_path: Path) -> None:
     assert (tmp_path / "two").read_bytes() == b"new"
 
 
-def test_a_failure_leaves_the_old_content_and_nothing_beside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_leaves_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "out").write_bytes(b"old")
     before = sorted(tmp_path.iterdir())
 

@@ -51,9 +51,7 @@ def test_a_repository_names_no_pager(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert pager_command() == "mine"
 
 
-def test_a_text_goes_through_the_pager_with_the_settings_of_git(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_is_paged_as_git_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_PAGER", f"(echo $LESS; cat) > {tmp_path}/shown")
     page(b"text\n")
     assert (tmp_path / "shown").read_bytes() == b"FRX\ntext\n"

@@ -251,9 +251,7 @@ def test_a_file_that_is_saved_meanwhile_stays_as_saved(
     assert content(target) == {**left, name: b"mine"}
 
 
-def test_a_prepared_change_is_dropped_if_a_file_was_saved(
-    target: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edit_drops_a_prepared_change(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     def saving(*_: object) -> None:
         (target.root / "a").write_bytes(b"mine")
 

@@ -740,9 +740,7 @@ def folder(path: str) -> str:
         ),
     },
 )  # fmt: skip
-def test_a_removal_is_needed_again_where_what_it_removes_landed_later(
-    told: Tale, verdicts: list[str]
-) -> None:
+def test_a_removal_is_needed_if_what_it_removes_comes_late(told: Tale, verdicts: list[str]) -> None:
     assert told.verdicts() == verdicts
 
 

@@ -542,9 +542,7 @@ def _explained(story: list[bytes | None]) -> PatchOutcome:
         "file-deleted": ([_with(n4=SHOWN_ONE), None], 1, 2),
     },
 )
-def test_a_conflict_names_the_step_whose_text_it_shows(
-    story: list[bytes | None], cause: int, shown: int
-) -> None:
+def test_a_conflict_names_its_step(story: list[bytes | None], cause: int, shown: int) -> None:
     told = _explained(story)
     assert [sighting.pull for sighting in told.cause] == [cause]
     (conflict,) = told.conflicts

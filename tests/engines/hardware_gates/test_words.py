@@ -16,9 +16,7 @@ from tests.tables import table
         ("another", {"hf_config": "model", "kv_cache_dtype": "quantisation"}),
     ],
 )
-def test_names_are_gates_of_the_upstream_they_are_listed_for(
-    upstream: str, kinds: dict[str, str | None]
-) -> None:
+def test_names_are_gates_of_their_own_upstream(upstream: str, kinds: dict[str, str | None]) -> None:
     words = words_of(upstream, {})
     assert {name: words.kind(name) for name in kinds} == kinds
 

@@ -212,9 +212,7 @@ def test_a_file_is_carried(
         "nothing": ([], {"f": BASE}, {"f": BASE}),
     },
 )  # fmt: skip
-def test_the_files_of_a_patch_make_room_for_one_another(
-    changes: list[FilePatch], base: Files, files: Files
-) -> None:
+def test_files_of_a_patch_make_room(changes: list[FilePatch], base: Files, files: Files) -> None:
     result = Run(base, base).rebase(patch_of("p", *changes))
     assert result.files == files
     assert result.verdicts == ["unchanged"]

@@ -103,9 +103,7 @@ LIKELY: Row = {"commit": "c", "subject": "s", "pull": None, "confidence": 0.8, "
 
 
 @table(("proposal", "known"), [("absorbed", Reliability("history", 9, 10)), (None, None)])
-def test_a_proposal_says_how_often_such_proposals_were_right(
-    proposal: str | None, known: Reliability | None
-) -> None:
+def test_a_proposal_says_how_often_it_held(proposal: str | None, known: Reliability | None) -> None:
     stuck = patch("conflict", conflicts=[conflict(proposal)], likely=[LIKELY])
     (solved,) = solved_of([row(stuck)])
     assert solved.reliability == known
