@@ -197,9 +197,9 @@ def _ways(hunks: Sequence[Any]) -> str:
     return f"{', '.join(ways)}{moved}" if ways else moved.removeprefix(", ")
 
 
-def _named(sighting: Any) -> str:
-    pull = f" (#{sighting['pull']})" if sighting["pull"] else ""
-    return f"{sighting['subject']}{pull}"
+def _named(one: Any) -> str:
+    pull = f" (#{one['pull']})" if one["pull"] else ""
+    return f"{one['subject']}{pull}"
 
 
 def _tell(line: str) -> None:

@@ -245,7 +245,7 @@ class Judge:
         return tuple(self._judgement(n, each.outcome) for n, each in enumerate(judged))
 
     def _judgement(self, number: int, outcome: PatchOutcome) -> Judgement:
-        said = [sighting.commit for sighting in outcome.evidence]
+        said = [one.commit for one in outcome.evidence]
         landed = self._target.landed_by(number)
         return Judgement(
             self._series.series,

@@ -137,7 +137,7 @@ def _use_utf8() -> None:
 def _open_closed_streams() -> None:
     """Open /dev/null for each standard stream that is closed, as git does.
 
-    Otherwise, the next file to be opened would get the number of that stream.
+    Otherwise, the next file to be opened would get that stream's file descriptor.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:

@@ -1,4 +1,4 @@
-"""`rebase`, what predicts it or runs it on a branch, and `decide`, for patches upstream has."""
+"""`rebase`, `decide`, `plan`, `forecast` and `sync`: move series to new upstream states."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ class _Place(Struct, frozen=True):
         return is_published or (found is not None and is_own_commit(found.content))
 
     def is_ours(self, head: str | None) -> bool:
-        """Return whether a branch with this head, or None, has no commits of a person."""
+        """Return whether a branch at `head` (None: no branch) has no commits of a person."""
         return head is None or self.clone is None or self.has_made(head)
 
     def move(self, moves: Sequence[RefMove]) -> None:

@@ -133,7 +133,7 @@ def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Deci
 
 
 def _read(by: str) -> tuple[int | None, str | None]:
-    """Return (pull request, commit) as `by` names them, or None; a short number may be either."""
+    """Return the pull request and the commit that `by` may name; a short number may be both."""
     pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
     number = None if pull is None else int(pull[1] or pull[2])
     return number, None if commit is None else commit[1]

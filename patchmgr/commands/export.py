@@ -198,7 +198,7 @@ class _Export(Struct, frozen=True):
 
 
 def _moved_from_start(carried: RebasedSeries) -> set[str]:
-    """Return the patches with a hunk for line 0 or 1 of a file that belongs below it by now."""
+    """Return the patches with a hunk whose header says line 0 or 1, but that is now lower."""
     return {
         patch.outcome.name
         for patch in carried.judged

@@ -89,9 +89,9 @@ def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
 def _command(upstream: str, workspace: Workspace | None) -> str:
     """Return the command that git runs for a file: git's merge and, on a conflict, patchmgr.
 
-    It runs the same Python and the same patchmgr as this process. git runs it in the work tree, so
-    modules are not imported from the current folder. If it gives no answer (0 or 1), because that
-    Python is gone, git merges: without that, the file would have only our side, and no markers.
+    It runs the Python and patchmgr of this process, and imports no module from the current folder,
+    which is the work tree. If it exits with neither 0 nor 1, as when that Python is gone, git's own
+    merge is used; without this, the file would have only our side, and no conflict markers.
     """
     here = os.fspath(Path(__file__).resolve().parents[2])
     script = _SCRIPT.format(here=here)

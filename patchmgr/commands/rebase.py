@@ -134,7 +134,7 @@ def result_record(outcome: SeriesOutcome) -> dict[str, object]:
             {
                 "name": patch.name,
                 "verdict": patch.verdict.value,
-                "evidence": [sighting.commit for sighting in patch.evidence],
+                "evidence": [one.commit for one in patch.evidence],
             }
             for patch in outcome.patches
         ],

@@ -263,7 +263,7 @@ class _Publisher(Struct, frozen=True):
     def _written(
         self, pulls: PullRequests, found: Request | None, warnings: Sequence[str], *, closes: bool
     ) -> Request:
-        """Write title and body of the pull request, and a comment unless the body has its mark."""
+        """Update the pull request; post a comment unless the body says that it was posted."""
         title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
         found = found or pulls.open(title, body)
         comment = comment_markdown(self.proposal)

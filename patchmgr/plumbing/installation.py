@@ -83,7 +83,7 @@ class Installation(Target):
         return record_digest(content) == digest if is_known_digest(digest) else None
 
     def is_original(self, path: str, file: WorkFile | None, *, if_unhashed: bool) -> bool:
-        """Return whether a file, or that there is none, is as in the wheel.
+        """Return whether a file (None: no file) is as in the wheel.
 
         `if_unhashed` is the answer for a file that RECORD lists without a hash.
         """

@@ -258,7 +258,7 @@ def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
 
 
 def forget_deleted(git_dir: Path, folder: Path) -> None:
-    """Remove what a repository has of a worktree whose folder was deleted, and its branch."""
+    """If the folder of a worktree was deleted, remove the worktree and its branch from git."""
     if os.path.lexists(folder):
         return
     for link in sorted(git_dir.glob("worktrees/*/gitdir")):

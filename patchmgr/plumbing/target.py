@@ -85,7 +85,7 @@ def _check_inside(*paths: str | None) -> None:
 def keep_hint(series: str, words: str) -> str:
     """Return the hint for edited files of a series; `words` are the options that name the target.
 
-    The command works even if the series has changed, when all others refuse.
+    The command in the hint works even if the series has changed; all others then refuse.
     """
     what = "remove the series, and keep the edits in a patch file"
     return f"{what}: patchmgr unapply {series} {words} --force"

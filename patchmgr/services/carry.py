@@ -465,7 +465,7 @@ def claimed(item: Item, judged: Judged) -> Claimed:
     """Return what a rebase claims about a patch: the fate of each hunk, and the evidence for it."""
     outcome = judged.outcome
     rest = Fate.CONFLICT if outcome.is_left else Fate.GIVEN_UP
-    cited = [sighting.commit for sighting in outcome.evidence]
+    cited = [one.commit for one in outcome.evidence]
     cited += [hunk.evidence for hunk in outcome.hunks if hunk.evidence is not None]
     cited += [commit for commit, _ in outcome.history]
     return Claimed(

@@ -147,7 +147,7 @@ def unlike_head(
 ) -> tuple[AppliedFile, ...]:
     """Return the applied files that may differ from HEAD; `changed` are the paths that do.
 
-    git does not say so of files that are marked skip-worktree or assume-unchanged.
+    Files marked skip-worktree or assume-unchanged are included, as git does not compare them.
     """
     index = checkout.clone.index()
 

@@ -88,8 +88,8 @@ def _undecided(outcome: SeriesOutcome) -> Iterator[Undecided]:
         if patch.finding is None:
             continue
         known = [(likely.commit, likely.subject) for likely in patch.likely]
-        sightings = (*patch.evidence, *patch.cause)
-        known += [(sighting.commit, sighting.subject) for sighting in sightings]
+        found = (*patch.evidence, *patch.cause)
+        known += [(one.commit, one.subject) for one in found]
         commit, subject = known[0] if known else (None, "")
         change, rows = patch.finding.change, tuple(map(astuple, patch.finding.passages))
         yield Undecided(

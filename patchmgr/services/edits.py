@@ -52,7 +52,7 @@ _COMPILED = ".pyc"
 class EditedFile(Struct, frozen=True):
     """A file that somebody edited: its paths in the package and in the repository, and both texts.
 
-    `original` is the file in the wheel, and `now` the edited one; None means that there is no file.
+    `original` is the file in the wheel, and `now` the edited one; either is None if missing.
     """
 
     place: str
@@ -62,9 +62,9 @@ class EditedFile(Struct, frozen=True):
 
 
 class Edits(Struct, frozen=True):
-    """The edited files of a package; `unknown` lists those whose original the pin does not have.
+    """The edited files of a package; `unknown` lists those whose original is not in the pin.
 
-    `unfit` lists added files that no patch may have: symbolic links, and unsafe names.
+    `unfit` lists added files that no patch may contain: symbolic links, and unsafe names.
     """
 
     known: tuple[EditedFile, ...]
@@ -76,7 +76,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
     """Return the files of a package that differ from both the wheel and the applied series.
 
     The originals are read from the pin, which must be the installed release, and are checked
-    against the hashes in RECORD. A file without a hash there is unknown unless it is as in the pin.
+    against the hashes in RECORD. A file without a hash is unknown unless it equals the pin's.
     """
     present = target.record()
     applied = {file.path: file for file in present.files} if present is not None else {}

@@ -247,7 +247,7 @@ def carry_onto_package(session: Session, record: SeriesRecord, package: Package)
 def has_series(session: Session, record: SeriesRecord, package: Package) -> bool:
     """Return whether a package is exactly what the whole series makes of its release.
 
-    If two patches change one line, the first one conflicts with such a package.
+    The result is false if two patches change the same line, because the first then conflicts.
     """
     options = CarryOptions(session.selected)
     with rebase_run(session, session.upstream_of(record).store, options) as run:

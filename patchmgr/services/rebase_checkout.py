@@ -355,7 +355,7 @@ def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
 
 
 def forget_deleted_tree(session: Session, in_progress: InProgress) -> None:
-    """Remove what a repository has of the checkout of a rebase if its folder was deleted."""
+    """If the folder of a rebase's checkout was deleted, remove the worktree from its repository."""
     if in_progress.checkout:
         record = session.workspace.series_record(in_progress.series[0])
         asked = in_progress.repository or session.upstream_of(record).store

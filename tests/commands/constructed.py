@@ -289,9 +289,9 @@ class Told(Struct, frozen=True):
         """Return the pull requests because of which a patch does not apply as it did."""
         return self._sighted(self.series["patches"][patch]["cause"])
 
-    def _sighted(self, sightings: Any) -> list[int]:
-        assert all(self.pulls[s["commit"]] == s["pull"] for s in sightings)
-        return [sighting["pull"] for sighting in sightings]
+    def _sighted(self, found: Any) -> list[int]:
+        assert all(self.pulls[s["commit"]] == s["pull"] for s in found)
+        return [one["pull"] for one in found]
 
     def history(self, patch: int = 0) -> list[str]:
         """Return what happened to a patch upstream, as `event #pull`."""

@@ -51,8 +51,8 @@ def key_of(line: bytes) -> bytes:
 class Text:
     """The lines of a text (from 0), and the blocks, comments and strings that they are in.
 
-    `keys` are the lines without white space, or empty where there is no word. `counts` says how
-    often each other key occurs.
+    `keys` are the lines without white space; a line without a word has an empty key. `counts` says
+    how often each key that is not empty occurs.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -63,7 +63,7 @@ class Text:
 
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:
-        """For each line inside a comment or long string, by number, the mark that ends it."""
+        """Map the number of each line inside a comment or long string to the mark that ends it."""
         found, line, at = dict[int, bytes](), 0, 0
         for mark in _QUOTED.finditer(self.content):
             first = line + self.content.count(b"\n", at, mark.start())
@@ -139,7 +139,7 @@ def _alignment(mine: bytes, there: bytes) -> Alignment:
 
 
 def rewritten_deletion(drop: Drop) -> str | None:
-    """Return why a hunk is needed if upstream kept or rewrote lines that the hunk only deletes."""
+    """Return that upstream still has or rewrote lines that a hunk only deletes, or None."""
     closest = partial(get_close_matches, n=1, cutoff=ALIKE)
     for run, at in () if drop.is_there else drop.runs:
         lines = [n.strip() for n in run.removed if key_of(n)]
@@ -162,10 +162,7 @@ def rewritten_deletion(drop: Drop) -> str | None:
 
 
 def other_place(drop: Drop) -> str | None:
-    """Return why a hunk is still needed although upstream seems to have it, or None if it is not.
-
-    Upstream may lack a line, or have it elsewhere or with other white space.
-    """
+    """Return which added line upstream lacks, or has in another place or form, or None."""
     keys, base, there = drop.mine.keys, drop.base.counts, drop.there.counts
     added = [line for _, lines in drop.runs for line in lines if keys[line]]
     for line in added[:1] if drop.is_there else added:
@@ -233,7 +230,7 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
 
 
 def untouched(drop: Drop) -> str | None:
-    """Return why a hunk is needed if upstream still has the lines that it changes, as they were."""
+    """Return that upstream still has the lines that a hunk changes, as they were, or None."""
     old, new = b"".join(drop.hunk.old()), b"".join(drop.hunk.new())
     added = [line for _, lines in drop.runs for line in lines]
     # If a new function ends like the one before it, the old text is still there (T-fi-3051).
@@ -264,7 +261,7 @@ def why_needed(drop: Drop) -> str | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return the merge after the proofs: a hunk that is still needed is in conflict."""
+    """Return a merge in which each absorbed hunk that is still needed, by a proof, conflicts."""
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None
     if texts is None:

@@ -34,7 +34,7 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
 def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
     """Return whether theirs only adds members between the brackets of base, and ours has them.
 
-    Ours may have others between them in sets and in a line of imports, elsewhere only behind them.
+    Ours may also have other members after them and, in sets and in a line of imports, among them.
     """
     groups = [_members(side) for side in (base, theirs, ours)]
     around = {tuple(bracket for bracket, _ in side) for side in groups}
@@ -49,7 +49,7 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
 
 
 def _members(text: bytes) -> list[tuple[bytes, list[list[bytes]]]]:
-    """Return the members between each bracket and the next, and the bracket that is around them."""
+    """Return (bracket around them, members) for the text between each bracket and the next."""
     around, found = [b""], [(b"", [list[bytes]()])]
     for piece in PIECE.findall(text):
         words = found[-1][1][-1]

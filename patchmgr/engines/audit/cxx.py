@@ -41,7 +41,7 @@ Declared = Sequence[Declaration]
 
 
 class Broken(Struct, frozen=True):
-    """Why a use no longer fits. `was` is the old declaration if the name itself is lost."""
+    """Why a use no longer fits. `was` is the old declaration if the name no longer exists."""
 
     text: str
     was: Declaration | None = None

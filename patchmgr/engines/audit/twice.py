@@ -296,7 +296,7 @@ def _raised(
 
 
 def _added(side: Sequence[bytes], blocks: Sequence[Block], other: set[bytes]) -> Iterator[int]:
-    """Yield how many lines longer each block gets that has a line which the other side lacks."""
+    """Yield by how many lines each block grows, if it has a line that the other side lacks."""
     for block in blocks:
         if not other.issuperset(side[block.new_start : block.new_end]):
             yield block.new_end - block.new_start - (block.old_end - block.old_start)

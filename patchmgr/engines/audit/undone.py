@@ -16,7 +16,7 @@ _SIGNS = {b"+": b"-", b"-": b"+"}
 
 
 class _Kept(Struct):
-    """An earlier hunk; `left` holds the lines, with `+` or `-`, still needed to revert it."""
+    """An earlier hunk; `left` counts the lines (with `+` or `-`) that would still revert it."""
 
     number: int
     patch: str

@@ -296,8 +296,8 @@ def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str
         return None
     around = (split_lines(split.texts[number])[-3:], split_lines(split.texts[number + 1])[:3])
     known = {line for side in region.sides for line in split_lines(side)}
-    telling = {line for lines in around for line in lines if _says_something(line)}
-    if (telling - known) & set(split_lines(text)):
+    repeated = {line for lines in around for line in lines if _says_something(line)}
+    if (repeated - known) & set(split_lines(text)):
         return "it repeats lines around the conflict, but is not the whole file"
     return None
 

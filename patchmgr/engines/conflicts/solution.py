@@ -134,7 +134,7 @@ def given_up(
 
 
 def _overwritten(region: RegionSides, text: bytes, where: str) -> Iterator[Failure]:
-    """Yield each name that a line of one side sets, and the next line, of the other side, again."""
+    """Yield a failure for each name that two adjacent lines set, one line from each side."""
     sides = [{*split_lines(side)} for side in (region.ours, region.theirs)]
     for line, after in pairwise(split_lines(text)):
         first, then = _SETS.match(line), _SETS.match(after)

@@ -354,7 +354,7 @@ def _jumps(words: Sequence[Word]) -> bool:
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:
-    """Return a C++ condition as a Python expression, with a name for each part that is none."""
+    """Return a C++ condition in Python; a part that is not valid Python becomes a name."""
     for sign, op in _SIGNS:
         parts = _split(words, sign)
         if len(parts) > 1:

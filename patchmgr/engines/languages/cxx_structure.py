@@ -62,7 +62,7 @@ class ScopeKind(Enum):
 
 
 class Function(Struct, frozen=True):
-    """A function in a statement: its qualified name, and the index of its parameters' item."""
+    """A function in a statement: its qualified name, and the index of the item of parameters."""
 
     name: str
     parameters: int

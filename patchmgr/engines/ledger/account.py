@@ -497,7 +497,7 @@ def quoted(lines: Iterable[bytes]) -> str:
 
 
 def _beyond(number: int, most: int, least: int) -> int:
-    """Return how far `number` is above `most`, minus how far it is below -`least`; 0 if neither."""
+    """Return how far `number` is above `most`, or (negative) below -`least`; 0 if within."""
     if number > 0:
         return max(0, number - max(0, most))
     return min(0, number + max(0, least))

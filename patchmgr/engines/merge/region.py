@@ -139,10 +139,10 @@ _CLOSES = re.compile(r"\s*(?:[)\]}]|</|(?:end|fi|done|esac)\b)")
 def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """Move insertions of both sides, as far as that gives the same text, to where they begin.
 
-    git gives `}`, an empty line and a function without its `}`, if both sides add a function after
-    the last one of a file. Without this, statements of both functions were mixed
-    (prometheus/prometheus 9eec3ab904). And git gives a member, an empty line and the first line of
-    the comment before the next member (jellyfin 1b2b674a21).
+    If both sides add a function at the end of a file, git's region has `}`, an empty line and the
+    function without its `}`; statements of both functions were mixed (prometheus/prometheus
+    9eec3ab904). Or it has a member, an empty line and the first line of the comment before the
+    next member (jellyfin 1b2b674a21).
     """
     found = list(pieces)
     for n in range(1, len(found) - 1, 2):

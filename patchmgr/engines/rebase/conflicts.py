@@ -1,4 +1,4 @@
-"""Report a conflict that no rung could resolve, or apply a person's resolution of this conflict."""
+"""Report a conflict that the program could not resolve, or apply a person's resolution."""
 
 from __future__ import annotations
 

@@ -280,7 +280,10 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
-    """Merge a change as text into both versions of a file with a conflict, or return None."""
+    """Return the text merge into the version with the patch's lines, or None if it conflicts.
+
+    Also returns None if `result` is not that of a text merge.
+    """
     if not is_edit(result.step) or set(result.changes) != {left.path}:
         return None
     without = _text_result(result.step, left.path, ours, run.tools)

@@ -71,7 +71,7 @@ class Unsolved(Struct, frozen=True):
 
 
 class Open(Struct, frozen=True):
-    """A file in conflict that a later rung may merge: base, both sides, and the marked text.
+    """A file in conflict that another method may merge: base, both sides, and the marked text.
 
     If a recorded resolution was replayed, all texts contain it, and `used` has its id.
     `is_upstream_ours` says whether upstream's side comes first in the markers, as `ours`.
@@ -157,7 +157,7 @@ RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
-    """Try the rungs in order. Return the first merged text, or the conflict that is left."""
+    """Try the methods in order; return the first merged text, or the conflict that is left."""
     for rung in rungs:
         found = rung(left, mergers)
         if isinstance(found, Solved):
@@ -169,9 +169,9 @@ def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved
 def climb_on(
     sides: Sides, collided: Collided, tools: Tools, rungs: Sequence[Rung]
 ) -> Merged | Collided:
-    """Try further rungs on a file that git's text merge left in conflict.
+    """Try further methods on a file that git's text merge left in conflict.
 
-    If a rung gives upstream's own text in all regions, the regions stay in conflict, because no
+    If a method gives upstream's own text in all regions, the regions stay in conflict, because no
     merge may decide that an edit is not needed. Imports are an exception, because upstream may
     import the same names in another form.
     """

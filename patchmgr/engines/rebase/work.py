@@ -42,7 +42,7 @@ Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
-    """The tools with which the rungs merge a text. If a tool is None, its rung is skipped.
+    """The tools of the merge methods in `rungs.py`; without its tool, a method is skipped.
 
     `recall` finds recorded resolutions, `formatter` formats as upstream does, and `structure`
     merges by the structure of a file.

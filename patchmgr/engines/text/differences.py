@@ -117,8 +117,8 @@ def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
     """Return, for each change from `original` to `patched`, whether `now` lacks the change.
 
     It does if it has all lines that the change removes, and none that the change adds. If any of
-    the added lines contain a word, the others do not count. The deletion of a whole file is lacking
-    if most lines of `now` are lines of the original.
+    the added lines contain a word, the others do not count. `now` lacks the deletion of a whole
+    file if most of its lines are lines of the original.
     """
     old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
     kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))
@@ -127,9 +127,9 @@ def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
     results = []
     for block in changed_blocks(old, new):
         lines = range(block.new_start, block.new_end)
-        telling = [line for line in lines if _WORD.search(new[line])] or lines
+        counted = [line for line in lines if _WORD.search(new[line])] or lines
         is_back = all(line in kept for line in range(block.old_start, block.old_end))
-        results.append(is_back and not any(line in added for line in telling))
+        results.append(is_back and not any(line in added for line in counted))
     return results
 
 

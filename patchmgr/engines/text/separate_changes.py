@@ -160,7 +160,7 @@ def merge_apart(
     our_changes: Sequence[Area] | None,
     their_changes: Sequence[Area] | None,
 ) -> bytes | None:
-    """Return the merge of two sides, or None if changes touch or (None) are not certain."""
+    """Return the merge of two sides, or None if changes touch, or are None (not certain)."""
     merged = merge_around(base, ours, theirs, our_changes, their_changes)
     return merged[0] if merged is not None and merged[1] is None else None
 
