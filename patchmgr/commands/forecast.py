@@ -17,7 +17,13 @@ from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, ConflictPlace, PlannedPatch
 from patchmgr.plumbing.answer_cache import Answers, answered, recalled
 from patchmgr.plumbing.diffs import changed_lines, changed_paths
-from patchmgr.plumbing.forks import commit_dates, merged_tree, own_range, told_by, tree_changes
+from patchmgr.plumbing.forks import (
+    commit_dates,
+    merged_tree,
+    own_range,
+    read_commit_text,
+    tree_changes,
+)
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_facts, landed_pulls, not_in
@@ -148,7 +154,7 @@ class Watch:
             base, commits = own_range(store, head, self.tip.commit)
         except PatchmgrError:
             return None
-        first = told_by(self.upstream.reader, commits[0] if commits else head)
+        first = read_commit_text(self.upstream.reader, commits[0] if commits else head)
         date, paths = commit_facts(store, head)[2], changed_paths(store, base, head)
         facts = PullFacts(first.subject, first.author.name, date, paths)
         self._kept.put(question, to_builtins(facts))

@@ -47,7 +47,7 @@ def run_mergetool(session: Session, names: Sequence[str], *, tool: str | None) -
         solved: list[str] = []
         left: list[str] = []
         for item in chosen:
-            is_done = _solve(workspace, item, settings, tool)
+            is_done = _resolve(workspace, item, settings, tool)
             (solved if is_done else left).append(item.file)
         return ToolResult(tuple(solved), tuple(left))
 
@@ -68,7 +68,7 @@ def _chosen(
     return tuple(found)
 
 
-def _solve(
+def _resolve(
     workspace: Workspace, item: Waiting, settings: tuple[tuple[str, str], ...], tool: str | None
 ) -> bool:
     """Run the tool on one file, save what it made, and return whether the file is resolved."""

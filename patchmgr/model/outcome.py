@@ -102,7 +102,7 @@ class HunkOutcome(Struct, frozen=True):
     reliability: Reliability | None = None
 
 
-class Sighting(Struct, frozen=True):
+class UpstreamCommit(Struct, frozen=True):
     """An upstream commit that is the evidence for verdicts on hunks, or the cause of conflicts.
 
     If the commit is evidence, `reliability` says how often such a verdict was right.
@@ -177,7 +177,7 @@ class FileConflict(Struct, frozen=True):
     marked: bytes | None
     proposal: str | None = None
     resemblances: tuple[Resemblance, ...] = ()
-    shown: tuple[Sighting | None, ...] = ()
+    shown: tuple[UpstreamCommit | None, ...] = ()
     suggestions: tuple[tuple[Suggestion, ...], ...] = ()
     stages: tuple[Entry | None, Entry | None, Entry | None] = (None, None, None)
     home: str = ""
@@ -206,8 +206,8 @@ class PatchOutcome(Struct, frozen=True):
     verdict: Verdict
     hunks: tuple[HunkOutcome, ...] = ()
     changes: Mapping[str, Entry | None] | None = None
-    evidence: tuple[Sighting, ...] = ()
-    cause: tuple[Sighting, ...] = ()
+    evidence: tuple[UpstreamCommit, ...] = ()
+    cause: tuple[UpstreamCommit, ...] = ()
     conflicts: tuple[FileConflict, ...] = ()
     reason: str | None = None
     reuses_diff: bool = False

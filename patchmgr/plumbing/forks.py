@@ -405,7 +405,7 @@ class CommitText(Struct, frozen=True):
         return git_process.text(self.message.lstrip(b"\n").split(b"\n", 1)[0])
 
 
-def told_by(reader: ObjectReader, commit: str) -> CommitText:
+def read_commit_text(reader: ObjectReader, commit: str) -> CommitText:
     """Return the author and message of a commit; the message is converted to UTF-8 if needed."""
     found = reader.find(commit)
     assert found is not None

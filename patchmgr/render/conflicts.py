@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
 from collections.abc import Iterator
 
-from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Sighting, Verdict
+from patchmgr.model.outcome import (
+    FileConflict,
+    PatchOutcome,
+    SeriesOutcome,
+    UpstreamCommit,
+    Verdict,
+)
 from patchmgr.render.escape import reliability_text
 from patchmgr.render.rebase import bare_subject
 from patchmgr.render.view import View
@@ -48,7 +54,7 @@ def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConfl
     return b"\n".join(lines)
 
 
-def _upstream(outcome: SeriesOutcome, shown: Sighting | None) -> str:
+def _upstream(outcome: SeriesOutcome, shown: UpstreamCommit | None) -> str:
     """Return the commit that wrote the displayed lines, or the new pin if the commit is unknown."""
     if shown is None:
         return outcome.onto.commit[:12]

@@ -17,7 +17,7 @@ from patchmgr.model.plan import (
 )
 from patchmgr.render.escape import clean, counted, tallied
 from patchmgr.render.markdown_text import code, code_cell, table, text
-from patchmgr.render.rebase import VERDICT_COLORS, moved_text, painted, short_ref, sighting_text
+from patchmgr.render.rebase import VERDICT_COLORS, commit_line, moved_text, painted, short_ref
 from patchmgr.render.view import View
 from patchmgr.render.view import table as aligned
 
@@ -56,7 +56,7 @@ def _heading(plan: Plan) -> str:
 
 def _title(plan: Plan, step: PlanStep) -> str:
     if step.breaking is not None:
-        found = sighting_text(step.breaking)
+        found = commit_line(step.breaking)
         return (
             f"conflicts when going back to {found}" if step.is_back else f"conflicts with {found}"
         )

@@ -9,7 +9,7 @@ from textwrap import dedent, shorten
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.notes import Arrival
-from patchmgr.model.outcome import Likely, PatchOutcome, SeriesOutcome, Sighting, Verdict
+from patchmgr.model.outcome import Likely, PatchOutcome, SeriesOutcome, UpstreamCommit, Verdict
 from patchmgr.model.plan import BreakingCommit
 from patchmgr.render.escape import clean, counted, measured_text, reliability_text, tallied
 from patchmgr.render.view import View
@@ -97,11 +97,11 @@ def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
 
 
 def _about(patch: PatchOutcome) -> Iterator[str]:
-    for sighting in patch.evidence:
-        told = f"  ({reliability_text(sighting.reliability)})" if sighting.reliability else ""
-        yield f"in {sighting_text(sighting)}{told}"
-    for sighting in patch.cause:
-        yield f"since {sighting_text(sighting)}"
+    for one in patch.evidence:
+        told = f"  ({reliability_text(one.reliability)})" if one.reliability else ""
+        yield f"in {commit_line(one)}{told}"
+    for one in patch.cause:
+        yield f"since {commit_line(one)}"
     yield from _history_lines(patch)
     for old, new in dict.fromkeys((hunk.path, hunk.new_path) for hunk in patch.hunks):
         if old != new:
@@ -159,7 +159,7 @@ def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
         return
     yield from header_lines(patch.description, patch.drop_when)
     for likely in patch.likely:
-        where = sighting_text(likely)
+        where = commit_line(likely)
         named = f", named in {clean(likely.named_by)}" if likely.named_by else ""
         told = f", {measured_text(likely.reliability)}" if likely.reliability else ""
         yield f"likely absorbed by {where}  (confidence {likely.confidence}{named}{told})"
@@ -190,15 +190,15 @@ def _quoted(content: bytes) -> Iterator[str]:
         yield f"  | ... and {counted(len(lines) - LONGEST_TEXT, 'more line')}"
 
 
-def sighting_text(sighting: Sighting | Likely | BreakingCommit) -> str:
+def commit_line(one: UpstreamCommit | Likely | BreakingCommit) -> str:
     """Return an upstream commit on one line: pull request (if known), commit id and subject."""
-    pull = "" if sighting.pull is None else f"#{sighting.pull} "
-    return f"{pull}{sighting.commit[:12]} {clean(bare_subject(sighting))}"
+    pull = "" if one.pull is None else f"#{one.pull} "
+    return f"{pull}{one.commit[:12]} {clean(bare_subject(one))}"
 
 
-def bare_subject(sighting: Sighting | Likely | BreakingCommit | Arrival) -> str:
+def bare_subject(one: UpstreamCommit | Likely | BreakingCommit | Arrival) -> str:
     """Return a commit's subject without the pull request's number at its end."""
-    return sighting.subject.rstrip().removesuffix(f"(#{sighting.pull})").rstrip()
+    return one.subject.rstrip().removesuffix(f"(#{one.pull})").rstrip()
 
 
 def _summary(outcome: SeriesOutcome) -> str:

@@ -26,7 +26,7 @@ from patchmgr.plumbing.forks import (
     own_commits,
     range_ends,
     range_mails,
-    told_by,
+    read_commit_text,
     tree_changes,
     write_commit_graph,
 )
@@ -375,7 +375,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
         len(graph.merges),
         patches,
         tuple(n for n, piece in enumerate(line.pieces) if piece.is_rest),
-        tuple(told_by(scratch.reader, commit).subject for commit in line.dropped),
+        tuple(read_commit_text(scratch.reader, commit).subject for commit in line.dropped),
         tuple(line.remarks),
         {path: new for path, (_, new) in changes.items()},
         len(recorded),
@@ -451,7 +451,7 @@ resolution belongs to no single commit.
 
 
 def _draft(graph: _Graph, piece: Piece) -> Draft:
-    told = told_by(graph.scratch.reader, piece.commit)
+    told = read_commit_text(graph.scratch.reader, piece.commit)
     message = told.message
     if piece.is_rest:
         filled = _REST.format(short=piece.commit[:12], subject=told.subject)
@@ -465,13 +465,13 @@ def _squashed(graph: _Graph, request: _Request, piece: Piece) -> Draft:
     name = request.last.removeprefix("refs/heads/")
     ref = request.record.pin.ref
     lines = [f"{name}: all changes on top of {ref[:12] if is_full_id(ref) else ref}", ""]
-    lines += [f"* {commit[:12]} {told_by(reader, commit).subject}" for commit in own]
+    lines += [f"* {commit[:12]} {read_commit_text(reader, commit).subject}" for commit in own]
     message = ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
-    return Draft(told_by(reader, piece.commit).author, message, piece.after)
+    return Draft(read_commit_text(reader, piece.commit).author, message, piece.after)
 
 
 def _name(graph: _Graph, commit: str) -> str:
-    return f"{commit[:12]} ({shown(told_by(graph.scratch.reader, commit).subject)})"
+    return f"{commit[:12]} ({shown(read_commit_text(graph.scratch.reader, commit).subject)})"
 
 
 def _merges(request: _Request, graph: _Graph, base: str) -> PatchmgrError:

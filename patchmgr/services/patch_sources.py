@@ -39,7 +39,7 @@ from patchmgr.plumbing.forks import (
     parents_of,
     range_mails,
     range_patches,
-    told_by,
+    read_commit_text,
 )
 from patchmgr.plumbing.git_process import output, text
 from patchmgr.plumbing.git_upstream import GitUpstream
@@ -464,10 +464,10 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     fields = {"Origin": f"other, {head}", "Forwarded": where}
     label = f"pull request {number}"
     changes = _changes(upstream, base, head)
-    first = told_by(upstream.reader, commits[0])
+    first = read_commit_text(upstream.reader, commits[0])
     subject, _, body = text(first.message).partition("\n")
     if len(commits) > 1:
-        body = "".join(f"* {told_by(upstream.reader, each).subject}\n" for each in commits)
+        body = "".join(f"* {read_commit_text(upstream.reader, each).subject}\n" for each in commits)
     message = f"{subject} (#{number})\n\n{body.strip()}".strip() + "\n"
     with Scratch([upstream.store]) as scratch:
         after = {path: entry for path, (_, entry) in changes.items()}

@@ -23,7 +23,13 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.moved.units import leaf_of
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import ENSURES, AuditFinding
-from patchmgr.model.outcome import ConflictKind, PatchOutcome, SeriesOutcome, Sighting, Verdict
+from patchmgr.model.outcome import (
+    ConflictKind,
+    PatchOutcome,
+    SeriesOutcome,
+    UpstreamCommit,
+    Verdict,
+)
 from patchmgr.model.patch import CONDITIONS
 from patchmgr.model.recorded_conflict import Recorded
 from patchmgr.model.resolving import OpenConflict
@@ -38,7 +44,7 @@ from patchmgr.model.work_order import (
     WorkOrder,
 )
 from patchmgr.plumbing.diffs import diff_of_paths, lines_with
-from patchmgr.plumbing.forks import told_by
+from patchmgr.plumbing.forks import read_commit_text
 from patchmgr.plumbing.git_process import text
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.render.work_order import order_value, value_size, without_sides
@@ -249,12 +255,12 @@ class _Order:
             offered=None if offered is None else offered.by,
         )
 
-    def _causes(self, shown: Sequence[Sighting]) -> list[Sighting]:
+    def _causes(self, shown: Sequence[UpstreamCommit]) -> list[UpstreamCommit]:
         about = [one for one in self.outcome.cause if {*self.paths} & {*one.paths}]
         return list({one.commit: one for one in (*about, *shown)}.values())
 
     def causes(
-        self, shown: Sequence[Sighting], regions: Sequence[OrderedRegion]
+        self, shown: Sequence[UpstreamCommit], regions: Sequence[OrderedRegion]
     ) -> tuple[UpstreamChange, ...]:
         """Return the upstream commits that conflict with the patch, and their changes near it."""
         texts = [
@@ -280,7 +286,7 @@ class _Order:
         self, commit: str, near: Callable[[str], str], paths: Sequence[str]
     ) -> UpstreamChange:
         scratch, before = self.carried.scratch, self.history.before(commit)
-        told = told_by(scratch.reader, commit)
+        told = read_commit_text(scratch.reader, commit)
         subject, _, body = text(told.message).partition("\n")
         diff = near(diff_of_paths(scratch.git_dir, before, commit, paths))
         pull, author = pull_number(subject), told.author.name

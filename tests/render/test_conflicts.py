@@ -2,22 +2,28 @@
 
 from collections.abc import Sequence
 
-from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Sighting, Verdict
+from patchmgr.model.outcome import (
+    FileConflict,
+    PatchOutcome,
+    SeriesOutcome,
+    UpstreamCommit,
+    Verdict,
+)
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.conflicts import marked_text
-from patchmgr.render.rebase import patch_lines, sighting_text
+from patchmgr.render.rebase import commit_line, patch_lines
 from patchmgr.render.view import View
 from tests.tables import table
 
 MARKED = b"a\n<<<<<<< ours\nb\n||||||| base\nc\n=======\nd\n>>>>>>> theirs\r\n"
 
 
-def cause(digit: str, subject: str, pull: int | None, *paths: str) -> Sighting:
-    return Sighting(digit * 40, subject, pull, None, paths)
+def cause(digit: str, subject: str, pull: int | None, *paths: str) -> UpstreamCommit:
+    return UpstreamCommit(digit * 40, subject, pull, None, paths)
 
 
-def outcome(causes: Sequence[Sighting], conflict: FileConflict) -> PatchOutcome:
+def outcome(causes: Sequence[UpstreamCommit], conflict: FileConflict) -> PatchOutcome:
     author = Author("n", "e", "0 +0000")
     return PatchOutcome(
         "p.patch", "Do it", b"", author, Verdict.CONFLICT, cause=tuple(causes),
@@ -35,7 +41,9 @@ def outcome(causes: Sequence[Sighting], conflict: FileConflict) -> PatchOutcome:
         "strange": ((cause("1", "\x1b(#1) y", None, "f"),), r"v2 (111111111111 \u001b(#1) y)"),
     },
 )  # fmt: skip
-def test_a_marker_names_the_commit_it_shows(shown: tuple[Sighting | None, ...], label: str) -> None:
+def test_a_marker_names_the_commit_it_shows(
+    shown: tuple[UpstreamCommit | None, ...], label: str
+) -> None:
     conflict = FileConflict("1", "f", "new", "why", b"", b"", b"", MARKED, shown=shown)
     patch = outcome([cause("9", "the first to touch it", None, "f")], conflict)
     base, onto = Pin("v1", "b" * 40, "d" * 40), Pin("v2", "c" * 40, "d" * 40)
@@ -47,7 +55,7 @@ def test_a_marker_names_the_commit_it_shows(shown: tuple[Sighting | None, ...], 
 
 
 @table(
-    ("sighting", "text"),
+    ("one", "text"),
     {
         "pull": (cause("1", "Move it (#7)", 7), "#7 111111111111 Move it"),
         "space": (cause("1", "Move it (#7) ", 7), "#7 111111111111 Move it"),
@@ -57,8 +65,8 @@ def test_a_marker_names_the_commit_it_shows(shown: tuple[Sighting | None, ...], 
         "control": (cause("1", "\x1b", None), r"111111111111 \u001b"),
     },
 )
-def test_a_commit_is_named_by_its_pull_request_first(sighting: Sighting, text: str) -> None:
-    assert sighting_text(sighting) == text
+def test_a_commit_is_named_by_its_pull_request_first(one: UpstreamCommit, text: str) -> None:
+    assert commit_line(one) == text
     conflict = FileConflict("1", "f", "f", "why", b"", b"", b"", MARKED)
-    lines = list(patch_lines(outcome([sighting], conflict), View()))
+    lines = list(patch_lines(outcome([one], conflict), View()))
     assert lines[1].strip() == f"since {text}"

@@ -14,7 +14,7 @@ from patchmgr.model.outcome import (
     PatchOutcome,
     Reliability,
     SeriesOutcome,
-    Sighting,
+    UpstreamCommit,
     Verdict,
     Wording,
 )
@@ -87,8 +87,8 @@ def test_a_line_says_what_happened(patch: PatchOutcome, lines: list[str]) -> Non
     ],
 )
 def test_evidence_says_how_often_it_was_right(reliability: Reliability | None, told: str) -> None:
-    sighting = Sighting(LANDED, "Do it (#7)", 7, How.HISTORY, ("f.py",), reliability=reliability)
-    patch = replace(PATCH, evidence=(sighting,))
+    one = UpstreamCommit(LANDED, "Do it (#7)", 7, How.HISTORY, ("f.py",), reliability=reliability)
+    patch = replace(PATCH, evidence=(one,))
     _, line = patch_lines(patch, View())
     assert line.strip() == f"in #7 111111111111 Do it{told}"
     (value,) = to_builtins(patch_document(patch, None))["evidence"]

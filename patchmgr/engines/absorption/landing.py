@@ -29,7 +29,7 @@ from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.words import all_words
 from patchmgr.engines.series.follow_ups import is_same, names_of
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.distinctive import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_distinctive
 from patchmgr.model.outcome import How, Wording
 from patchmgr.model.ports import Step
 
@@ -59,7 +59,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, hunk: HunkId, landed: int, number: int) -> Sequence[Line]:
-    """Return a hunk's lines that commit `landed` introduced, with their fate at `number`."""
+    """Return the lines of a hunk that commit `landed` introduced, as they are after `number`."""
     pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
     return [now for then, now in pairs if then[1] is Fate.FOUND]
 
@@ -78,7 +78,7 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_of(lines: Sequence[Line]) -> Event:
-    """Return how much of what landed the target still has: all, a part, or nothing."""
+    """Return what became of landed lines, by their fate at the target: kept, changed or gone."""
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in lines):
         return Event.LANDED
     put_in = [fate for puts_in, fate in lines if puts_in] or [fate for _, fate in lines]
@@ -147,9 +147,9 @@ def _inner(
 
 
 def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
-    """Return the hunks of a landed patch that a proof says must be kept.
+    """Return the hunks of a landed patch that, by a proof, upstream did not land.
 
-    There are none if the other hunks are enough to tell that this commit landed the patch.
+    The set is empty if the other hunks show well enough that this commit landed the patch.
     """
     wrong = {hunk for hunk in sorted(hunks) if _is_refuted(series, hunk, landed)}
     patch = next(patch for patch, _ in hunks)
@@ -159,7 +159,7 @@ def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
 
 
 def _is_refuted(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a proof forbids dropping a hunk where upstream landed it."""
+    """Return whether a proof shows that commit `landed` did not bring a hunk to upstream."""
     number, file, count = series.steps[hunk][1], series.file(hunk), series.count(hunk, landed)
     # If a later patch undoes the hunk, its lines show nothing.
     if file is None or not count.total or series.is_state(file.path, landed, hunk[0]):
@@ -190,16 +190,16 @@ def _landings(series: Series) -> Landings:
         if not landed:
             continue
         counts, related = {p: series.count_patch(p, number) for p in every}, series.related
-        mute = {patch for patch in every if patch not in landed and not counts[patch].total}
+        replaced = {patch for patch in every if patch not in landed and not counts[patch].total}
         # A patch that reverts an earlier one looks landed even before that one lands.
-        known = landed | found.keys() | mute
+        known = landed | found.keys() | replaced
         landed = {
             patch
             for patch in landed
             if counts[patch].found >= counts[patch].replaced
             or all(one in known for one in related[patch] if one < patch)
         }
-        for patch in (*landed, *_along(mute, landed, related)):
+        for patch in (*landed, *_along(replaced, landed, related)):
             found.setdefault(patch, []).append(number)
     return found
 
@@ -221,18 +221,18 @@ def _has_landed(series: Series, patch: int, number: int) -> bool:
     return number in series.touching(patch) and is_enough(number) and not is_enough(number - 1)
 
 
-def _along(mute: Set[int], landed: Set[int], related: Sequence[Set[int]]) -> set[int]:
-    """Return those `mute` patches (which leave no trace upstream) that landed with others."""
+def _along(replaced: Set[int], landed: Set[int], related: Sequence[Set[int]]) -> set[int]:
+    """Return those patches in `replaced` (later patches replace all their lines) that landed."""
     while True:
-        others = [patch for patch in range(len(related)) if patch not in mute]
-        places = {patch: bisect_left(others, patch) for patch in mute}
+        others = [patch for patch in range(len(related)) if patch not in replaced]
+        places = {patch: bisect_left(others, patch) for patch in replaced}
         beside = {patch: {*others[max(at - 1, 0) : at + 1]} for patch, at in places.items()}
-        along = {p for p in mute if related[p] & landed or set() < beside[p] <= landed}
+        along = {p for p in replaced if related[p] & landed or set() < beside[p] <= landed}
         # R-fi-0.6.13:tip: a patch sets a version, later patches raise it, and none of them landed
         out = {patch for patch in along if not related[patch] <= along | landed}
         if not out:
             return along
-        mute = mute - out
+        replaced = replaced - out
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
@@ -298,7 +298,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 
 def _since(series: Series, patch: int) -> int | None:
-    """Return the number of the first commit with all that the target has of a patch, or None."""
+    """Return the number of the first commit with all hunks of a patch that the target has."""
 
     def are_there(number: int) -> bool:
         return all(series.count(hunk, number).is_all for hunk in come)
@@ -321,7 +321,7 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
         step, number = series.steps[hunk]
         lines = step.change.hunks[number].lines if step.change.hunks else ()
         sides = ((bare(x[1:]) for x in lines if x[:1] == kind) for kind in (b"+", b" "))
-        new, beside = (frozenset(filter(is_telling, side)) for side in sides)
+        new, beside = (frozenset(filter(is_distinctive, side)) for side in sides)
         is_asked = new and beside and series.count(hunk, landed).found
         if is_asked and (there := series.elsewhere(step.change.path, new, beside)):
             return there
@@ -343,9 +343,9 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a hunk only deletes, or nothing of it landed and it adds words of its own.
+    """Return whether nothing that a hunk adds landed, and it adds words that no landed hunk adds.
 
-    A landed hunk does not add these. Words in comments and long strings do not count, because a
+    A hunk that adds no code also counts. Words in comments and long strings are ignored, because a
     review may reword those before the patch lands (case S-fi-2777).
     """
 

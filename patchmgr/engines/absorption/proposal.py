@@ -16,7 +16,7 @@ from operator import itemgetter
 from msgspec import Struct
 
 from patchmgr.engines.absorption.thresholds import (
-    FEWEST_TELLING,
+    FEWEST_WEIGHT,
     LIKE_IN_CLEAN,
     LIKE_IN_CONFLICT,
     LONGEST_LINE,
@@ -52,7 +52,7 @@ class Wanted(Struct, frozen=True):
 
     words: tuple[str, ...]
     weights: dict[str, float]
-    telling: float
+    total: float
     lines: int
 
     def weight(self, words: Iterable[str]) -> float:
@@ -127,8 +127,8 @@ class Comparison:
         words = [word for run in runs for _, word in _put(run.removed, run.added, self.language)]
         counts = Counter(words)
         weights = {word: 1 / (1 + log2(1 + count(word))) / n for word, n in counts.items()}
-        telling = fsum(map(weights.__getitem__, words))
-        return Wanted(tuple(words), weights, telling, sum(len(run.added) for run in runs))
+        total = fsum(map(weights.__getitem__, words))
+        return Wanted(tuple(words), weights, total, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
         """Return upstream's changed ranges that are in the same symbols as the given changes."""
@@ -163,7 +163,7 @@ class Comparison:
 
         def fit(window: Sequence[Brought]) -> tuple[float, int, list[int]]:
             pairs = matched_lines(wanted.words, [word for _, word in window])
-            share = wanted.weight(wanted.words[at] for at, _ in pairs) / wanted.telling
+            share = wanted.weight(wanted.words[at] for at, _ in pairs) / wanted.total
             return share, -abs(window[0][0] - near), [window[at][0] for _, at in pairs]
 
         fits = (fit(there[n : bisect_left(there, end)]) for n, end in ends)
@@ -186,13 +186,13 @@ def find_resemblance(
     if not changed:
         return None
     wanted, least = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
-    is_short = wanted.telling < FEWEST_TELLING
+    is_short = wanted.total < FEWEST_WEIGHT
     if is_short and is_clean:
         return None
     fewest = 1 if is_short else least - 0.01  # a confidence is rounded
     there = {word for _, word in comparison.brought(changed)}
     # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
-    is_there = wanted.weight(filter(there.__contains__, wanted.words)) >= fewest * wanted.telling
+    is_there = wanted.weight(filter(there.__contains__, wanted.words)) >= fewest * wanted.total
     if not is_there:
         return None
     lines = comparison.brought(comparison.brought_to(runs, changed))
@@ -200,7 +200,7 @@ def find_resemblance(
         lines = comparison.called(lines)
         is_missing = Counter(wanted.words) - Counter(word for _, word in lines)
         wanted = comparison.wanted([Run(position, (), hunk.new())])
-        if is_missing or wanted.telling < FEWEST_TELLING:
+        if is_missing or wanted.total < FEWEST_WEIGHT:
             return None
     found = comparison.passage(hunk, wanted, lines, min(changed, key=runs[0].gap).new_start)
     return found if found is not None and found.confidence >= least else None

@@ -24,7 +24,7 @@ from patchmgr.engines.absorption.weave import (
 from patchmgr.engines.moved.files import versions_of
 from patchmgr.engines.series.fold import FileStep, left_path
 from patchmgr.engines.series.placement import PatchedFile
-from patchmgr.engines.text.distinctive import differing, is_telling, normal_lines
+from patchmgr.engines.text.distinctive import differing, is_distinctive, normal_lines
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import Entry, file_content
@@ -171,7 +171,7 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether a file after a commit is the same as after `patch` or a later patch.
+        """Return whether upstream's file after a commit is the series' file after `patch` or later.
 
         A file that is missing, or the same as in the base, does not count.
         """
@@ -226,7 +226,7 @@ class Series:
         return count_of(line for hunk in self.hunks[patch] for line in self.lines(hunk, number))
 
     def _lines_of(self, hunk: HunkId, number: int) -> Sequence[Line]:
-        """Return, for each distinctive line of a hunk, whether it is added, and its later fate.
+        """Return, for each distinctive line of a hunk, whether it is added, and its fate.
 
         The fate is that after commit `number`. A change without lines counts as one line, and so
         does a mode or path that upstream lacks.
@@ -238,9 +238,9 @@ class Series:
         return [*self.effect_at(path, number).lines.get(hunk, ()), *lacking]
 
     def _wanted(self, path: str) -> Mapping[LineChange, set[int]]:
-        """Map each distinctive line that patches add to or remove from a file to those patches."""
+        """Map each distinctive line that patches add or remove in a file to these patches."""
         found = defaultdict[LineChange, set[int]](set)
-        for (patch, hunk), changes in self.weave(path).telling.items():
+        for (patch, hunk), changes in self.weave(path).distinctive.items():
             for change in changes if hunk != CARRIED else ():
                 found[change.adds, change.node.key].add(patch)
         return found
@@ -253,7 +253,7 @@ class Series:
     def _sizes(self, path: str) -> Counter[int]:
         """Count the distinctive lines that each patch changes in a file."""
         lines = self.wanted(path).items()
-        return Counter(n for (_, line), owners in lines if is_telling(line) for n in owners)
+        return Counter(n for (_, line), owners in lines if is_distinctive(line) for n in owners)
 
     def _changed(self, before: Entry | None, after: Entry | None) -> Set[LineChange]:
         """Return the lines that a commit adds to a file, and those it removes.
@@ -265,7 +265,7 @@ class Series:
         return {(new[line] > old[line], line) for line, _ in old.items() ^ new.items() if line}
 
     def _news(self, number: int) -> Set[tuple[str, bool, bytes]]:
-        """Return the lines that a commit adds and removes: the distinctive ones, or else all."""
+        """Return the lines that a commit adds and removes: the distinctive ones, if it has any."""
         found = set[tuple[str, bool, bytes]]()
         for path in (path for path in self.paths if number in self.versions[path]):
             # Without lines that the file has elsewhere, a reversal is known (A-fi-1496).
@@ -273,7 +273,7 @@ class Series:
             other = [{*normal_lines(self.text(side) or b"")} for side in reversed(sides)]
             changes = self.changed(*sides)
             found |= {(path, adds, line) for adds, line in changes if line not in other[adds]}
-        return {change for change in found if is_telling(change[2])} or found
+        return {change for change in found if is_distinctive(change[2])} or found
 
     @cached_property
     def traffic(self) -> Traffic:

@@ -13,7 +13,7 @@ MOST_LEFT = 0.3  # share of the lines that a run deletes that may remain in a re
 # proposes 27 and 9, and 0.6 proposes 24 and 6.
 LIKE_IN_CONFLICT = 0.55  # share of the words of a hunk in conflict that upstream must have
 LIKE_IN_CLEAN = 0.7  # the same for a hunk that merges (12 and 0; with 0.6, 12 and 1)
-FEWEST_TELLING = 1.35  # weight of the words that a hunk must add; a name new to the file weighs 1
+FEWEST_WEIGHT = 1.35  # weight of the words that a hunk must add; a name new to the file weighs 1
 NEAR = 6  # lines; git shows changes this close together in one hunk
 
 # Limits on the work, which affect no code that people write.

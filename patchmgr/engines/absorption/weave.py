@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import aligned, matched_lines, matched_runs, runs_of
-from patchmgr.engines.text.distinctive import bare, is_telling, normal_lines
+from patchmgr.engines.text.distinctive import bare, is_distinctive, normal_lines
 from patchmgr.model.outcome import How
 from patchmgr.model.patch import Hunk
 
@@ -43,7 +43,7 @@ class Node(Struct):
 
 
 class Change(Struct, eq=False):
-    """A line that a hunk adds or removes: its node, the node's index, and the event's number."""
+    """A line that a hunk adds or removes; `at` is the node's index, `number` that of its event."""
 
     node: Node
     at: int
@@ -140,7 +140,7 @@ class Weave:
         return [Run(x[0].at, x[-1].at + 1, x, p) for x, p in zip(found, patches, strict=True)]
 
     @cached_property
-    def telling(self) -> Mapping[HunkId, Sequence[Change]]:
+    def distinctive(self) -> Mapping[HunkId, Sequence[Change]]:
         """The added and removed lines that show whether each hunk has landed."""
         sides = defaultdict[tuple[HunkId, bool], list[Change]](list)
         for change in self.changes:
@@ -148,12 +148,12 @@ class Weave:
                 sides[change.by, change.adds].append(change)
         found = defaultdict[HunkId, list[Change]](list)
         for (by, _), own in sides.items():
-            found[by] += [change for change in own if is_telling(change.node.key)] or own
+            found[by] += [change for change in own if is_distinctive(change.node.key)] or own
         return found
 
     @cached_property
     def undone(self) -> Mapping[HunkId, Set[int]]:
-        """For each hunk, the earlier patches whose changes of lines it undoes."""
+        """Map each hunk to the earlier patches whose changes of lines it undoes."""
         found = defaultdict[HunkId, set[int]](set)
         for node in self.nodes:
             for by, after in pairwise(node.events):
@@ -163,13 +163,13 @@ class Weave:
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
-        """The lines, with their indices, of the file after the whole series and of the base."""
+        """(Indices, lines) of the nodes in the file after the whole series, then in the base."""
         states = map(self.alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     @cached_property
     def words(self) -> Set[bytes]:
-        """The lines of all states of the file, without their white space."""
+        """The lines of the file in all states, without white space."""
         return {node.key for node in self.nodes}
 
 
@@ -256,7 +256,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
             if (change.by, lines[line].rstrip(b"\r\n")) in removed:
                 fates[change] = Fate.OPEN  # upstream has the line as it was before the hunk
     order = How.EXACT, How.WHITESPACE, How.SUPERSET
-    told = {by: [(c.adds, fates[c]) for c in some] for by, some in weave.telling.items()}
+    told = {by: [(c.adds, fates[c]) for c in some] for by, some in weave.distinctive.items()}
     return Effect(fates, told, places, {by: how for how in order for by in ways[how]})
 
 

@@ -28,12 +28,12 @@ from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place, split_lines
 from patchmgr.engines.structure.imports import has_imports_of
-from patchmgr.engines.text.distinctive import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_distinctive
 from patchmgr.engines.text.known_changes import changes_of, text_of
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.merge import Clean
-from patchmgr.model.outcome import FileConflict, How, Likely, Resemblance, Sighting, Verdict
+from patchmgr.model.outcome import FileConflict, How, Likely, Resemblance, UpstreamCommit, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import Entry, file_content
@@ -259,7 +259,7 @@ def explain(
 
 def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
     outcome = patch.outcome
-    evidence, cause, likely = list[Sighting](), list[Sighting](), list[Likely]()
+    evidence, cause, likely = list[UpstreamCommit](), list[UpstreamCommit](), list[Likely]()
     hunks = list(outcome.hunks)
     conflicts = {conflict.id: conflict for conflict in outcome.conflicts}
     first = 0
@@ -271,7 +271,7 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
             answer, hunk = result.answers[number], hunks[first + number]
             absorption = patch.absorption if answer[0] is Verdict.ABSORBED else None
             inner = absorption.inner if absorption and absorption.step == step else None
-            found = _sighting(step, answer, (hunk.new_path,), inner)
+            found = _explaining(step, answer, (hunk.new_path,), inner)
             if answer[0] is Verdict.ABSORBED:
                 evidence.append(found)
                 hunks[first + number] = replace(hunk, evidence=found.commit)
@@ -305,7 +305,7 @@ def _explained_conflict(
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
-        None if step is None else _sighting(step, CONFLICT, (conflict.new_path,))
+        None if step is None else _explaining(step, CONFLICT, (conflict.new_path,))
         for step in _writers(file, conflict)
     )
     known = {one.hunk for one in result.proposals}
@@ -326,11 +326,13 @@ def _explained_conflict(
     return conflict, likely
 
 
-def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tuple[Sighting, ...]:
+def _decided(
+    found: tuple[UpstreamCommit, ...], decision: Decision | None
+) -> tuple[UpstreamCommit, ...]:
     """Replace the pull request in the evidence with the one that a person named, if any."""
     if decision is None or decision.pull is None:
-        return sightings
-    return tuple(replace(sighting, pull=decision.pull) for sighting in sightings)
+        return found
+    return tuple(replace(one, pull=decision.pull) for one in found)
 
 
 def _likely(file: FileHistory) -> Iterator[Likely]:
@@ -452,24 +454,24 @@ def _has_effect(result: FileResult, number: int) -> Claim:
     )
 
 
-def _sighting(
+def _explaining(
     step: Step, answer: Answer, paths: tuple[str, ...], inner: Step | None = None
-) -> Sighting:
+) -> UpstreamCommit:
     """Return `step`, or the commit `inner` of the branch that it merged, as evidence or cause."""
     how, pull = answer[1] if answer[0] is Verdict.ABSORBED else None, pull_number(step.subject)
     if inner is not None:
         step, pull = inner, pull_number(inner.subject) or merged_pull(step.subject)
-    return Sighting(step.commit, step.subject, pull, how, paths, step.author)
+    return UpstreamCommit(step.commit, step.subject, pull, how, paths, step.author)
 
 
-def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
-    """Merge sightings with the same commit and kind of proof into one that has all their paths."""
-    joined: dict[tuple[str, object], Sighting] = {}
-    for sighting in sightings:
-        key = (sighting.commit, sighting.how)
+def _joined(found: Sequence[UpstreamCommit]) -> tuple[UpstreamCommit, ...]:
+    """Merge entries with the same commit and kind of proof into one that has all their paths."""
+    joined: dict[tuple[str, object], UpstreamCommit] = {}
+    for one in found:
+        key = (one.commit, one.how)
         before = joined.get(key)
-        paths = sighting.paths if before is None else before.paths + sighting.paths
-        joined[key] = replace(sighting, paths=tuple(dict.fromkeys(paths)))
+        paths = one.paths if before is None else before.paths + one.paths
+        joined[key] = replace(one, paths=tuple(dict.fromkeys(paths)))
     return tuple(joined.values())
 
 
@@ -494,7 +496,7 @@ def _parts(marked: bytes) -> Iterator[bytes]:
     for number, region in enumerate(found.regions):
         before += found.texts[number]
         part = region.region.ours
-        if any(is_telling(bare(line)) for line in split_lines(part)):
+        if any(is_distinctive(bare(line)) for line in split_lines(part)):
             yield part
         else:
             behind = split_lines(found.texts[number + 1])

@@ -16,7 +16,7 @@ from patchmgr.engines.rebase.ladder import CONFLICT
 from patchmgr.engines.rebase.work import FileResult, NewSide
 from patchmgr.engines.series.placement import occurrences, split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks, runs_of
-from patchmgr.engines.text.distinctive import is_telling, normal_lines
+from patchmgr.engines.text.distinctive import is_distinctive, normal_lines
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.decision import Decision, Finding, Passage
 from patchmgr.model.outcome import PatchOutcome
@@ -161,7 +161,7 @@ def passage_of_place(
     start = min((b.new_start for b in touched), default=at)
     end = max((b.new_end for b in touched), default=at)
     lines = ours[start:end]
-    if not any(is_telling(line) for line in normal_lines(b"".join(lines))):
+    if not any(is_distinctive(line) for line in normal_lines(b"".join(lines))):
         before = [line for line in ours[:start] if line.strip()]
         after = [line for line in ours[end:] if line.strip()]
         lines = [*before[-NEIGHBORS:], *lines, *after[:NEIGHBORS]]

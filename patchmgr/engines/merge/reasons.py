@@ -27,7 +27,7 @@ from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
 from patchmgr.engines.merge.verify import Surroundings, blocks_opened, closed_in, is_same_code
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.text.distinctive import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_distinctive
 
 BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
 _SIDES = frozenset({"ours", "theirs"})
@@ -141,7 +141,7 @@ def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:
             [*zip(sides, conflict.lines[1:], strict=True)]
         )
         for line in base - other
-        if _tells(line)
+        if _is_distinctive(line)
     )
 
 
@@ -153,7 +153,7 @@ def _is_left_alone(conflict: Conflict, _: Made) -> bool:
     """
     base, *sides = map(_counted, conflict.region.changed)
     there = conflict.lines[0]
-    moved = [line for line in base if _tells(line)]
+    moved = [line for line in base if _is_distinctive(line)]
     return bool(moved) and any(
         other > base
         and all(one[line] < base[line] and in_one[line] >= there[line] for line in moved)
@@ -246,7 +246,9 @@ def _is_left_behind(conflict: Conflict, _: Made) -> bool:
     base, *sides = conflict.region.changed
     is_layout = conflict.around.language is TEXT and conflict.subject.features["layout"] != "no"
     return not is_layout and any(
-        _tells(line) and one.get(said, line).rstrip() != line.rstrip() and said not in other
+        _is_distinctive(line)
+        and one.get(said, line).rstrip() != line.rstrip()
+        and said not in other
         for one, other in _ways([{line.strip(): line for line in side} for side in sides])
         for line in base
         if (said := line.strip())
@@ -447,7 +449,7 @@ def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
     """
     region = conflict.region
     shared = (*region.head, *region.tail) if conflict.around.language is TEXT else region.head
-    return made.rule in BY_LINES and any(map(_tells, shared))
+    return made.rule in BY_LINES and any(map(_is_distinctive, shared))
 
 
 def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
@@ -557,7 +559,7 @@ def _joins_lines(conflict: Conflict, made: Made) -> bool:
 
 
 def _joins_two(merged: set[str], *sides: set[str]) -> bool:
-    """Return whether a text consists of two others, which are on the sides."""
+    """Return whether an item of the merge, but of no side, is two items of the sides joined."""
     known = set[str]().union(*sides)
     said = {one for one in known if _WORD.search(one)}
     return any(
@@ -595,7 +597,7 @@ def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
     ours, theirs = (
         [x for x in side if x not in old and x.strip(" \t\n,") in there] for side in outside
     )
-    heads = [x for x in ours if x in theirs and _HEAD.match(x) and _tells(x)]
+    heads = [x for x in ours if x in theirs and _HEAD.match(x) and _is_distinctive(x)]
     return any(merged[head] > 1 for head in heads) or any(
         _is_nearly(a, b) for a in ours for b in theirs
     )
@@ -618,7 +620,7 @@ def _declared_again(text: str, _: Language) -> set[str]:
 
 
 def _ragged(text: str, _: Language) -> set[int]:
-    """Return the numbers of cells of the rows of tables in Markdown, if they differ."""
+    """Return the numbers of cells in the rows of Markdown tables, or none if all are equal."""
     cells = {line.count("|") for line in lines_of(text) if line.lstrip().startswith("|")}
     return cells if len(cells) > 1 else set()
 
@@ -719,9 +721,9 @@ def _adds(found_in: Callable[[str, Language], set[Any]]) -> _Reason:
     return is_new
 
 
-def _tells(line: str) -> bool:
+def _is_distinctive(line: str) -> bool:
     """Return whether a line is distinctive, so that its text is unlikely to occur by chance."""
-    return is_telling(bare(line.encode("utf-8", "surrogateescape")))
+    return is_distinctive(bare(line.encode("utf-8", "surrogateescape")))
 
 
 _CODE = "python c"

@@ -29,7 +29,7 @@ from patchmgr.engines.merge.languages import (
 from patchmgr.engines.merge.region import Piece, Region
 from patchmgr.engines.structure.guards_flow import facts_of, newly_dead
 from patchmgr.engines.structure.python_tree import compiles, parse_python
-from patchmgr.engines.text.distinctive import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_distinctive
 from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
@@ -327,7 +327,7 @@ def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
     once = (line for line, n in others[0].items() if n == others[1][line] == others[2][line] == 1)
     off = [(merged[line], bare(_bytes(line))) for line in once if merged[line] != 1]
     return any(
-        is_telling(line) and (n > 1 or line.rstrip(b",") not in bare(_bytes(text)))
+        is_distinctive(line) and (n > 1 or line.rstrip(b",") not in bare(_bytes(text)))
         for n, line in off
     )
 

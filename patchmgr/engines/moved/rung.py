@@ -83,7 +83,7 @@ def follow_hunks(
         reason = f"upstream moved these lines to {taken}, which the patch changes as well"
         return replace(collided, reason=reason, has_moved=True)
     if not found.parts:
-        return replace(collided, reason=_astray_reason(found), has_moved=_has_home(found))
+        return replace(collided, reason=_uncertain_reason(found), has_moved=_has_home(found))
     return _merged(found, sides, collided, home, side)
 
 
@@ -123,14 +123,14 @@ def _merged(
     for number in range(len(sides.hunks)):
         followed = CARRIED_MOVED if number in found.places else CONFLICT
         answers.setdefault(number, followed)
-    for number in found.astray:
+    for number in found.uncertain:
         answers[number] = CONFLICT
-    if len(collisions) > 1 or (found.astray and not collisions):
+    if len(collisions) > 1 or (found.uncertain and not collisions):
         return replace(collided, reason=_places_reason(found, home), has_moved=_has_home(found))
     ordered = tuple(answers[number] for number in range(len(sides.hunks)))
     collision = collisions[0] if collisions else None
-    if collision is not None and found.astray:
-        reason = f"{collision[2].reason}; {_astray_reason(found)}"
+    if collision is not None and found.uncertain:
+        reason = f"{collision[2].reason}; {_uncertain_reason(found)}"
         collision = (*collision[:2], replace(collision[2], reason=reason))
     return Followed(changes, ordered, found.places, collision)
 
@@ -158,11 +158,11 @@ def _worse(one: Answer | None, other: Answer) -> Answer:
 
 def _has_home(found: Relocation) -> bool:
     """Return whether a new position, certain or likely, is known for any of the hunks."""
-    return bool(found.places) or any(one.likely is not None for one in found.astray.values())
+    return bool(found.places) or any(one.likely is not None for one in found.uncertain.values())
 
 
-def _astray_reason(found: Relocation) -> str:
-    return "; ".join(dict.fromkeys(astray.reason for astray in found.astray.values()))
+def _uncertain_reason(found: Relocation) -> str:
+    return "; ".join(dict.fromkeys(uncertain.reason for uncertain in found.uncertain.values()))
 
 
 def _places_reason(found: Relocation, home: str) -> str:
@@ -172,7 +172,7 @@ def _places_reason(found: Relocation, home: str) -> str:
     moved = f"upstream moved these lines to {', '.join(paths)}" if paths else ""
     if not moved and places:
         moved = "upstream moved these lines within the file"
-    return "; ".join(reason for reason in (moved, _astray_reason(found)) if reason)
+    return "; ".join(reason for reason in (moved, _uncertain_reason(found)) if reason)
 
 
 class HunkPlace(Struct, frozen=True):
@@ -187,13 +187,13 @@ class Relocation(Struct, frozen=True):
 
     `parts` holds one merge for each file that gets hunks; these replace the merge of the whole
     file. No parts means that no hunk is known to have moved. `places` maps the number of each moved
-    hunk to the new position of the hunk. `astray` maps the number of each hunk without a certain
+    hunk to the new position of the hunk. `uncertain` maps the number of each hunk without a certain
     position to the reason; such hunks are merged in their own file if that still exists.
     """
 
     parts: tuple[FilePart, ...]
     places: Mapping[int, HunkPlace] = field(default_factory=dict)
-    astray: Mapping[int, Lost] = field(default_factory=dict)
+    uncertain: Mapping[int, Lost] = field(default_factory=dict)
 
 
 def relocate(
@@ -242,7 +242,7 @@ class _Work:
         self._imports: list[HunkRun] = []
         self._parts: list[FilePart] = []
         self._places: dict[int, HunkPlace] = {}
-        self._astray: dict[int, Lost] = {}
+        self._uncertain: dict[int, Lost] = {}
 
     def find(self, collided: Collection[int]) -> None:
         """Find where upstream moved the symbols that the hunks in conflict (`collided`) edit.
@@ -359,7 +359,7 @@ class _Work:
         return None if unit is None else self._moves[unit]
 
     def _lose(self, change: HunkRun, lost: Lost) -> None:
-        self._astray.setdefault(change.number, lost)
+        self._uncertain.setdefault(change.number, lost)
 
     def result(self) -> Relocation | None:
         for removal in self._removals():
@@ -368,7 +368,7 @@ class _Work:
         moves = {unit: self._moves[unit] for unit in self._units.values()}
         displaced = [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
         if not self._parts and not displaced:
-            return Relocation((), {}, self._astray) if self._astray else None
+            return Relocation((), {}, self._uncertain) if self._uncertain else None
         staying = [change for change in self._changes if not self._is_away(change)]
         staying = [change for change in staying if not self._has_followed(change, staying)]
         if self._own is not None and staying:
@@ -380,7 +380,7 @@ class _Work:
                 home = self._home_of(change)
                 if home is not None and home.path == part.path:
                     self._settle(change, home)
-        return Relocation(tuple(self._parts), self._places, self._astray)
+        return Relocation(tuple(self._parts), self._places, self._uncertain)
 
     def _is_own(self, path: str) -> bool:
         return self._own is not None and path == self._own.path

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from patchmgr.engines.moved.units import Outline, Unit
-from patchmgr.engines.text.distinctive import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_distinctive
 
 SAME_NAME = 0.5  # least share of the distinctive lines that a symbol of the same name must have
 OTHER_NAME = 0.8  # the same for a symbol of another name
@@ -112,7 +112,7 @@ class Search:
             file = self._outline(path)
             there = next((u for u in file.units if u.name == unit.name), None)
             if there is not None:
-                alike = likeness(self._base.telling(unit), file.telling(there))
+                alike = likeness(self._base.distinctive(unit), file.distinctive(there))
                 homes.append(Home(file, there, alike))
             if len(homes) > MOST_NAMED:
                 break
@@ -128,7 +128,7 @@ class Search:
         """Return whether some distinctive lines of a paragraph are still in the same file."""
         if unit.name is not None or self._own is None:
             return False
-        return bool(self._base.telling(unit) & self._own.telling(self._own.whole))
+        return bool(self._base.distinctive(unit) & self._own.distinctive(self._own.whole))
 
     def _in_own(self, unit: Unit) -> Iterator[Home]:
         """Yield the units of the same file that `unit` may have become, even under a new name."""
@@ -141,8 +141,8 @@ class Search:
 
     def _files(self, text: Sequence[bytes]) -> list[Outline]:
         """Return the files that have many lines of a unit, including lines that few files have."""
-        telling = {line.strip() for line in text if is_telling(bare(line))}
-        needles = sorted(telling, key=lambda line: (-len(line), line))[:NEEDLES]
+        distinctive = {line.strip() for line in text if is_distinctive(bare(line))}
+        needles = sorted(distinctive, key=lambda line: (-len(line), line))[:NEEDLES]
         found: dict[str, frozenset[bytes]] = {}
         for path in self._elsewhere.paths(self._base.language):
             content = None if self._is_own(path) else self._elsewhere.after(path)
@@ -179,20 +179,20 @@ class Search:
 def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) -> Iterator[Home]:
     """Yield every unit of a file that `unit` may have become, with the similarity of the two."""
     if unit.name is None:
-        if is_own or sum(base.telling(unit).values()) >= FEWEST_LINES:
+        if is_own or sum(base.distinctive(unit).values()) >= FEWEST_LINES:
             yield from _same_text(base, unit, file)
         return
-    wanted = base.telling(unit)
+    wanted = base.distinctive(unit)
     is_short = sum(wanted.values()) < FEWEST_LINES
-    is_likely = not is_short and likeness(wanted, file.telling(file.whole)) >= OTHER_NAME
+    is_likely = not is_short and likeness(wanted, file.distinctive(file.whole)) >= OTHER_NAME
     for there in file.units:
         if there.name is not None and there.leaf == unit.leaf:
-            alike = likeness(wanted, file.telling(there))
+            alike = likeness(wanted, file.distinctive(there))
             is_same = there.name == unit.name and _bare(file, there) == _bare(base, unit)
             if is_own or not is_short or is_same:
                 yield Home(file, there, alike)
         elif there.name is not None and is_likely:
-            alike = likeness(wanted, found := file.telling(there))
+            alike = likeness(wanted, found := file.distinctive(there))
             # A symbol with many more lines only contains the moved symbol.
             if alike >= OTHER_NAME and likeness(found, wanted) >= SAME_NAME:
                 yield Home(file, there, alike)
@@ -219,7 +219,7 @@ def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
 
 
 def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
-    """Return the only similar home, Lost if several are about equal, or None if none is."""
+    """Return the most similar home, Lost if several are about equal, None if none is similar."""
     by_name = [home for home in homes if home.unit.leaf == unit.leaf]
     by_name = [home for home in by_name if home.likeness >= SAME_NAME]
     others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]

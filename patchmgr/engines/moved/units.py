@@ -13,7 +13,7 @@ from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.distinctive import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_distinctive
 
 _MARK = re.compile(r"\.|::")
 _HASH_COMMENTS = frozenset({"Python"})
@@ -117,10 +117,10 @@ class Outline:
             found.setdefault(key, []).append(unit.start)
         return {key: starts[0] for key, starts in found.items() if len(starts) == 1}
 
-    def telling(self, unit: Unit) -> Counter[bytes]:
+    def distinctive(self, unit: Unit) -> Counter[bytes]:
         """Count how often each distinctive line of a unit occurs, without its white space."""
         if unit not in self._told:
-            self._told[unit] = Counter(filter(is_telling, map(bare, self.text_of(unit))))
+            self._told[unit] = Counter(filter(is_distinctive, map(bare, self.text_of(unit))))
         return self._told[unit]
 
     def _symbol_units(self) -> Iterator[Unit]:

@@ -20,7 +20,7 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.engines.text.marked import sides_of, split_marked
-from patchmgr.model.outcome import FileConflict, Sighting, Verdict
+from patchmgr.model.outcome import FileConflict, UpstreamCommit, Verdict
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Left(Struct, frozen=True):
     path: str
     theirs: Entry | None = None
     whole: frozenset[str] = frozenset()
-    causes: tuple[Sighting, ...] = ()
+    causes: tuple[UpstreamCommit, ...] = ()
 
 
 def leave(
@@ -166,7 +166,7 @@ def block_whole(left: Left, paths: Collection[str]) -> Left:
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict as it is after a later change to its file that it does not block."""
+    """Return a conflict updated for a later change to its file that it does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -272,7 +272,7 @@ def pass_on_causes(
     return tuple(found), tuple(replace(one, causes=causes.get(one.origin, ())) for one in left)
 
 
-def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[Sighting, ...]]]:
+def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[UpstreamCommit, ...]]]:
     """Yield each conflict of a patch with its causes.
 
     The causes of the conflict in a file are the commits that changed this file or, if no such

@@ -83,7 +83,7 @@ def _refusal(patch: Patch, state: State, states: StateFinder) -> str | None:
 
 
 def _told_of(patch: Patch, question: Question, state: State, states: StateFinder) -> str | None:
-    """Return what `predicates` says about the conditions of a patch. Errors name the patch."""
+    """Call a function of `predicates` on the conditions of a patch; name the patch in errors."""
     from patchmgr.engines.series import predicates  # most patches have no conditions
 
     conditions = _conditions(patch)
@@ -146,7 +146,7 @@ def _placed(item: Item, views: Views, old: Overlay, blobs: Blobs) -> Item:
     if needless is not None:
         return replace(item, refusal=needless)
     if missing is not None:
-        item = _woken(item, missing, views.base, old, blobs)
+        item = _for_target(item, missing, views.base, old, blobs)
     if conditions.ensures is None:
         return item
     return replace(item, promise=partial(_broken, patch, views))
@@ -156,7 +156,7 @@ def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
     return _told_of(patch, "broken_promise", replace(views.onto, tree=tree), views.states)
 
 
-def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
+def _for_target(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
     """Return a patch that only the target needs, with its change to each file.
 
     The patch is applied to the base or, if it does not apply there, to the file versions that its

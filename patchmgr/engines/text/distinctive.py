@@ -70,7 +70,7 @@ def bare(line: bytes) -> bytes:
     return line.translate(None, _SPACE + b"\n")
 
 
-def is_telling(line: bytes) -> bool:
+def is_distinctive(line: bytes) -> bool:
     """Return whether a line, given without white space, is distinctive. A lone brace is not."""
     if len(line) < _SHORTEST or line in _BARE:
         return False

@@ -16,7 +16,7 @@ from patchmgr.model.outcome import (
     Likely,
     PatchOutcome,
     Reliability,
-    Sighting,
+    UpstreamCommit,
     Verdict,
 )
 from patchmgr.model.patch import Author
@@ -47,13 +47,13 @@ def test_a_proposal_of_a_part_is_a_kind_apart(found: tuple[FileConflict, ...], k
 
 def test_evidence_and_proposals_have_figures_and_what_a_person_decided_has_none() -> None:
     hows = (How.HISTORY, How.DECIDED, None)
-    evidence = tuple(Sighting("1" * 40, "Do it", None, how, ("f",)) for how in hows)
+    evidence = tuple(UpstreamCommit("1" * 40, "Do it", None, how, ("f",)) for how in hows)
     outcome = PatchOutcome(
         "p", "Do p", b"", NOBODY, Verdict.PARTIAL,
         evidence=evidence, likely=(Likely("1" * 40, "Do it", None, 0.9, ("f",)),),
     )  # fmt: skip
     judged = with_reliability(Judged(outcome)).outcome
-    first, *others = (sighting.reliability for sighting in judged.evidence)
+    first, *others = (one.reliability for one in judged.evidence)
     assert first == measured()["history"]
     assert others == [None, None]
     assert judged.likely[0].reliability == measured().get(PROPOSAL, Reliability(PROPOSAL))

@@ -18,7 +18,7 @@ from patchmgr.engines.cause.commits import (
 )
 from patchmgr.engines.cause.pulls import merged_pull, pull_number
 from patchmgr.model.merge import Merge
-from patchmgr.model.outcome import How, PatchOutcome, Sighting
+from patchmgr.model.outcome import How, PatchOutcome, UpstreamCommit
 from patchmgr.model.patch import FilePatch
 from patchmgr.model.ports import Step
 from tests.engines.ports import PlainMerge
@@ -99,10 +99,10 @@ def _sighted(
     below = [patch_of(f"below {n}", change) for n, change in enumerate(before)]
     result = run.rebase(*below, patch_of("p", *changes), renames=renames)
     outcome = run.explained(result, story)[-1]
-    evidence = [sighting.subject for sighting in outcome.evidence]
+    evidence = [one.subject for one in outcome.evidence]
     ids = {hunk.evidence for hunk in outcome.hunks} - {None}
-    assert ids == {sighting.commit for sighting in outcome.evidence}
-    return outcome.verdict.value, evidence, [sighting.subject for sighting in outcome.cause]
+    assert ids == {one.commit for one in outcome.evidence}
+    return outcome.verdict.value, evidence, [one.subject for one in outcome.cause]
 
 
 @table(
@@ -267,7 +267,7 @@ def test_patches_below_are_thought_away(
     assert _sighted([change], story, {}, [below]) == (verdict, evidence, cause)
 
 
-def test_a_sighting_names_commit_pull_author_and_all_paths() -> None:
+def test_an_upstream_commit_names_commit_pull_author_and_all_paths() -> None:
     base: Files = {"f": BASE, "x": ONE, "y": ONE}
     onto: Files = {"f": BOTH, "x": TWO, "y": NEW}
     run = Run(base, onto)
@@ -277,8 +277,10 @@ def test_a_sighting_names_commit_pull_author_and_all_paths() -> None:
     outcome = run.explained(run.rebase(patch), [("All at once (#7)", onto)])[0]
     subject = "All at once (#7)"
     commit = f"commit {subject}"
-    assert outcome.evidence == (Sighting(commit, subject, 7, How.EXACT, ("f", "x"), "A. Author"),)
-    assert outcome.cause == (Sighting(commit, subject, 7, None, ("y",), "A. Author"),)
+    assert outcome.evidence == (
+        UpstreamCommit(commit, subject, 7, How.EXACT, ("f", "x"), "A. Author"),
+    )
+    assert outcome.cause == (UpstreamCommit(commit, subject, 7, None, ("y",), "A. Author"),)
     assert [hunk.evidence for hunk in outcome.hunks] == [commit] * 3 + [None]
 
 
@@ -320,7 +322,9 @@ def test_the_commit_inside_of_a_merge_is_named_with_the_pull_request_of_the_merg
     known = Absorption(frozenset({0}), merge, Event.EVOLVED, is_whole=True, inner=inner)
     result = run.rebase(patch_of("p", EDIT), known={"p": known})
     (outcome,) = run.explained(result, [("1", {"f": OTHER})])
-    assert outcome.evidence == (Sighting("2" * 40, "Land it", 7, How.HISTORY, ("f",), "A. Author"),)
+    assert outcome.evidence == (
+        UpstreamCommit("2" * 40, "Land it", 7, How.HISTORY, ("f",), "A. Author"),
+    )
     assert outcome.hunks[0].evidence == "2" * 40
     assert outcome.history[0] == ("1" * 40, "landed")
 
@@ -345,7 +349,7 @@ def test_what_a_person_solved_is_explained_where_upstream_disturbed_it(content: 
     result = run.rebase(patch_of("p", EDIT), solved={("p", "f"): content})
     outcome = run.explained(result, [("1", {"f": LATE}), ("2", {"f": OTHER})])[0]
     assert outcome.evidence == ()
-    assert [sighting.subject for sighting in outcome.cause] == (["2"] if content == NEW else [])
+    assert [one.subject for one in outcome.cause] == (["2"] if content == NEW else [])
 
 
 def test_a_patch_on_a_solved_creation_is_explained_by_the_file_upstream() -> None:
@@ -354,7 +358,7 @@ def test_a_patch_on_a_solved_creation_is_explained_by_the_file_upstream() -> Non
     result = run.rebase(*patches, solved={("p1", "n"): text("a z c d e f g h i j k l")})
     assert result.verdicts == ["modified", "conflict"]
     outcomes = run.explained(result, [("1", {"n": BASE}), ("2", {"n": OTHER})])
-    assert [sighting.subject for sighting in outcomes[1].cause] == ["2"]
+    assert [one.subject for one in outcomes[1].cause] == ["2"]
 
 
 def test_a_blocked_patch_is_left_as_it_is() -> None:
@@ -362,7 +366,7 @@ def test_a_blocked_patch_is_left_as_it_is() -> None:
     blocked = patch_of("p2", edited("f", EARLY, BASE), edited("x", ONE, TWO))
     result = run.rebase(patch_of("p1", EDIT), blocked)
     explained = run.explained(result, [("1", {"f": OTHER, "x": TWO})])
-    assert [sighting.subject for sighting in explained[0].cause] == ["1"]
+    assert [one.subject for one in explained[0].cause] == ["1"]
     assert explained[1] == result.outcomes[1]
 
 
@@ -387,7 +391,7 @@ def test_what_explains_is_always_one_of_the_commits(
     result = run.rebase(patch_of("p", change), renames=moves)
     (outcome,) = run.explained(result, story)
     known = {subject for subject, _ in story}
-    assert {sighting.subject for sighting in (*outcome.evidence, *outcome.cause)} <= known
+    assert {one.subject for one in (*outcome.evidence, *outcome.cause)} <= known
     if outcome.verdict.value == "unchanged":
         assert outcome.evidence == outcome.cause == ()
     if outcome.evidence:
@@ -498,7 +502,7 @@ def test_merges_of_one_round_are_one_call(count: int, breaks: int) -> None:
     start = {"f": entry_of(run.blobs, base)}
     told = Told(run.blobs, story)
     (judged,) = explain(result.judged, told, start, blobs=run.blobs, text=merge)
-    assert [sighting.subject for sighting in judged.outcome.cause] == [str(breaks)]
+    assert [one.subject for one in judged.outcome.cause] == [str(breaks)]
     asked = [calls for calls in merge.calls if calls]
     rounds = 1 if count < PROBES else 2
     assert len(asked) <= 2 * rounds + 1
@@ -544,7 +548,7 @@ def _explained(story: list[bytes | None]) -> PatchOutcome:
 )
 def test_a_conflict_names_its_step(story: list[bytes | None], cause: int, shown: int) -> None:
     told = _explained(story)
-    assert [sighting.pull for sighting in told.cause] == [cause]
+    assert [one.pull for one in told.cause] == [cause]
     (conflict,) = told.conflicts
     assert [None if one is None else one.pull for one in conflict.shown] == [shown]
 

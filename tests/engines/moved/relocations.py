@@ -46,9 +46,9 @@ class Played:
         return [f"{places[n].path} {places[n].symbol or ''}".strip() for n in sorted(places)]
 
     def reasons(self) -> list[str]:
-        """Return why hunks went astray, with the likely home behind an arrow."""
-        astray = {} if self.relocation is None else self.relocation.astray
-        found = [astray[n] for n in sorted(astray)]
+        """Return why hunks have no certain position, with the likely home behind an arrow."""
+        uncertain = {} if self.relocation is None else self.relocation.uncertain
+        found = [uncertain[n] for n in sorted(uncertain)]
         return [a.reason + (f" -> {a.likely.path}" if a.likely else "") for a in found]
 
 
