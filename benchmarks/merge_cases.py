@@ -19,7 +19,6 @@ from random import Random
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.scratch_repository import Scratch
 
@@ -233,9 +232,9 @@ def _read(
 def relabelled(marked: bytes, merge: MergeCommit) -> bytes:
     """Return git's marked text with the labels that a text merge of the program has."""
     for sign, name, label in (
-        (b"<", merge.ours.encode() + rb"(?::[^\r\n]*)?", MARKER_OURS),
-        (rb"\|", rb"[^\r\n]*", MARKER_BASE),
-        (b">", merge.theirs.encode() + rb"(?::[^\r\n]*)?", MARKER_THEIRS),
+        (b"<", merge.ours.encode() + rb"(?::[^\r\n]*)?", b"ours"),
+        (rb"\|", rb"[^\r\n]*", b"base"),
+        (b">", merge.theirs.encode() + rb"(?::[^\r\n]*)?", b"theirs"),
     ):
         pattern = rb"^(" + sign + rb"{7}) " + name + rb"(?=\r?$)"
         marked = re.sub(pattern, rb"\1 " + label, marked, flags=re.MULTILINE)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-MARKER_BASE = b"base"
-MARKER_OURS = b"ours"
-MARKER_THEIRS = b"theirs"
-
 
 class Clean(Struct, frozen=True):
     """A merge without conflict."""

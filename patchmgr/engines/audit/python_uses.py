@@ -15,6 +15,7 @@ from patchmgr.engines.structure.python_tree import (
     Definition,
     Function,
     children,
+    elements,
     first_line,
     last_name,
     parameters,
@@ -211,11 +212,6 @@ def _is_fallback(node: ast.Try) -> bool:
         or not _MISSING.isdisjoint(last_name(kind) for kind in elements(handler.type))
         for handler in node.handlers
     )
-
-
-def elements(node: ast.expr) -> list[ast.expr]:
-    """Return the elements of a tuple expression, or any other expression as the only element."""
-    return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
 def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:

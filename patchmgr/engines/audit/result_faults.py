@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from patchmgr.engines.audit.python_modules import Module, decorators, members_of
 from patchmgr.engines.audit.python_names import Entity, PythonState, Reader
-from patchmgr.engines.audit.python_uses import Fault, PairedUse, Use, elements
+from patchmgr.engines.audit.python_uses import Fault, PairedUse, Use
 from patchmgr.engines.structure.python_tree import (
     Assigned,
     Function,
     children,
+    elements,
     is_named,
     is_text,
     last_name,

@@ -21,7 +21,7 @@ from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.structure.guards import suspect
-from patchmgr.engines.structure.python_tree import compiles, parse_anew
+from patchmgr.engines.structure.python_tree import compiles, elements, parse_anew
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.engines.text.marked import split_marked
@@ -94,11 +94,7 @@ def _simplify(tree: ast.AST) -> None:
             if isinstance(value, str):
                 node.value = ast.Constant(" ".join(_DOCSTRING_WORD.findall(value)))
         elif isinstance(node, ast.Delete):
-            node.targets = [target for each in node.targets for target in _targets(each)]
-
-
-def _targets(target: ast.expr) -> list[ast.expr]:
-    return target.elts if isinstance(target, ast.Tuple) else [target]
+            node.targets = [target for each in node.targets for target in elements(each)]
 
 
 def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:

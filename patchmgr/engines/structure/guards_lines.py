@@ -64,7 +64,7 @@ def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []
     for who, gone, new in (("upstream", upstream, fork), ("the patch", fork, upstream)):
-        doubtful = [n for n, count in new.items() if count > 0 > gone[n] and _is_telling(n)]
+        doubtful = [n for n, count in new.items() if count > 0 > gone[n] and _is_distinctive(n)]
         if not doubtful:
             continue
         base = Counter(line.strip() for line in texts.base.split("\n"))
@@ -74,7 +74,7 @@ def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _is_telling(line: str) -> bool:
+def _is_distinctive(line: str) -> bool:
     return len(line) >= SHORTEST and len(_WORD.findall(line)) >= FEWEST_WORDS
 
 

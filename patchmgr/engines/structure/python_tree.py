@@ -121,6 +121,11 @@ def last_name(node: ast.AST) -> str:
     return ast.unparse(node).rpartition(".")[2]
 
 
+def elements(node: ast.expr) -> list[ast.expr]:
+    """Return the elements of a tuple expression, or any other expression as the only element."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
 def is_text(node: ast.AST | None) -> bool:
     """Return whether an expression is a string literal."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
