@@ -1,4 +1,4 @@
-"""`--help`: commands in groups, a line each at 80 columns; wrong words point to the right page."""
+"""`--help` and topic pages: commands in groups; wrong words point to the right page."""
 
 import os
 import shlex
@@ -10,6 +10,8 @@ import typer.main
 
 from patchmgr import cli
 from patchmgr.cli.helping import GROUPS
+from patchmgr.commands.help import parse_topic
+from patchmgr.model.manual import BlockKind, PageBlock
 from tests.commands.conftest import Run, invoke
 from tests.tables import table
 
@@ -66,3 +68,39 @@ def test_a_wrong_word_points_to_the_help_of_its_command(
     message, *hints = answer.err.splitlines()
     assert near in message
     assert hints[-1] == f"  hint: {page} --help"
+
+
+PAGE = """\
+# some-topic: what it is about
+
+Text of
+two lines.
+
+- one
+  goes on
+- two
+
+    code `as` is
+      indented
+
+Last.
+"""
+
+
+def test_a_page_is_read() -> None:
+    topic = parse_topic(PAGE)
+    assert (topic.name, topic.about) == ("some-topic", "what it is about")
+    assert topic.text == PAGE.partition("\n\n")[2]
+    assert list(topic.blocks) == [
+        PageBlock(BlockKind.TEXT, "Text of two lines."),
+        PageBlock(BlockKind.ITEM, "one goes on"),
+        PageBlock(BlockKind.ITEM, "two"),
+        PageBlock(BlockKind.CODE, "code `as` is\n  indented"),
+        PageBlock(BlockKind.TEXT, "Last."),
+    ]
+
+
+@table("text", ["", "some: text\n", "# Some: text\n", "# a b: c\n", "# a:b\n"])
+def test_a_page_without_a_title_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match="the title"):
+        parse_topic(text)

@@ -1,7 +1,10 @@
-"""`files` and `changes`: what patches and edits do to the files of a checkout."""
+"""`files` and `changes`, and the patches around one: what patches and edits do to a checkout."""
+
+from pathlib import Path
 
 import pytest
 
+from patchmgr.commands.applied import Listing, Mark, Row, neighbor
 from tests.commands.desks import Hands, hands, made
 from tests.commands.scenes import Stage, text
 from tests.commands.test_refreshing import diff_of
@@ -75,3 +78,23 @@ def test_without_a_pushed_patch_one_is_to_be_named(stage: Stage) -> None:
     empty = hands(stage, name="w")
     assert "no patch of w is pushed; name a patch" in empty.run("files", code=1).err
     assert empty.run("changes").out == ""
+
+
+SERIES = Listing(
+    "s",
+    Path("checkout"),
+    tuple(
+        Row(name, number, mark, "", (), "no +x" if mark is Mark.HIDDEN else None)
+        for number, (name, mark) in enumerate(
+            [("a", Mark.TOP), ("b", Mark.HIDDEN), ("c", Mark.UNPUSHED), ("d", Mark.UNPUSHED)], 1
+        )
+    ),
+)
+
+
+@table(
+    "given, step, expected",
+    [(None, 1, "c"), ("a", 1, "c"), ("c", -1, "a"), ("b", 1, "c"), ("b", -1, "a"), ("c", 1, "d")],
+)
+def test_the_patch_before_or_after_is_shown(given: str | None, step: int, expected: str) -> None:
+    assert neighbor(SERIES, given, step=step) == expected

@@ -1,5 +1,6 @@
-"""`conflicts propose`, and `conflicts accept ID proposed`: what passes, and who said so."""
+"""`conflicts propose`, and what a program of `rebase --resolver` is given and may propose."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,8 @@ import pytest
 
 from tests.commands.classes import WITHOUT_TEXT, leave
 from tests.commands.conftest import Scene
-from tests.commands.test_rebase import clash, verdicts
+from tests.commands.scenes import picture
+from tests.commands.test_rebase import clash, fork, verdicts
 
 BASE = (
     "import os\n\n\ndef used(x):\n    y = first(x)\n    return y\n\n\ndef first(x):\n    return x\n"
@@ -110,3 +112,52 @@ def test_a_command_that_was_asked_for_is_run_on_the_solution(scene: Scene) -> No
     assert propose(scene, name, BOTH)["passed"]
     made = propose(scene, name, BOTH, "--run", code=4)
     assert [one["check"] for one in made["failures"]] == ["run"]
+
+
+ANSWERS = {
+    "never": ("sleep 600", "resolver-timeout"),
+    "endless": ("yes", "resolver-too-large"),
+    "a failure": ("echo '{\"candidate\": 1}'; exit 3", "resolver-failed"),
+    "no JSON": ("echo done", "resolver-answer"),
+    "nothing": ("true", "resolver-answer"),
+    "two answers": ('echo \'{"candidate": 1, "delete": true}\'', "resolver-answer"),
+    "other files": ('echo \'{"content": "x", "files": {"b.py": "x"}}\'', "resolver-answer"),
+    "no such candidate": ("echo '{\"candidate\": 99}'", "resolver-answer"),
+    "a side": ('echo \'{"content": "    y = first(x, mine=True)\\\\n"}\'', None),
+    "to delete": ("echo '{\"delete\": true}'", None),
+}
+
+
+def rebase(scene: Scene, command: str, *options: str, code: int = 0) -> Any:
+    patience = "1" if command.startswith("sleep") else "60"
+    return scene.rebase(*options, "--resolver", command, "--resolver-timeout", patience, code=code)
+
+
+def test_a_program_gets_the_work_order_alone_and_what_passes_is_taken(scene: Scene) -> None:
+    fork(scene, {"a.py": THEIRS}, on={"a.py": BASE}, then={"a.py": OURS})
+    seen = scene.root.parent / "seen"
+    command = f"cat > {seen}; env > {seen}.env; pwd > {seen}.pwd; echo '{{\"candidate\": 1}}'"
+    document = rebase(scene, command, "s", "--onto", "upstream/main")
+    (asked,) = document["resolver"]
+    assert (asked["taken"], asked["failures"], asked["error"]) == (True, [], None)
+    given = json.loads(seen.read_text())["work_order"]
+    assert (given["id"], given["path"], given["cut"]) == (asked["id"], "a.py", [])
+    names = {line.partition("=")[0] for line in (seen.parent / "seen.env").read_text().split("\n")}
+    assert names <= {"PATH", "HOME", "TMPDIR", "LANG", "PWD", "OLDPWD", "SHLVL", "_", ""}
+    assert not (seen.parent / "seen.pwd").read_text().startswith(str(scene.root))
+    meta = (scene.root / "conflicts" / asked["id"] / "meta.toml").read_text()
+    assert 'proposed_by = "cat"\n' in meta
+    scene.call("branch", "s", "--repo", scene.upstream.root, "--name", "made")
+    assert scene.upstream.git("show", "made:a.py") + "\n" == BOTH
+
+
+def test_nothing_else_is_taken_and_what_went_wrong_has_a_name(scene: Scene) -> None:
+    name = collide(scene)
+    before = picture(scene.root)
+    for label, (command, error) in ANSWERS.items():
+        document = rebase(scene, command, "--continue", code=3)
+        (asked,) = document["resolver"]
+        assert (asked["id"], asked["taken"], asked["error"]) == (name, False, error), label
+        assert bool(asked["failures"]) is (error is None), label
+        assert document["series"][0]["patches"][0]["verdict"] == "conflict"
+        assert picture(scene.root) == before
