@@ -182,27 +182,24 @@ def test_an_edit_of_a_package_that_was_installed_again_does_not_reverse_the_seri
     assert house.read("demo/a.py") == text(l30="ours\n") + "mine\n"
 
 
-def test_an_edit_of_the_only_line_that_was_patched_is_refused_after_a_reinstall(
-    house: House,
+@pytest.mark.parametrize(
+    ("path", "content", "refused", "taken"),
+    [
+        ("demo/gone.py", "ours\n", "gone\nmine\n", "other\n"),
+        ("demo/b.py", None, text(l20="mine\n"), "mine\n"),
+    ],
+    ids=["of-the-only-patched-line", "of-a-file-that-the-series-deletes"],
+)
+def test_an_edit_is_refused_after_a_reinstall(
+    house: House, path: str, content: str | None, refused: str, taken: str
 ) -> None:
-    house.series({"demo/gone.py": "ours\n"})
+    house.series({path: content})
     house.run("apply")
-    (house.site / "demo/gone.py").write_text("gone\nmine\n")
+    (house.site / path).write_text(refused)
     assert "does not have the changes of s" in imported(house, code=2)
-    (house.site / "demo/gone.py").write_text("other\n")
-    imported(house)  # an edit of the patched line
-
-
-def test_an_edit_of_a_file_that_the_series_deletes_is_refused_after_a_reinstall(
-    house: House,
-) -> None:
-    house.series({"demo/b.py": None})
-    house.run("apply")
-    (house.site / "demo/b.py").write_text(text(l20="mine\n"))
-    assert "does not have the changes of s" in imported(house, code=2)
-    (house.site / "demo/b.py").write_text("mine\n")
+    (house.site / path).write_text(taken)
     imported(house)
-    assert "+mine" in patch(house)
+    assert f"+{taken}" in patch(house)
 
 
 def test_a_part_of_the_series_is_taken_back_by_an_edit(house: House) -> None:

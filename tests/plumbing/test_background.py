@@ -25,26 +25,29 @@ sys.exit(sys.stdin.readline() and 3)
 """
 
 
-def test_a_value_is_found_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+def only_in(parent: int, value: int) -> int:
+    if os.getpid() != parent:
+        raise MemoryError
+    return value
+
+
+def test_a_value_is_found_in_a_fork() -> None:
     found = Beside(os.getpid)()
     assert (found != os.getpid()) == (threading.active_count() == 1)
 
 
-def test_what_fails_in_a_fork_is_found_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    parent = os.getpid()
-
-    def only_here() -> str:
-        if os.getpid() != parent:
-            raise MemoryError
-        return "here"
-
-    assert Beside(only_here)() == "here"
+def test_what_fails_in_a_fork_or_another_process_is_found_here() -> None:
+    here = partial(only_in, os.getpid())
+    assert Beside(partial(here, 7))() == 7
+    assert in_processes([partial(here, number) for number in range(3)])() == [0, 1, 2]
 
 
-def test_what_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+def test_what_nobody_waits_for_is_ended() -> None:
     start = time.monotonic()
     with Beside(partial(time.sleep, 60)):
         pass
@@ -73,10 +76,7 @@ def test_one_core_or_a_thread_under_way_takes_no_fork(monkeypatch: pytest.Monkey
     thread.join()
 
 
-def test_a_fork_reads_objects_by_a_git_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+def test_a_fork_reads_objects_by_a_git_of_its_own(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", "--bare", tmp_path], check=True)
     with ObjectReader(tmp_path) as reader:
         assert reader.find("0" * 40) is None  # git runs
@@ -105,18 +105,6 @@ def test_two_processes_share_tasks_and_each_value_stands_at_its_place() -> None:
     values = in_processes(tasks)()
     assert [number for number, _ in values] == [*range(20)]
     assert len({process for _, process in values}) <= 2
-
-
-def test_what_the_other_process_lost_is_computed_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    parent = os.getpid()
-
-    def only_here(number: int) -> int:
-        if os.getpid() != parent:
-            raise MemoryError
-        return number
-
-    assert in_processes([partial(only_here, number) for number in range(3)])() == [0, 1, 2]
 
 
 def _waited(number: int) -> tuple[int, int]:

@@ -101,17 +101,13 @@ def test_where_upstream_did_not_do_it_the_patch_is_carried(onto: Files) -> None:
     assert rebased(onto).verdicts == ["unchanged"]
 
 
-def test_a_collision_shows_what_is_alike_and_proposes_it() -> None:
-    conflict = conflict_of(rebased({"f.py": source(l4=ALIKE)}))
-    assert conflict.reason == "upstream changed the same lines"
-    assert conflict.proposal == "absorbed"
-    assert [both.upstream.decode() for both in conflict.resemblances] == [ALIKE]
-
-
-def test_a_collision_with_something_else_proposes_nothing() -> None:
-    conflict = conflict_of(rebased({"f.py": source(l4=OTHER)}))
-    assert conflict.proposal is None
-    assert conflict.resemblances == ()
+@table(("text", "proposal", "alike"), [(ALIKE, "absorbed", [ALIKE]), (OTHER, None, [])])
+def test_a_collision_proposes_what_is_alike(
+    text: str, proposal: str | None, alike: list[str]
+) -> None:
+    conflict = conflict_of(rebased({"f.py": source(l4=text)}))
+    assert (conflict.reason, conflict.proposal) == ("upstream changed the same lines", proposal)
+    assert [both.upstream.decode() for both in conflict.resemblances] == alike
 
 
 def test_a_proposal_speaks_for_all_hunks_in_conflict() -> None:
@@ -151,16 +147,12 @@ def test_what_is_left_of_a_partly_absorbed_patch_is_looked_at() -> None:
     assert [one.hunk for one in file_of(result).proposals] == [1]
 
 
-def test_links_are_not_looked_into() -> None:
+def test_links_and_files_that_go_are_not_looked_into() -> None:
     base: Files = {"f.py": link(b"a")}
     patch = difference("p", base, {"f.py": link(b"b")})
     result = rebased({"f.py": link(b"c")}, patch, base=base)
     assert conflict_of(result).reason == "upstream changed the same link"
-
-
-def test_a_file_that_goes_is_not_looked_into() -> None:
-    patch = difference("p", BASE, {})
-    assert rebased(BASE, patch).verdicts == ["unchanged"]
+    assert rebased(BASE, difference("p", BASE, {})).verdicts == ["unchanged"]
 
 
 def test_binaries_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,31 +101,28 @@ def test_only_files_in_conflict_are_in_a_finding() -> None:
     assert found({"f.py": source(), "g.py": source()}, patch, base=base) is None
 
 
-@table("place", ["l4", "l8"], ids=["collides", "merges"])
-def test_an_absorbed_patch_is_dropped(place: str) -> None:
-    onto = {"f.py": source(**{place: ALIKE})}
-    result = again(onto, decided(found(onto)))
-    assert result.verdicts == ["absorbed"]
-    assert result.answers() == ["absorbed decided"]
-    assert result.files == onto
-    assert result.outcomes[0].reason == "a person decided: absorbed"
-
-
 @table(
-    ("place", "verdict"),
+    ("place", "ruling", "by", "verdict"),
     {
-        "collides": ("l4", "conflict"),
-        "merges": ("l8", "unchanged"),
+        "absorbed-where-it-collides": ("l4", Ruling.ABSORBED, "", "absorbed"),
+        "absorbed-where-it-merges": ("l8", Ruling.ABSORBED, "", "absorbed"),
+        "needed-where-it-collides": ("l4", Ruling.NEEDED, "me", "conflict"),
+        "needed-where-it-merges": ("l8", Ruling.NEEDED, "me", "unchanged"),
     },
 )
-def test_a_needed_patch_is_carried_without_an_alarm(place: str, verdict: str) -> None:
+def test_an_absorbed_patch_is_dropped_and_a_needed_one_is_carried_without_an_alarm(
+    place: str, ruling: Ruling, by: str, verdict: str
+) -> None:
     onto = {"f.py": source(**{place: ALIKE})}
-    result = again(onto, decided(found(onto), Ruling.NEEDED, by="me"))
+    result = again(onto, decided(found(onto), ruling, by=by))
     assert result.verdicts == [verdict]
     assert [conflict.proposal for conflict in result.outcomes[0].conflicts] == [None] * (
         verdict == "conflict"
     )
-    assert result.outcomes[0].reason == "a person decided: needed by me"
+    told = f"a person decided: {ruling.value}" + (f" by {by}" if by else "")
+    assert result.outcomes[0].reason == told
+    if ruling is Ruling.ABSORBED:
+        assert (result.answers(), result.files) == (["absorbed decided"], onto)
 
 
 @table(

@@ -87,10 +87,22 @@ PATCHED = "a\nb\nc\nd\ne\nf\nG\ng2\nh\n"
 BOTH = "a\nB\nc\nd\ne\nf\nG\ng2\nh\n"
 
 
-def test_a_text_merge_balances() -> None:
-    found = ledger([patch(BASE, PATCHED)], BASE, OURS, BOTH)
-    assert (found.added, found.removed) == (Sums(carried=2), Sums(carried=1))
+BESIDE = "x\n1\n2\n3\n4\nend\n", "1\n2\n3\nx\n4\nend\n", "x\n1\n2\n3\nx\n4\nEND\n"
+SUMS = {
+    "a text merge": (BASE, OURS, PATCHED, BOTH, Sums(carried=2), Sums(carried=1)),
+    "what both changed alike is upstream's": (BASE, OURS, BOTH, BOTH, Sums(2, 1), Sums(1, 1)),
+    "both add a line, upstream removes its like": (
+        *BESIDE, "1\n2\n3\nx\n4\nEND\n", Sums(1, 1), Sums(carried=1)),
+}  # fmt: skip
+
+
+@table(("base", "ours", "theirs", "result", "added", "removed"), SUMS)
+def test_a_right_merge_balances(
+    base: str, ours: str, theirs: str, result: str, added: Sums, removed: Sums
+) -> None:
+    found = ledger([patch(base, theirs)], base, ours, result)
     assert found.is_balanced
+    assert (found.added, found.removed) == (added, removed)
 
 
 WRONG = {
@@ -121,18 +133,6 @@ def test_an_empty_file_that_upstream_took_goes_with_a_later_patch() -> None:
     patches = [patch(None, "", UPSTREAM), patch("", None)]
     assert ledger(patches, None, "", None).is_balanced
     assert "an empty file" in told(ledger(patches[1:], "", "", ""))[0]
-
-
-def test_what_both_sides_changed_alike_is_upstreams() -> None:
-    found = ledger([patch(BASE, BOTH)], BASE, OURS, BOTH)
-    assert (found.added, found.removed) == (Sums(2, 1), Sums(1, 1))
-    assert found.is_balanced
-
-
-def test_both_add_one_line_and_upstream_removes_another_one_like_it() -> None:
-    base = "x\n1\n2\n3\n4\nend\n"
-    ours, theirs, result = "1\n2\n3\nx\n4\nend\n", "x\n1\n2\n3\nx\n4\nEND\n", "1\n2\n3\nx\n4\nEND\n"
-    assert ledger([patch(base, theirs)], base, ours, result).is_balanced
 
 
 def test_a_later_patch_takes_back_what_an_earlier_one_added() -> None:

@@ -108,15 +108,21 @@ def test_what_is_short_is_in_its_place_by_its_name() -> None:
     assert _found("def f(a):\n    go(a)\n", "def f(a):\n    go(b)\n", {}, {}, "f") == "in place"
 
 
-def test_a_rewritten_symbol_is_proposed() -> None:
+@table(
+    ("paths", "said"),
+    [([B], "b.py has one of that name"), ([B, C], "b.py, c.py have one of that name")],
+)
+def test_a_rewritten_symbol_is_proposed_unless_several_have_its_name(
+    paths: list[str], said: str
+) -> None:
     base = method("K", "f", *range(1, 9)).encode()
     changed = method("K", "f", 1, 2, 3, 4, 50, 51, 52, 53, 54).replace("plant, floor", "x").encode()
     outline = Outline("a.py", base)
-    search = Search(outline, None, MemoryElsewhere({}, {B: changed}))
-    found = search.home(outline.named("K.f")[0])
+    elsewhere = MemoryElsewhere({}, dict.fromkeys(paths, changed))
+    found = Search(outline, None, elsewhere).home(outline.named("K.f")[0])
     assert isinstance(found, Lost)
-    assert found.reason == "upstream deleted the file with K.f; b.py has one of that name"
-    assert found.likely is not None and found.likely.path == B
+    assert found.reason == f"upstream deleted the file with K.f; {said}"
+    assert (found.likely and found.likely.path) == (B if paths == [B] else None)
 
 
 def test_likeness() -> None:
@@ -124,15 +130,6 @@ def test_likeness() -> None:
     assert likeness(one, other) == pytest.approx(1 / 3)
     assert likeness(Counter(), Counter()) == 1
     assert likeness(Counter(), one) == 0
-
-
-def test_a_symbol_whose_name_several_have_is_not_proposed() -> None:
-    base = method("K", "f", *range(1, 9)).encode()
-    changed = method("K", "f", 1, 2, 3, 4, 50, 51, 52).replace("plant, floor", "x").encode()
-    outline = Outline("a.py", base)
-    elsewhere = MemoryElsewhere({}, {B: changed, C: changed})
-    found = Search(outline, None, elsewhere).home(outline.named("K.f")[0])
-    assert found == Lost("upstream deleted the file with K.f; b.py, c.py have one of that name")
 
 
 def test_what_was_beside_it_is_not_its_home() -> None:

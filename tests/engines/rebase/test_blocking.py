@@ -267,27 +267,28 @@ def test_a_patch_that_is_blocked_in_one_file_is_carried_on_in_the_others() -> No
     assert result.files["x"] == MORE
 
 
-def test_what_merges_clean_of_a_file_in_conflict_stays() -> None:
-    after = numbered(l5="patch", l15="x")
-    patches = [
-        patch_of("p1", edited("f", numbered(), after)),
-        patch_of("p2", edited("f", after, numbered(l5="patch", l15="y"))),
-    ]
-    result = Run({"f": numbered()}, {"f": numbered(l5="upstream")}).rebase(*patches)
-    assert result.verdicts == ["conflict", "unchanged"]
-    assert result.files == {"f": numbered(l5="upstream", l15="y")}
+FAR = numbered(l5="patch", l15="x")
 
 
-def test_another_conflict_in_the_file_is_one_of_its_own() -> None:
-    after = numbered(l5="patch", l15="x")
+@table(
+    ("first", "second", "onto", "verdict", "left"),
+    {
+        "what-merges-clean-stays": (FAR, numbered(l5="patch", l15="y"), numbered(l5="upstream"),
+            "unchanged", numbered(l5="upstream", l15="y")),
+        "another-conflict-is-one-of-its-own": (FIRST, FAR, numbered(l5="upstream", l15="up"),
+            "conflict", numbered(l5="upstream", l15="up")),
+    },
+)  # fmt: skip
+def test_in_a_file_in_conflict(
+    first: bytes, second: bytes, onto: bytes, verdict: str, left: bytes
+) -> None:
     patches = [
-        patch_of("p1", edited("f", numbered(), FIRST)),
-        patch_of("p2", edited("f", FIRST, after)),
+        patch_of("p1", edited("f", numbered(), first)),
+        patch_of("p2", edited("f", first, second)),
     ]
-    onto = numbered(l5="upstream", l15="up")
     result = Run({"f": numbered()}, {"f": onto}).rebase(*patches)
-    assert result.verdicts == ["conflict", "conflict"]
-    assert result.files == {"f": onto}
+    assert result.verdicts == ["conflict", verdict]
+    assert result.files == {"f": left}
 
 
 def test_what_was_not_tried_has_no_cause() -> None:

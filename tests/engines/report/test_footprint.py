@@ -339,22 +339,21 @@ def test_a_new_symbol_is_new_once_and_never_upstreams() -> None:
     assert touches(walk, edit(again)) == (Touch("n", False, False, 1, 1),)
 
 
-def test_blank_lines_count_with_the_code_next_to_them() -> None:
-    lines = (b"     b()\n", b"-\n", b"+    c()\n", b"+\n", b" \n", b" def g():\n")
-    assert touches(Walk([pinned(SOURCE)]), edit(hunk(3, 3, *lines))) == (
-        Touch("f", False, True, 2, 1),
-    )
-
-
-def test_blank_lines_alone_count_where_they_are() -> None:
-    change = edit(hunk(3, 3, b"     b()\n", b"-\n", b" \n", b" def g():\n"))
-    assert touches(Walk([pinned(SOURCE)]), change) == (Touch(None, False, True, 0, 1),)
-
-
-def test_a_hunk_that_moved_counts_where_it_applies() -> None:
-    walk = Walk([pinned(b"import os\n\n\n" + SOURCE)])
-    change = edit(hunk(6, 6, b" def g():\n", b"-    pass\n", b"+    return 1\n"))
-    assert touches(walk, change) == (Touch("g", False, True, 1, 1),)
+@table(
+    ("content", "change", "touch"),
+    {
+        "blank-lines-with-the-code-next-to-them": (SOURCE,
+            hunk(3, 3, b"     b()\n", b"-\n", b"+    c()\n", b"+\n", b" \n", b" def g():\n"),
+            Touch("f", False, True, 2, 1)),
+        "blank-lines-alone": (SOURCE, hunk(3, 3, b"     b()\n", b"-\n", b" \n", b" def g():\n"),
+            Touch(None, False, True, 0, 1)),
+        "a-hunk-that-moved": (b"import os\n\n\n" + SOURCE,
+            hunk(6, 6, b" def g():\n", b"-    pass\n", b"+    return 1\n"),
+            Touch("g", False, True, 1, 1)),
+    },
+)  # fmt: skip
+def test_lines_count_where_they_are(content: bytes, change: Hunk, touch: Touch) -> None:
+    assert touches(Walk([pinned(content)]), edit(change)) == (touch,)
 
 
 def test_what_does_not_apply_has_no_symbols_from_there_on() -> None:
