@@ -405,8 +405,7 @@ def _carried(
 ) -> tuple[PackageResult, Mapping[str, WorkFile | None]]:
     """Rebase a series onto a package, and return the originals of the package's edited files.
 
-    An edit is accepted if the series makes exactly the same change, as it does after
-    `import --python`.
+    An edit is accepted if the series makes exactly the same change, as after `import --python`.
     Raises PatchmgrError "edited-package" for any other edit of a file of the series.
     """
     read = original_reader(target, present)

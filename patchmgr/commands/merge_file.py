@@ -47,7 +47,7 @@ class MergedFile(Struct, frozen=True):
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
-    """Return the workspace around a folder, or None if there is none; if `is_named`, raise then."""
+    """Return the workspace around a folder; without one, return None or, if `is_named`, raise."""
     try:
         return find_workspace(start)
     except PatchmgrError:

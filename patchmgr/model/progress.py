@@ -7,10 +7,10 @@ class Progress:
     """A receiver for the progress of one task at a time; this one shows nothing."""
 
     def start(self, label: str, total: int | None) -> None:
-        """Begin a task of `total` bytes, or of unknown size if `total` is None."""
+        """Begin a task of `total` units, or of unknown size if `total` is None."""
 
     def advance(self, amount: int) -> None:
-        """Add to the number of bytes done; a negative amount subtracts from it."""
+        """Count `amount` more units as done; a negative amount takes units back."""
 
     def done(self) -> None:
         """End the task, whether it succeeded or not."""

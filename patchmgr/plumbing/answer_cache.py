@@ -88,7 +88,7 @@ class Answers:
 
 
 def value_bytes(value: object) -> bytes:
-    """Return bytes that identify a value in a question: different values give different bytes."""
+    """Return a value as bytes for a cache key: different values give different bytes."""
     written = BytesIO()
     pickler = pickle.Pickler(written)
     pickler.fast = True  # writes equal values alike, whether or not they are the same object

@@ -283,9 +283,8 @@ def find_place(
     """Return the folder where the search for the workspace starts, and the checkout, if any.
 
     `named` and `to` are the workspace and the checkout that the user named, if any. If the user
-    named no workspace, it is the one recorded in a checkout with pushed patches. If `begins` is
-    true, the command may push the first patch, so that a checkout that contains `cwd` is also used
-    if it has no such record.
+    named no workspace, it is the one recorded in a checkout with pushed patches. With `begins` (the
+    command may push the first patch), the checkout around `cwd` is used even without such a record.
     """
     clone = _around(cwd) if to is None else _opened(to)
     checkout = to if to is not None or clone is None else clone.root

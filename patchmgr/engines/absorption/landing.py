@@ -37,7 +37,7 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def _undoing(series: Series, patches: Collection[int], landed: int) -> list[int]:
-    """Return the commits after `landed` that undo lines of the patches, by number of lines."""
+    """Return the commits after `landed` that undo lines of the patches, most lines first."""
     later = sum((series.traffic[1][patch] for patch in patches), Counter[int]())
     return sorted((n for n in later if n > landed), key=lambda n: (-later[n], n))
 
@@ -236,9 +236,9 @@ def _along(replaced: Set[int], landed: Set[int], related: Sequence[Set[int]]) ->
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
-    """Return the first landing that was not reverted, by number, and None.
+    """Return (landing, None) for the first landing that was not reverted, as its number.
 
-    If all were reverted, return the last landing and the commit that reverted it, both by number.
+    If all were reverted, return the numbers of the last landing and of its revert.
     """
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = (1 - MOST_OPEN) * max(found.values())
@@ -298,7 +298,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 
 def _since(series: Series, patch: int) -> int | None:
-    """Return the number of the first commit with all hunks of a patch that the target has."""
+    """Return the first commit with all hunks of a patch that the target has, or None."""
 
     def are_there(number: int) -> bool:
         return all(series.count(hunk, number).is_all for hunk in come)

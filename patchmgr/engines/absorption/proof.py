@@ -139,7 +139,7 @@ def _alignment(mine: bytes, there: bytes) -> Alignment:
 
 
 def rewritten_deletion(drop: Drop) -> str | None:
-    """Return that upstream still has or rewrote lines that a hunk only deletes, or None."""
+    """Return a reason to keep a hunk if upstream has or rewrote lines that it only deletes."""
     closest = partial(get_close_matches, n=1, cutoff=ALIKE)
     for run, at in () if drop.is_there else drop.runs:
         lines = [n.strip() for n in run.removed if key_of(n)]
@@ -162,7 +162,7 @@ def rewritten_deletion(drop: Drop) -> str | None:
 
 
 def other_place(drop: Drop) -> str | None:
-    """Return which added line upstream lacks, or has in another place or form, or None."""
+    """Return a reason to keep a hunk if upstream lacks an added line or has it elsewhere."""
     keys, base, there = drop.mine.keys, drop.base.counts, drop.there.counts
     added = [line for _, lines in drop.runs for line in lines if keys[line]]
     for line in added[:1] if drop.is_there else added:
@@ -230,7 +230,7 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
 
 
 def untouched(drop: Drop) -> str | None:
-    """Return that upstream still has the lines that a hunk changes, as they were, or None."""
+    """Return a reason to keep a hunk if upstream still has its old text, context included."""
     old, new = b"".join(drop.hunk.old()), b"".join(drop.hunk.new())
     added = [line for _, lines in drop.runs for line in lines]
     # If a new function ends like the one before it, the old text is still there (T-fi-3051).
@@ -261,7 +261,7 @@ def why_needed(drop: Drop) -> str | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return a merge in which each absorbed hunk that is still needed, by a proof, conflicts."""
+    """Return the merge; an absorbed hunk that, by a proof, is still needed becomes a conflict."""
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None
     if texts is None:

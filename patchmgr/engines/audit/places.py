@@ -24,7 +24,7 @@ def written_path(states: States, path: str) -> str:
 
 
 def upstream_path(states: States, path: str) -> str:
-    """Return the path in upstream of a file of the result, which a patch may have renamed."""
+    """Return the path that upstream has for a file of the result; a patch may rename the file."""
     names = _names(states, path)
     return next((name for name in names if states.onto.blob(name) is not None), path)
 

@@ -78,7 +78,7 @@ def standing_decision(
     return None
 
 
-def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
+def with_decision(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
     """Return the outcome of a patch, with a person's decision as the reason.
 
     The finding stays in the outcome, so that the decision can be changed.

@@ -242,7 +242,7 @@ def blocks_opened(text: str, language: Language) -> list[int]:
 
 
 def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
-    """Return whether the merged file is broken in a way that no side is, as a whole.
+    """Return whether the merged file, read as a whole, is broken in a way that no side is.
 
     A candidate is checked with the lines around it alone, and git merges the rest by lines. `sides`
     are the file in base, ours and theirs.
@@ -267,7 +267,7 @@ def _has_both_endings(text: str) -> bool:
 
 
 def _has_late_coding(text: str) -> bool:
-    """Return whether a line that declares the encoding is behind others (OctoPrint b326efbc3c)."""
+    """Return whether the encoding is declared too late in a file (OctoPrint b326efbc3c)."""
     return any(map(_CODING.match, text.split("\n", _HEAD)[2:_HEAD]))
 
 

@@ -9,7 +9,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.conflicts.decisions import finding_of, identified, standing_decision, tell
+from patchmgr.engines.conflicts.decisions import (
+    finding_of,
+    identified,
+    standing_decision,
+    with_decision,
+)
 from patchmgr.engines.moved.units import leaf_of
 from patchmgr.engines.rebase.blocking import (
     Left,
@@ -357,7 +362,7 @@ def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: 
 def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
     if decision is None:
         return judged
-    return replace(judged, outcome=tell(judged.outcome, decision), decision=decision)
+    return replace(judged, outcome=with_decision(judged.outcome, decision), decision=decision)
 
 
 def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:

@@ -79,10 +79,10 @@ def missing_on(patches: Sequence[Patch], state: State, states: StateFinder) -> d
 
 
 def _refusal(patch: Patch, state: State, states: StateFinder) -> str | None:
-    return _told_of(patch, "refusal", state, states)
+    return _asked(patch, "refusal", state, states)
 
 
-def _told_of(patch: Patch, question: Question, state: State, states: StateFinder) -> str | None:
+def _asked(patch: Patch, question: Question, state: State, states: StateFinder) -> str | None:
     """Call a function of `predicates` on the conditions of a patch; name the patch in errors."""
     from patchmgr.engines.series import predicates  # most patches have no conditions
 
@@ -114,7 +114,7 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
     for item in items:
         if item.refusal is not None or not item.patch.conditions:
             continue
-        reason = _told_of(item.patch, "failure", views.onto, views.states)
+        reason = _asked(item.patch, "failure", views.onto, views.states)
         if reason is not None:
             yield item.patch.name, AuditFinding("condition", True, "", 0, None, reason)
 
@@ -153,7 +153,7 @@ def _placed(item: Item, views: Views, old: Overlay, blobs: Blobs) -> Item:
 
 
 def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
-    return _told_of(patch, "broken_promise", replace(views.onto, tree=tree), views.states)
+    return _asked(patch, "broken_promise", replace(views.onto, tree=tree), views.states)
 
 
 def _for_target(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:

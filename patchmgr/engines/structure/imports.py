@@ -46,7 +46,7 @@ def has_imports_of(base: str, upstream: str, fork: str) -> bool:
 
 
 def _without_names(text: str, tree: ast.Module) -> str | None:
-    """Return a text whose imports keep only module and comments, or None if lines are shared."""
+    """Return a text without the names in its imports, or None if statements share a line."""
     if any(a.end_lineno == b.lineno for a, b in pairwise(tree.body)):
         return None
     lines = list(lines_of(text))
