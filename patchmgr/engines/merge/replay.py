@@ -129,7 +129,7 @@ class Replay:
     def sequence(
         self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
     ) -> list[Node]:
-        """Merge the children of a node in base, ours and theirs; `bracket` is the key of the node."""
+        """Merge the children of a node, given on all three sides; `bracket` is the node's key."""
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
