@@ -75,14 +75,22 @@ def same_files(root: Path) -> Iterator[None]:
     assert workspace_files(root) == before
 
 
+START: Files = {"a": text(), "b": text()}
+OURS: Files = {"a": text(l10="ours\n")}
+MORE: Files = {"a": text(l10="ours\n", l50="more\n")}
+THEIRS: Files = {"a": text(l10="theirs\n")}
+THEIRS_TOO: Files = {"a": text(l10="theirs\n", l50="too\n")}
+
+
+def in_work(scene: Scene, number: int) -> Path:
+    """Return the file `a` as a patch in conflict left it to be resolved."""
+    return scene.root / f".patchmgr/rebase/s/fork-change-{number}.patch/a"
+
+
 def test_the_tree_is_that_of_git_rebase_and_branch_and_patch_files_follow(scene: Scene) -> None:
-    base = fork(
-        scene,
-        {"a": text(l30="ours\n")},
-        {"b": text(l5="ours\n"), "new": "file\n"},
-        {"old/c": text(l30="ours\n")},
-        on={"a": text(), "b": text(), "old/c": text()},
-    )
+    two: Files = {"b": text(l5="ours\n"), "new": "file\n"}
+    ours: list[Files] = [{"a": text(l30="ours\n")}, two, {"old/c": text(l30="ours\n")}]
+    base = fork(scene, *ours, on={**START, "old/c": text()})
     scene.upstream.git("mv", "old/c", "c-new")
     before = workspace_files(scene.root)
     theirs: Files = {"a": text(l2="theirs\n\n"), "d": "x\n", "c-new": text(l3="theirs\n")}
@@ -123,44 +131,31 @@ def test_a_revert_that_landed_after_its_patch_is_named(scene: Scene) -> None:
 
 
 def test_an_upstreamed_patch_is_dropped_with_evidence(scene: Scene) -> None:
-    fork(
-        scene,
-        {"a": text(l10="fix\n")},
-        {"a": text(l10="fix\n", l40="ours\n")},
-        {"b": text(l10="one\n", l40="two\n")},
-        on={"a": text(), "b": text()},
-        then={"a": text(l2="x\n"), "b": text(l10="one\n")},
-    )
+    fix: list[Files] = [{"a": text(l10="fix\n")}, {"a": text(l10="fix\n", l40="ours\n")}]
+    part: Files = {"b": text(l10="one\n", l40="two\n")}
+    fork(scene, *fix, part, on=START, then={"a": text(l2="x\n"), "b": text(l10="one\n")})
     landed = scene.upstream.commit({"a": text(l2="x\n", l10="fix\n")}, "upstream: the fix (#77)")
     scene.upstream.commit({"a": text(l2="x\n", l10="fix\n", l55="y\n")}, "upstream: after")
     answer = scene.rebase("s", "--onto", "upstream/main")
     assert verdicts(answer) == ["absorbed", "unchanged", "partial"]
     assert hunks(answer, 2) == [("absorbed", "exact"), ("unchanged", "identical")]
-    part = (scene.root / "series/s/fork-change-3.patch").read_bytes()
-    assert b"+two" in part
-    assert b"+one" not in part
+    left = (scene.root / "series/s/fork-change-3.patch").read_bytes()
+    assert b"+two" in left
+    assert b"+one" not in left
     patch = answer["series"][0]["patches"][0]
-    assert [(e["commit"], e["pull"], e["how"]) for e in patch["evidence"]] == [
-        (landed, 77, "exact")
-    ]
+    (evidence,) = patch["evidence"]
+    assert (evidence["commit"], evidence["pull"], evidence["how"]) == (landed, 77, "exact")
     assert patch["hunks"][0]["evidence"] == landed
     assert not (scene.root / "series/s/fork-change-1.patch").exists()
-    assert (scene.root / "series/s/series").read_text() == (
-        "fork-change-2.patch\nfork-change-3.patch\n"
-    )
+    names = (scene.root / "series/s/series").read_text().split()
+    assert names == ["fork-change-2.patch", "fork-change-3.patch"]
     assert landed in (scene.root / "upstream.lock").read_text()
 
 
 def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> None:
-    scene.upstream.commit({"a": text(), "b": text()})
-    fork(
-        scene,
-        {"a": text(l10="ours\n")},
-        {"b": text(l1="ours\n")},
-        {"a": text(l10="ours\n", l50="more\n")},
-        {"a": text(l10="ours\n", l11="more\n", l50="more\n")},
-    )
-    culprit = scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides (#9)")
+    last: Files = {"a": text(l10="ours\n", l11="more\n", l50="more\n")}
+    fork(scene, OURS, {"b": text(l1="ours\n")}, MORE, last, on=START)
+    culprit = scene.upstream.commit(THEIRS, "upstream: collides (#9)")
     before = workspace_files(scene.root)
     answer = scene.rebase("s", "--onto", "upstream/main", code=3)
     assert verdicts(answer) == ["conflict", "unchanged", "unchanged", "blocked"]
@@ -172,8 +167,7 @@ def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> Non
     after = workspace_files(scene.root)
     assert {path.split("/")[0] for path in after.keys() - before.keys()} == {"conflicts"}
     assert {path: after[path] for path in before} == before
-    waiting = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
-    marked = waiting.read_text()
+    marked = in_work(scene, 1).read_text()
     assert f"<<<<<<< upstream/main ({culprit[:12]} upstream: collides, #9)\n" in marked
     assert ">>>>>>> s/fork-change-1.patch: fork: change 1\n" in marked
     base = series["base"]["commit"]
@@ -181,14 +175,8 @@ def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> Non
 
 
 def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
-    clash(
-        scene,
-        {"a": text(l10="ours\n")},
-        {"a": text(l10="ours\n", l50="more\n")},
-        on={"a": text()},
-        then={"a": text(l10="theirs\n")},
-    )
-    waiting = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
+    clash(scene, OURS, MORE, on=START, then=THEIRS)
+    waiting = in_work(scene, 1)
     assert scene.rebase("--continue", code=3)["series"][0]["head"] is None
     waiting.write_text(text(l10="both\n"))
     answer = scene.rebase("--continue")
@@ -200,17 +188,9 @@ def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
 
 
 def test_two_conflicts_in_one_file_are_solved_apart(scene: Scene) -> None:
-    answer = clash(
-        scene,
-        {"a": text(l10="ours\n")},
-        {"a": text(l10="ours\n", l50="more\n")},
-        on={"a": text()},
-        then={"a": text(l10="theirs\n", l50="too\n")},
-    )
+    answer = clash(scene, OURS, MORE, on=START, then=THEIRS_TOO)
     assert verdicts(answer) == ["conflict", "conflict"]
-    first, second = (
-        scene.root / f".patchmgr/rebase/s/fork-change-{number}.patch/a" for number in (1, 2)
-    )
+    first, second = in_work(scene, 1), in_work(scene, 2)
     assert second.read_text().count("<<<<<<<") == 1
     second.write_text(text(l10="theirs\n", l50="second\n"))
     first.write_text(text(l10="first\n", l50="too\n"))
@@ -221,19 +201,9 @@ def test_two_conflicts_in_one_file_are_solved_apart(scene: Scene) -> None:
     assert "theirs" not in patch
 
 
-def test_what_was_solved_on_lines_that_another_solution_changes_is_asked_again(
-    scene: Scene,
-) -> None:
-    clash(
-        scene,
-        {"a": text(l10="ours\n")},
-        {"a": text(l10="ours\n", l50="more\n")},
-        on={"a": text()},
-        then={"a": text(l10="theirs\n", l50="too\n")},
-    )
-    first, second = (
-        scene.root / f".patchmgr/rebase/s/fork-change-{number}.patch/a" for number in (1, 2)
-    )
+def test_a_solution_on_lines_that_another_one_changes_is_asked_again(scene: Scene) -> None:
+    clash(scene, OURS, MORE, on=START, then=THEIRS_TOO)
+    first, second = in_work(scene, 1), in_work(scene, 2)
     first.write_text(text(l10="first\n", l50="all\n"))
     second.write_text(text(l10="theirs\n", l50="second\n"))
     assert verdicts(scene.rebase("--continue", code=3)) == ["modified", "conflict"]
@@ -246,11 +216,9 @@ def test_what_was_solved_on_lines_that_another_solution_changes_is_asked_again(
 
 @pytest.mark.parametrize("resolution", ["both\n", None], ids=["text", "deleted"])
 def test_what_is_refreshed_after_its_conflict_is_kept(scene: Scene, resolution: str | None) -> None:
-    base = fork(
-        scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")}
-    )
+    base = fork(scene, OURS, on=START, then=THEIRS)
     scene.rebase("s", "--onto", "upstream/main", code=3)
-    work = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
+    work = in_work(scene, 1)
     if resolution is None:
         work.unlink()
     else:
@@ -284,7 +252,7 @@ def test_a_file_in_conflict_and_one_below_it_are_two_files_to_resolve(scene: Sce
 
 
 def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> None:
-    clash(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
+    clash(scene, OURS, on=START, then=THEIRS)
     error = scene.rebase("s", "--onto", "upstream/main", code=1)["error"]
     assert error["kind"] == "unfinished"
     assert "rebase of s onto" in scene.call("status").out
@@ -294,21 +262,13 @@ def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> Non
 
 
 def test_stop_at_conflict_tries_nothing_after_it(scene: Scene) -> None:
-    fork(
-        scene,
-        {"a": text(l10="ours\n")},
-        {"b": text(l1="ours\n")},
-        on={"a": text(), "b": text()},
-        then={"a": text(l10="theirs\n")},
-    )
+    fork(scene, OURS, {"b": text(l1="ours\n")}, on=START, then=THEIRS)
     answer = scene.rebase("s", "--onto", "upstream/main", "--stop-at-conflict", "--dry-run", code=3)
     assert verdicts(answer) == ["conflict", "blocked"]
 
 
 def test_guards_leave_a_patch_out_until_it_is_selected(scene: Scene) -> None:
-    fork(
-        scene, {"a": text(l30="ours\n")}, {"a": text(l30="ours\n", l40="more\n")}, on={"a": text()}
-    )
+    fork(scene, OURS, MORE, on=START)
     series = scene.root / "series/s/series"
     series.write_text("fork-change-1.patch\nfork-change-2.patch #+extra\n")
     scene.upstream.commit({"a": text(l2="theirs\n")}, "upstream: more")

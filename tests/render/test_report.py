@@ -20,6 +20,7 @@ from patchmgr.render.report_markdown import MOST_SITES, report_markdown
 from patchmgr.render.report_terminal import report_terminal
 from patchmgr.render.reports import compared_markdown, reports_text
 from patchmgr.render.view import View
+from tests.engines.series import at
 from tests.tables import table
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -38,8 +39,7 @@ CACHE = b"int f() {\n  return 1;\n}\n"
 
 
 def hunk(old: int, new: int, *lines: bytes) -> Hunk:
-    counts = [sum(line[:1] != sign for line in lines) for sign in (b"+", b"-")]
-    return Hunk(old, counts[0], new, counts[1], b"", lines)
+    return at(old, *lines, new=new)
 
 
 def patch(name: str, subject: str, *files: FilePatch) -> Patch:
@@ -51,14 +51,8 @@ def small() -> Footprint:
     lines = (b"     def take(self):\n", b"-        return 1\n", b"+        return 0\n", b" \n")
     take = hunk(2, 2, *lines)
     again = hunk(3, 3, b"-        return 0\n", b"+        return self.first()\n")
-    first = hunk(
-        6,
-        6,
-        b"         return 2\n",
-        b"+\n",
-        b"+    def first(self):\n",
-        b"+        return 1\n",
-    )
+    added = (b"+\n", b"+    def first(self):\n", b"+        return 1\n")
+    first = hunk(6, 6, b"         return 2\n", *added)
     kernel = hunk(1, 1, b" int f() {\n", b"-  return 1;\n", b"+  return 2;\n", b" }\n")
     patches = (
         patch(

@@ -18,6 +18,7 @@ from patchmgr.model.footprint import (
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK
 from patchmgr.model.upstream import Pin
+from tests.engines.series import at
 from tests.tables import table
 
 PIN = Pin("v1", "1" * 40, "2" * 40)
@@ -118,31 +119,20 @@ def test_a_change_without_a_count_is_a_fault_of_the_caller() -> None:
 def test_a_path_that_ends_as_it_began_is_no_part_of_the_net_change() -> None:
     same = change("a.py", after=b"a\n")
     unread = change("b.py", before=None, after=None)
-    result = of(
-        same,
-        unread,
-        change("c.py"),
-        net={"c.py": (1, 1)},
-        patches=(patch(FilePatch("a.py", "a.py"), FilePatch("c.py", "c.py")),),
-    )
+    given = patch(FilePatch("a.py", "a.py"), FilePatch("c.py", "c.py"))
+    result = of(same, unread, change("c.py"), net={"c.py": (1, 1)}, patches=(given,))
     assert [file.path for file in result.files] == ["c.py"]
     assert result.passing == ("a.py",)
 
 
 def test_files_name_their_patches_through_a_rename() -> None:
-    result = of(
-        change("new.py", source="old.py"),
-        change("b.py"),
-        patches=(
-            patch(FilePatch("old.py", "old.py"), name="1.patch"),
-            patch(FilePatch("old.py", "new.py"), FilePatch("b.py", "b.py"), name="2.patch"),
-            patch(FilePatch("new.py", "new.py"), name="3.patch"),
-        ),
+    patches = (
+        patch(FilePatch("old.py", "old.py"), name="1"),
+        patch(FilePatch("old.py", "new.py"), FilePatch("b.py", "b.py"), name="2"),
+        patch(FilePatch("new.py", "new.py"), name="3"),
     )
-    assert [file.patches for file in result.files] == [
-        ("1.patch", "2.patch", "3.patch"),
-        ("2.patch",),
-    ]
+    result = of(change("new.py", source="old.py"), change("b.py"), patches=patches)
+    assert [file.patches for file in result.files] == [("1", "2", "3"), ("2",)]
     assert result.passing == ()
 
 
@@ -166,23 +156,15 @@ def test_a_folder_with_most_of_the_files_is_split(paths: list[str], expected: li
 
 
 def test_groups_have_a_fixed_order_and_the_rest_goes_by_lines() -> None:
-    changes = [
-        change("vendor/a.cc"),
-        change("tests/a.py", old=None, before=None),
-        change("a.md"),
-        change("b.toml"),
-        change("pkg/a.py"),
-        change("pkg/b.py", new=None, after=None),
-    ]
-    net: dict[str, tuple[int, int] | None] = {
-        "vendor/a.cc": (100, 0),
-        "tests/a.py": (5, 0),
-        "a.md": (7, 7),
-        "b.toml": (7, 7),
-        "pkg/a.py": (1, 2),
-        "pkg/b.py": (0, 9),
+    net: dict[FileChange, tuple[int, int]] = {
+        change("vendor/a.cc"): (100, 0),
+        change("tests/a.py", old=None, before=None): (5, 0),
+        change("a.md"): (7, 7),
+        change("b.toml"): (7, 7),
+        change("pkg/a.py"): (1, 2),
+        change("pkg/b.py", new=None, after=None): (0, 9),
     }
-    result = of(*changes, net=net)
+    result = of(*net, net={one.path: counts for one, counts in net.items()})
     assert [t.name for t in result.kinds] == ["new", "edited", "deleted"]
     assert [t.name for t in result.areas] == ["code", "tests", "third party"]
     assert [t.name for t in result.builds] == ["rebuild", "python", "neither"]
@@ -218,29 +200,21 @@ def test_a_patch_counts_its_own_lines_and_symbols() -> None:
     edit = FilePatch("pkg/a.py", "pkg/a.py", hunks=(Hunk(1, 2, 1, 3, b"", lines),))
     script = FilePatch(None, "run", hunks=(Hunk(0, 0, 1, 1, b"", (b"+#!/bin/sh\n",)),))
     gone = FilePatch("old", None, hunks=(Hunk(1, 1, 0, 0, b"", (b"-#!/bin/sh\n",)),))
-    given = patch(edit, script, gone)
-    result = of(
+    changes = (
         change("pkg/a.py", before=b"def f():\n    a()\n", after=b"def f():\n    b()\n    c()\n"),
         change("run", old=None, before=None, after=b"#!/bin/sh\n"),
         change("old", new=None, before=b"#!/bin/sh\n", after=None),
-        patches=(given,),
     )
+    result = of(*changes, patches=(patch(edit, script, gone),))
     (found,) = result.patches
     assert (found.name, found.subject) == ("a.patch", "subject of a.patch")
     assert (found.added, found.removed, found.languages) == (3, 2, ("Python", "Shell"))
     assert (result.patch_added, result.patch_removed) == (3, 2)
     assert found.files[0] == PatchFile(
-        "pkg/a.py",
-        None,
-        kind=Kind.EDITED,
-        is_binary=False,
-        is_upstream=True,
-        language="Python",
-        area=Area.CODE,
-        added=2,
-        removed=1,
+        "pkg/a.py", None, kind=Kind.EDITED, is_binary=False, is_upstream=True, language="Python",
+        area=Area.CODE, added=2, removed=1,
         touches=(Touch("f", is_new=False, is_upstream=True, added=2, removed=1),),
-    )
+    )  # fmt: skip
     assert [file.language for file in found.files] == ["Python", "Shell", "Shell"]
 
 
@@ -251,23 +225,12 @@ def test_an_empty_series_is_all_zero() -> None:
 
 
 def test_a_file_footprint_is_complete() -> None:
-    (file,) = of(
-        change("new.py", source="old.py"),
-        net={"new.py": (3, 4)},
-        patches=(patch(FilePatch("old.py", "new.py")),),
-    ).files
-    assert file == FileFootprint(
-        "new.py",
-        "old.py",
-        kind=Kind.RENAMED,
-        is_binary=False,
-        language="Python",
-        area=Area.CODE,
-        build=Build.PYTHON,
-        added=3,
-        removed=4,
-        patches=("a.patch",),
-    )
+    given = patch(FilePatch("old.py", "new.py"))
+    result = of(change("new.py", source="old.py"), net={"new.py": (3, 4)}, patches=(given,))
+    assert result.files == (FileFootprint(
+        "new.py", "old.py", kind=Kind.RENAMED, is_binary=False, language="Python",
+        area=Area.CODE, build=Build.PYTHON, added=3, removed=4, patches=("a.patch",),
+    ),)  # fmt: skip
 
 
 def test_counts_of_a_patch_file_are_those_of_git_apply_numstat() -> None:
@@ -283,26 +246,13 @@ def test_counts_of_a_patch_file_are_those_of_git_apply_numstat() -> None:
     )
     (found,) = of(patches=(parse_patch(raw, name="a.patch"),)).patches
     assert [(f.path, f.kind, f.added, f.removed) for f in found.files] == [
-        ("a.py", Kind.EDITED, 2, 2),
-        ("n.sh", Kind.NEW, 1, 0),
-        ("p", Kind.RENAMED, 0, 0),
+        ("a.py", Kind.EDITED, 2, 2), ("n.sh", Kind.NEW, 1, 0), ("p", Kind.RENAMED, 0, 0),
         ("m", Kind.MODE, 0, 0),
-    ]
+    ]  # fmt: skip
 
 
-def hunk(old_start: int, new_start: int, *lines: bytes) -> Hunk:
-    return Hunk(
-        old_start,
-        sum(line[:1] != b"+" for line in lines),
-        new_start,
-        sum(line[:1] != b"-" for line in lines),
-        b"",
-        lines,
-    )
-
-
-def patch_to(*files: FilePatch, name: str = "a.patch") -> Patch:
-    return Patch(name, b"", b"", b"", "subject", b"", None, files, True)
+def hunk(old: int, new: int, *lines: bytes) -> Hunk:
+    return at(old, *lines, new=new)
 
 
 def edit(*hunks: Hunk, path: str = "a.py") -> FilePatch:
@@ -314,7 +264,7 @@ def pinned(content: bytes | None, path: str = "a.py") -> FileChange:
 
 
 def touches(walk: Walk, change: FilePatch) -> tuple[Touch, ...]:
-    return walk.step(patch_to(change))[0].touches
+    return walk.step(patch(change))[0].touches
 
 
 SOURCE = b"def f():\n    a()\n    b()\n\n\ndef g():\n    pass\n"
@@ -325,7 +275,7 @@ def test_each_changed_line_counts_for_its_symbol_on_its_own_side() -> None:
         hunk(1, 1, b" def f():\n", b"-    a()\n", b"+    c()\n", b"+    d()\n", b"     b()\n"),
         hunk(6, 7, b" def g():\n", b"-    pass\n", b"+    return 1\n"),
     )
-    step = Walk([pinned(SOURCE)]).step(patch_to(change))[0]
+    step = Walk([pinned(SOURCE)]).step(patch(change))[0]
     assert step.is_upstream
     assert step.after == SOURCE.replace(b"a()", b"c()\n    d()").replace(b"pass", b"return 1")
     assert step.touches == (Touch("f", False, True, 2, 1), Touch("g", False, True, 1, 1))
@@ -359,7 +309,7 @@ def test_lines_count_where_they_are(content: bytes, change: Hunk, touch: Touch) 
 def test_what_does_not_apply_has_no_symbols_from_there_on() -> None:
     walk = Walk([pinned(SOURCE)])
     other = edit(hunk(1, 1, b" def other():\n", b"-    a()\n", b"+    b()\n"))
-    first = walk.step(patch_to(other))[0]
+    first = walk.step(patch(other))[0]
     assert first.after is None
     assert first.touches == (Touch("f", False, True, 0, 1), Touch(None, False, True, 1, 0))
     good = edit(hunk(6, 6, b" def g():\n", b"-    pass\n", b"+    return 1\n"))
@@ -369,7 +319,7 @@ def test_what_does_not_apply_has_no_symbols_from_there_on() -> None:
 def test_a_content_that_nobody_read_has_no_symbols() -> None:
     change = edit(hunk(2, 2, b"-    a()\n", b"+    b()\n"))
     for walk in (Walk([]), Walk([pinned(None)])):
-        step = walk.step(patch_to(change))[0]
+        step = walk.step(patch(change))[0]
         assert step.is_upstream
         assert step.touches == (Touch(None, False, True, 1, 1),)
 
@@ -377,7 +327,7 @@ def test_a_content_that_nobody_read_has_no_symbols() -> None:
 def test_a_file_of_the_series_is_not_upstreams() -> None:
     walk = Walk([FileChange("n.py", None, None, REGULAR, None, b"x")])
     new = FilePatch(None, "n.py", hunks=(hunk(0, 1, b"+def f():\n", b"+    a()\n"),))
-    step = walk.step(patch_to(new))[0]
+    step = walk.step(patch(new))[0]
     assert (step.before, step.is_upstream, step.touches) == (b"", False, ())
     change = edit(hunk(1, 1, b" def f():\n", b"-    a()\n", b"+    b()\n"), path="n.py")
     assert touches(walk, change) == (Touch("f", False, False, 1, 1),)
@@ -387,7 +337,7 @@ def test_renames_carry_the_file_and_can_cross() -> None:
     walk = Walk([pinned(b"def a(): pass\n", "a.py"), pinned(b"def b(): pass\n", "b.py")])
     there = FilePatch("a.py", "b.py", hunks=(hunk(1, 1, b"-def a(): pass\n", b"+def a(): x\n"),))
     back = FilePatch("b.py", "a.py")
-    first, second = walk.step(patch_to(there, back))
+    first, second = walk.step(patch(there, back))
     assert (first.after, second.after) == (b"def a(): x\n", b"def b(): pass\n")
     assert first.touches == (Touch("a", False, True, 1, 1),)
     assert second.touches == ()
@@ -398,7 +348,7 @@ def test_renames_carry_the_file_and_can_cross() -> None:
 def test_a_copy_is_a_new_file_and_leaves_its_source() -> None:
     walk = Walk([pinned(SOURCE)])
     copy = FilePatch("a.py", "c.py", is_copy=True)
-    step = walk.step(patch_to(copy))[0]
+    step = walk.step(patch(copy))[0]
     assert (step.after, step.is_upstream, step.touches) == (SOURCE, False, ())
     change = edit(hunk(2, 2, b"-    a()\n", b"+    c()\n"))
     assert touches(walk, change) == (Touch("f", False, True, 1, 1),)
@@ -407,21 +357,21 @@ def test_a_copy_is_a_new_file_and_leaves_its_source() -> None:
 def test_a_file_deleted_and_created_again_is_upstreams() -> None:
     walk = Walk([pinned(b"def f(): pass\n")])
     line = b"def f(): pass\n"
-    gone = walk.step(patch_to(FilePatch("a.py", None, hunks=(hunk(1, 0, b"-" + line),))))[0]
+    gone = walk.step(patch(FilePatch("a.py", None, hunks=(hunk(1, 0, b"-" + line),))))[0]
     assert (gone.before, gone.is_upstream, gone.touches) == (line, True, ())
     new = FilePatch(None, "a.py", hunks=(hunk(0, 1, b"+" + line, b"+def g(): pass\n"),))
-    assert walk.step(patch_to(new))[0].is_upstream
+    assert walk.step(patch(new))[0].is_upstream
     change = edit(hunk(1, 1, b"-" + line, b"+def f(): x\n", b"-def g(): pass\n"))
     assert touches(walk, change) == (Touch("f", False, True, 1, 1), Touch("g", False, False, 0, 1))
 
 
 def test_a_series_rename_starts_at_the_old_path() -> None:
     walk = Walk([FileChange("new.py", "old.py", REGULAR, REGULAR, SOURCE, SOURCE)])
-    step = walk.step(patch_to(FilePatch("old.py", "new.py")))[0]
+    step = walk.step(patch(FilePatch("old.py", "new.py")))[0]
     assert (step.after, step.is_upstream) == (SOURCE, True)
 
 
 def test_a_binary_has_no_touches_and_an_unknown_content() -> None:
     change = FilePatch("a.bin", "a.bin", binary=BinaryChange("literal", b"x"))
-    step = Walk([pinned(b"\0", "a.bin")]).step(patch_to(change))[0]
+    step = Walk([pinned(b"\0", "a.bin")]).step(patch(change))[0]
     assert (step.before, step.after, step.touches) == (b"\0", None, ())
