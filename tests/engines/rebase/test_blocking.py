@@ -21,6 +21,7 @@ from tests.engines.series import (
     executable,
     moved,
     patch_of,
+    patches_of,
     shown,
     text,
 )
@@ -56,24 +57,22 @@ FURTHER = text("a B c d e f g h i j KK l")
 CAUSES = {
     "of-what-blocks-it": (
         {"f": BASE, "x": ONE}, [("1", {"x": NEW}), ("2", {"f": OTHER})],
-        [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("x", ONE, TWO)),
-         patch_of("p3", edited("f", EARLY, LATE)), patch_of("p4", edited("f", LATE, BASE)),
-         patch_of("p5", edited("f", BASE, EARLY), edited("x", TWO, MORE))],
+        patches_of(edited("f", BASE, EARLY), edited("x", ONE, TWO), edited("f", EARLY, LATE),
+                   edited("f", LATE, BASE), (edited("f", BASE, EARLY), edited("x", TWO, MORE))),
         ["conflict: 2", "conflict: 1", "unchanged:", "blocked: 2", "blocked: 2 1"]),
     "of-two-conflicts-in-a-file-the-one-in-the-way": (
         {"f": BASE}, [("1", {"f": OTHER}), ("2", {"f": text("a X c d e f g h i j X l")})],
-        [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("f", EARLY, LATE)),
-         patch_of("p3", edited("f", LATE, FURTHER)), patch_of("p4", edited("f", FURTHER, BASE))],
+        patches_of(edited("f", BASE, EARLY), edited("f", EARLY, LATE), edited("f", LATE, FURTHER),
+                   edited("f", FURTHER, BASE)),
         ["conflict: 1", "conflict: 2", "blocked: 2", "blocked: 1 2"]),
     "of-what-blocked-what-blocks-it": (
         {"f": BASE, "x": ONE}, [("1", {"f": OTHER})],
-        [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", moved("f", "g", EARLY, BASE)),
-         patch_of("p3", edited("g", BASE, LATE))],
+        patches_of(edited("f", BASE, EARLY), moved("f", "g", EARLY, BASE), edited("g", BASE, LATE)),
         ["conflict: 1", "blocked: 1", "blocked: 1"]),
     "of-the-file-in-the-way-only": (
         {"f": BASE, "x": ONE, "y": ONE}, [("1", {"x": NEW}), ("2", {"f": OTHER})],
-        [patch_of("p1", edited("f", BASE, EARLY), edited("x", ONE, TWO), edited("y", ONE, TWO)),
-         patch_of("p2", edited("x", TWO, MORE)), patch_of("p3", edited("y", TWO, MORE))],
+        patches_of((edited("f", BASE, EARLY), edited("x", ONE, TWO), edited("y", ONE, TWO)),
+                   edited("x", TWO, MORE), edited("y", TWO, MORE)),
         ["conflict: 2 1", "blocked: 1", "unchanged:"]),
 }  # fmt: skip
 
@@ -206,34 +205,26 @@ def test_a_later_patch_is_blocked_where_it_meets_the_function(
     },
 )
 def test_a_conflict_without_sure_places_blocks_the_file(after: File, onto: Files) -> None:
-    patches = [
-        patch_of("p1", edited("f", BASE, after)),
-        patch_of("p2", deleted("f", after)),
-    ]
+    patches = patches_of(edited("f", BASE, after), deleted("f", after))
     result = Run({"f": BASE}, onto).rebase(*patches)
     assert result.verdicts == ["conflict", "blocked"]
     assert result.outcomes[1].reason == "an earlier patch left f in conflict"
 
 
 def test_a_binary_conflict_blocks_the_file() -> None:
-    patches = [
-        patch_of("p1", binary("f", b"\0", b"\0\1")),
-        patch_of("p2", binary("f", b"\0\1", b"\0\1\2")),
-    ]
+    patches = patches_of(binary("f", b"\0", b"\0\1"), binary("f", b"\0\1", b"\0\1\2"))
     result = Run({"f": b"\0"}, {"f": b"\0\3"}).rebase(*patches)
     assert result.verdicts == ["conflict", "blocked"]
 
 
 def test_what_is_held_back_blocks_what_is_on_it() -> None:
     far = numbered(l5="two", l15="x")
-    patches = [
-        patch_of("p1", edited("f", numbered(), FIRST)),
-        patch_of("p2", edited("f", FIRST, far)),
-        patch_of("p3", edited("f", far, numbered(l5="two", l15="y"))),
-        patch_of(
-            "p4", edited("f", numbered(l5="two", l15="y"), numbered(l5="two", l15="y", l0="z"))
-        ),
-    ]
+    patches = patches_of(
+        edited("f", numbered(), FIRST),
+        edited("f", FIRST, far),
+        edited("f", far, numbered(l5="two", l15="y")),
+        edited("f", numbered(l5="two", l15="y"), numbered(l5="two", l15="y", l0="z")),
+    )
     result = Run({"f": numbered()}, {"f": numbered(l5="upstream")}).rebase(*patches)
     assert result.verdicts == ["conflict", "blocked", "blocked", "unchanged"]
     assert result.files == {"f": numbered(l5="upstream", l0="z")}
@@ -247,20 +238,17 @@ def test_what_is_held_back_blocks_what_is_on_it() -> None:
     },
 )
 def test_a_conflict_in_a_file_that_moved_blocks_its_lines(later: bytes, verdict: str) -> None:
-    patches = [
-        patch_of("p1", edited("f", numbered(), FIRST)),
-        patch_of("p2", edited("f", FIRST, later)),
-    ]
+    patches = patches_of(edited("f", numbered(), FIRST), edited("f", FIRST, later))
     run = Run({"f": numbered()}, {"h": numbered(l5="upstream")})
     assert run.rebase(*patches, renames={"f": "h"}).verdicts == ["conflict", verdict]
 
 
 def test_a_patch_that_is_blocked_in_one_file_is_carried_on_in_the_others() -> None:
-    patches = [
-        patch_of("p1", edited("f", numbered(), FIRST)),
-        patch_of("p2", edited("f", FIRST, numbered()), edited("x", ONE, TWO)),
-        patch_of("p3", edited("x", TWO, MORE)),
-    ]
+    patches = patches_of(
+        edited("f", numbered(), FIRST),
+        (edited("f", FIRST, numbered()), edited("x", ONE, TWO)),
+        edited("x", TWO, MORE),
+    )
     run = Run({"f": numbered(), "x": ONE}, {"f": numbered(l5="upstream"), "x": ONE})
     result = run.rebase(*patches)
     assert result.verdicts == ["conflict", "blocked", "unchanged"]
@@ -282,17 +270,14 @@ FAR = numbered(l5="patch", l15="x")
 def test_in_a_file_in_conflict(
     first: bytes, second: bytes, onto: bytes, verdict: str, left: bytes
 ) -> None:
-    patches = [
-        patch_of("p1", edited("f", numbered(), first)),
-        patch_of("p2", edited("f", first, second)),
-    ]
+    patches = patches_of(edited("f", numbered(), first), edited("f", first, second))
     result = Run({"f": numbered()}, {"f": onto}).rebase(*patches)
     assert result.verdicts == ["conflict", verdict]
     assert result.files == {"f": left}
 
 
 def test_what_was_not_tried_has_no_cause() -> None:
-    patches = [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("x", ONE, TWO))]
+    patches = patches_of(edited("f", BASE, EARLY), edited("x", ONE, TWO))
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": ONE})
     judged = run.rebase(*patches, stops=True).judged
     assert [one.outcome.cause for one in pass_on_causes(judged)[0]] == [(), ()]

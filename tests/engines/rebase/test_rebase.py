@@ -33,6 +33,7 @@ from tests.engines.series import (
     link,
     moved,
     patch_of,
+    patches_of,
     replayed,
     text,
 )
@@ -58,9 +59,8 @@ def series(*states: Files, context: int = 3) -> list[Patch]:
 def test_each_merge_base_is_the_series_so_far() -> None:
     base, onto = text("a b c d e"), text("a x c d e")
     first, second = text("a x c d e"), text("a x y c d e")
-    alone = Run({"f": base}, {"f": onto}).rebase(
-        patch_of("p", edited("f", base, text("a y c d e")))
-    )
+    patch = patch_of("p", edited("f", base, text("a y c d e")))
+    alone = Run({"f": base}, {"f": onto}).rebase(patch)
     assert alone.verdicts == ["conflict"]
     both = Run({"f": base}, {"f": onto}).rebase(*series({"f": base}, {"f": first}, {"f": second}))
     assert both.verdicts == ["absorbed", "unchanged"]
@@ -77,9 +77,8 @@ def test_a_patch_on_top_of_an_absorbed_creation_is_carried() -> None:
 
 
 def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
-    result = Run({"f": BASE}, {"f": BASE, "n": ONE}).rebase(
-        *series({"f": BASE}, {"f": EARLY}, {"f": BASE})
-    )
+    patches = series({"f": BASE}, {"f": EARLY}, {"f": BASE})
+    result = Run({"f": BASE}, {"f": BASE, "n": ONE}).rebase(*patches)
     assert result.verdicts == ["unchanged", "unchanged"]
     assert result.changes == {}
 
@@ -90,23 +89,20 @@ def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
         "rename-map-is-followed-by-all": (series({"f": BASE}, {"f": EARLY}, {"f": BOTH}),
             {"f": BASE}, {"g": BASE}, {"f": "g"}, ["modified", "modified"], {"g": BOTH}),
         "the-series-renames": (
-            [patch_of("p1", moved("f", "m", BASE, BASE)), patch_of("p2", edited("m", BASE, EARLY))],
+            patches_of(moved("f", "m", BASE, BASE), edited("m", BASE, EARLY)),
             {"f": BASE}, {"f": LATE}, {}, ["unchanged", "unchanged"], {"m": BOTH}),
         "both-rename-alike": (
-            [patch_of("p1", moved("f", "m", BASE, BASE)), patch_of("p2", edited("m", BASE, EARLY))],
+            patches_of(moved("f", "m", BASE, BASE), edited("m", BASE, EARLY)),
             {"f": BASE}, {"m": LATE}, {"f": "m"}, ["absorbed", "unchanged"], {"m": BOTH}),
         "a-new-file-at-the-old-path-is-another": (
-            [patch_of("p1", moved("f", "m", BASE, BASE)), patch_of("p2", created("f", NEW)),
-             patch_of("p3", edited("f", NEW, ONE))],
+            patches_of(moved("f", "m", BASE, BASE), created("f", NEW), edited("f", NEW, ONE)),
             {"f": BASE}, {"m": BASE}, {"f": "m"}, ["absorbed", "unchanged", "unchanged"],
             {"m": BASE, "f": ONE}),
         "deleted-at-its-new-home-and-made-anew": (
-            [patch_of("p1", deleted("f", BASE)), patch_of("p2", created("f", NEW)),
-             patch_of("p3", edited("f", NEW, ONE))],
+            patches_of(deleted("f", BASE), created("f", NEW), edited("f", NEW, ONE)),
             {"f": BASE}, {"m": BASE}, {"f": "m"}, ["conflict", "blocked", "blocked"], {"m": BASE}),
         "a-copy-leaves-its-source-at-its-new-home": (
-            [patch_of("p1", moved("f", "c", BASE, BASE, is_copy=True)),
-             patch_of("p2", edited("f", BASE, EARLY))],
+            patches_of(moved("f", "c", BASE, BASE, is_copy=True), edited("f", BASE, EARLY)),
             {"f": BASE}, {"m": BASE}, {"f": "m"}, ["unchanged", "modified"],
             {"c": BASE, "m": EARLY}),
     },
@@ -124,7 +120,7 @@ def test_moves_are_followed(
     assert result.files == files
 
 
-ADDED = [patch_of("p1", created("d/n", BASE)), patch_of("p2", edited("d/n", BASE, EARLY))]
+ADDED = patches_of(created("d/n", BASE), edited("d/n", BASE, EARLY))
 BROUGHT = [patch_of("p1", moved("f", "d/n", BASE, BASE)), *ADDED[1:]]
 
 
@@ -145,36 +141,30 @@ def test_a_new_file_goes_with_its_folder(
 
 
 def test_what_a_person_put_elsewhere_is_followed() -> None:
-    patches = [
-        patch_of("p1", moved("f", "m", BASE, EARLY)),
-        patch_of("p2", edited("m", EARLY, BOTH)),
-    ]
-    result = Run({"f": BASE}, {"h": BASE}).rebase(
-        *patches, renames={"f": "h"}, solved={("p1", "m"): EARLY}
-    )
+    patches = patches_of(moved("f", "m", BASE, EARLY), edited("m", EARLY, BOTH))
+    run = Run({"f": BASE}, {"h": BASE})
+    result = run.rebase(*patches, renames={"f": "h"}, solved={("p1", "m"): EARLY})
     assert result.verdicts == ["modified", "modified"]
     assert result.answers(1) == ["modified moved"]
     assert result.files == {"h": BOTH}
 
 
 def _blocking() -> list[Patch]:
-    return [
-        patch_of("p1", edited("f", BASE, EARLY), created("n", NEW)),
-        patch_of("p2", edited("x", ONE, TWO)),
-        patch_of("p3", edited("f", EARLY, BOTH), edited("y", ONE, TWO)),
-        patch_of("p4", edited("n", NEW, ONE)),
-        patch_of("p5", moved("f", "m", BOTH, BOTH), edited("y", TWO, NEW)),
-        patch_of("p6", edited("m", BOTH, LATE)),
-        patch_of("p7", edited("y", NEW, ONE)),
-    ]
+    return patches_of(
+        (edited("f", BASE, EARLY), created("n", NEW)),
+        edited("x", ONE, TWO),
+        (edited("f", EARLY, BOTH), edited("y", ONE, TWO)),
+        edited("n", NEW, ONE),
+        (moved("f", "m", BOTH, BOTH), edited("y", TWO, NEW)),
+        edited("m", BOTH, LATE),
+        edited("y", NEW, ONE),
+    )
 
 
 def test_a_conflict_blocks_its_lines_and_nothing_else() -> None:
     base: Files = {"f": BASE, "x": ONE, "y": ONE}
     result = Run(base, {**base, "f": OTHER}).rebase(*_blocking())
-    assert result.verdicts == [
-        "conflict", "unchanged", "unchanged", "unchanged", "unchanged", "blocked", "unchanged"
-    ]  # fmt: skip
+    assert result.verdicts == ["conflict", *["unchanged"] * 4, "blocked", "unchanged"]
     blocked = result.outcomes[5]
     assert blocked.reason == "an earlier patch left these lines of m in conflict"
     assert result.files == {"m": text("a X c d e f g h i j K l"), "n": ONE, "x": TWO, "y": ONE}
@@ -194,9 +184,8 @@ def test_a_rebase_can_stop_at_the_first_conflict() -> None:
     run = Run(base, {**base, "f": OTHER})
     result = run.rebase(*_blocking(), refused={"p4": "guard #+a"}, stops=True)
     assert result.verdicts == ["conflict", *["blocked"] * 6]
-    assert {o.reason for o in result.outcomes[1:]} == {
-        "not tried, because the rebase stopped at p1"
-    }
+    (reason,) = {o.reason for o in result.outcomes[1:]}
+    assert reason == "not tried, because the rebase stopped at p1"
     assert result.files == {**base, "f": OTHER, "n": NEW}
     assert run.heard == [f"p{number}" for number in range(1, 8)]
 
@@ -556,7 +545,7 @@ COPY = moved("f", "m", BASE, BASE, is_copy=True)
 def test_a_file_whose_dropped_move_upstream_lacks_is_where_it_was(
     dropped: FilePatch, onto: Files, renames: Mapping[str, str], verdict: str, after: Files
 ) -> None:
-    patches = [patch_of("p1", dropped), patch_of("p2", edited("m", BASE, EARLY))]
+    patches = patches_of(dropped, edited("m", BASE, EARLY))
     result = Run({"f": BASE}, onto).rebase(*patches, renames=renames, known={"p1": LANDED})
     assert result.verdicts == ["absorbed", verdict]
     assert result.files == after
@@ -575,11 +564,8 @@ def test_a_file_whose_dropped_move_upstream_lacks_is_where_it_was(
 def test_what_takes_away_lines_of_a_carried_patch_is_carried_too(
     names: str, onto: Files, verdicts: list[str], before: Sequence[str]
 ) -> None:
-    patches = [
-        *(patch_of(name, created("n", NEW)) for name in before),
-        patch_of("p1", edited("x", ONE, TWO)),
-        patch_of("p2", edited("f", BASE, EARLY)),
-    ]
+    patches = [patch_of(name, created("n", NEW)) for name in before]
+    patches += patches_of(edited("x", ONE, TWO), edited("f", BASE, EARLY))
     run = Run({"f": BASE, "x": ONE}, {"f": BASE, "n": NEW, **onto})
     known = {"p2": replace(LANDED, undoes={0: frozenset({names})})}
     result = run.rebase(*patches, known=known)
@@ -588,10 +574,10 @@ def test_what_takes_away_lines_of_a_carried_patch_is_carried_too(
 
 def test_of_a_patch_in_part_blocked_nothing_is_dropped() -> None:
     part = replace(LANDED, is_whole=False)
-    patches = [
-        patch_of("p1", edited("f", BASE, executable(EARLY))),
-        patch_of("p2", edited("f", executable(EARLY), executable(BOTH)), edited("x", ONE, TWO)),
-    ]
+    patches = patches_of(
+        edited("f", BASE, executable(EARLY)),
+        (edited("f", executable(EARLY), executable(BOTH)), edited("x", ONE, TWO)),
+    )
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": ONE})
     result = run.rebase(*patches, known={"p2": part})
     assert result.verdicts == ["conflict", "blocked"]
@@ -599,10 +585,7 @@ def test_of_a_patch_in_part_blocked_nothing_is_dropped() -> None:
 
 
 def test_a_move_in_conflict_is_not_followed() -> None:
-    patches = [
-        patch_of("p1", moved("f", "m", BASE, EARLY)),
-        patch_of("p2", edited("m", EARLY, BOTH)),
-    ]
+    patches = patches_of(moved("f", "m", BASE, EARLY), edited("m", EARLY, BOTH))
     run = Run({"f": BASE}, {"h": OTHER})
     result = run.rebase(*patches, renames={"f": "h"}, known={"p2": LANDED})
     assert result.verdicts == ["conflict", "absorbed"]
@@ -620,7 +603,7 @@ def test_a_path_that_one_file_leaves_is_free_for_another(way: int) -> None:
 def test_a_rebase_goes_on_behind_a_conflict_unless_asked_to_stop() -> None:
     blobs = MemoryBlobs()
     base, onto = (MemoryTree(blobs, {"f": f, "x": ONE}) for f in (BASE, OTHER))
-    patches = [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("x", ONE, TWO))]
+    patches = patches_of(edited("f", BASE, EARLY), edited("x", ONE, TWO))
     tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
     judged, _ = rebase_series([Item(patch) for patch in patches], UpstreamRange(base, onto), tools)
     assert [one.outcome.verdict.value for one in judged] == ["conflict", "unchanged"]

@@ -136,6 +136,12 @@ def patch_of(name: str, *files: FilePatch, author: Author | None = NOBODY) -> Pa
     return Patch(name, b"", b"", b"", f"Do {name}", b"Do it\n", author, files, is_mailbox=True)
 
 
+def patches_of(*changes: FilePatch | Sequence[FilePatch]) -> list[Patch]:
+    """Return patches `p1`, `p2` and so on, of a file or of several each."""
+    files = ((one,) if isinstance(one, FilePatch) else one for one in changes)
+    return [patch_of(f"p{number}", *of_one) for number, of_one in enumerate(files, 1)]
+
+
 def difference(name: str, before: Files, after: Files, context: int = 3) -> Patch:
     """Return the patch from one state to another, changes of type as deletion and creation."""
     return patch_of(name, *_changes(before, after, context))
@@ -242,26 +248,15 @@ class Run:
             asks=asks,
             edits={patch: self._edits(found) for patch, found in (edits or {}).items()},
         )
+        refused, known = refused or {}, known or {}
         items = [
-            Item(
-                patch,
-                (refused or {}).get(patch.name),
-                (known or {}).get(patch.name),
-                decisions=decisions,
-            )
+            Item(patch, refused.get(patch.name), known.get(patch.name), decisions=decisions)
             for patch in patches
         ]
-        judged, changes = rebase_series(
-            self._folded(items) if is_folded else items,
-            UpstreamRange(
-                Upstream(self.blobs, self.base),
-                Upstream(self.blobs, self.onto),
-                renames or {},
-                arrivals or {},
-            ),
-            tools,
-            stops_at_conflict=stops,
-        )
+        base, onto = Upstream(self.blobs, self.base), Upstream(self.blobs, self.onto)
+        way = UpstreamRange(base, onto, renames or {}, arrivals or {})
+        given = self._folded(items) if is_folded else items
+        judged, changes = rebase_series(given, way, tools, stops_at_conflict=stops)
         return Result(judged, changes, self._files(changes))
 
     def _edits(self, edits: Mapping[str, tuple[bytes | None, bytes | None]]) -> Edits:
