@@ -110,7 +110,7 @@ def test_days_of_all_kinds_are_one_pull_request(
     refs = server.refs()
     assert refs[BRANCH] == refs["refs/patchmgr/pushed/patchmgr/sync-s"]
     assert [(pull["number"], pull["state"]) for pull in server.pulls] == [(1, "open")]
-    synced = server.remote.git("rev-parse", f"{BRANCH}^{{tree}}")
+    synced = server.remote.tree(BRANCH)
     scene.call("rebase", "s", "--onto", "upstream/main")
     own = Repository(scene.root, is_there=True)
     own.git("add", "--all")

@@ -47,9 +47,8 @@ def check(scene: Scene, *arguments: str | Path, code: int = 0) -> Any:
 
 def test_a_sound_series_passes_and_says_so(scene: Scene) -> None:
     begin(scene).commit({"pkg/a.py": "def one():\n    return 11\n"}, f"one: more{HEADER}")
-    scene.upstream.commit(
-        {"pkg/a.py": "def one():\n    return 11\n\n\ndef two():\n    return 2\n"}, f"two{HEADER}"
-    )
+    both = "def one():\n    return 11\n\n\ndef two():\n    return 2\n"
+    scene.upstream.commit({"pkg/a.py": both}, f"two{HEADER}")
     finish(scene)
     gates = check(scene)
     assert {g["standing"] for n, g in gates.items() if n != "sign-off"} == {"passed"}
@@ -59,13 +58,8 @@ def test_a_sound_series_passes_and_says_so(scene: Scene) -> None:
 
 
 def test_each_gate_names_patch_path_and_line(scene: Scene) -> None:
-    begin(scene).commit(
-        {
-            "pkg/a.py": "def one():\n    return 1 \n<<<<<<< x\n",
-            "pkg/c.py": "x = (\n",
-        },
-        "broken",
-    )
+    marked = "def one():\n    return 1 \n<<<<<<< x\n"
+    begin(scene).commit({"pkg/a.py": marked, "pkg/c.py": "x = (\n"}, "broken")
     finish(scene)
     gates = check(scene, code=4)
     problems = {
@@ -75,10 +69,8 @@ def test_each_gate_names_patch_path_and_line(scene: Scene) -> None:
     assert problems["whitespace"] == [("broken.patch", "pkg/a.py", 2)]
     assert problems["markers"] == [("broken.patch", "pkg/a.py", 3)]
     assert problems["header"] == [("broken.patch", None, None)] * 2
-    assert {("broken.patch", "pkg/a.py", 2), ("broken.patch", "pkg/c.py", 1)} >= set(
-        problems["python"][1:]
-    )
-    assert len(problems["python"]) == 2
+    _, last = problems["python"]
+    assert last in (("broken.patch", "pkg/a.py", 2), ("broken.patch", "pkg/c.py", 1))
 
 
 def test_imports_must_find_their_names(scene: Scene) -> None:
@@ -174,11 +166,8 @@ def test_the_workspace_alone_is_checked_without_an_upstream(
     settings(scene, '[groups]\ng = ["one", "two"]\n')
     answer = scene.run(*arguments, code=4).json
     sentences = [p["sentence"] for p in answer["series"][0]["gates"][0]["problems"]]
-    assert sentences == [
-        "the series file does not list it",
-        "the series file does not list it",
-        "the group g names two, which is not a patch",
-    ]
+    assert sentences[:2] == ["the series file does not list it"] * 2
+    assert sentences[2:] == ["the group g names two, which is not a patch"]
     (folder / "one.patch").write_text("broken\n@@ -1 +1 @@\n")
     scene.run(*arguments, code=4)
     assert not (tmp_path / "nothing").exists()

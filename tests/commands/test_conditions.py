@@ -172,10 +172,8 @@ def test_need_depends_on_the_commit_that_upstream_pins_of_another(
     assert found == {old: "unchanged", new: "skipped", side: "unchanged"}
     onto = scene.upstream.commit({"pin.cmake": f"set(TAG {'d' * 40})\n"}, "no such commit")
     error = scene.rebase("s", "--onto", onto, "--dry-run", code=1)["error"]
-    assert (
-        error["message"]
-        == f"Patch fork-change-1.patch: lib has no branch, tag or commit {'d' * 40}"
-    )
+    told = f"Patch fork-change-1.patch: lib has no branch, tag or commit {'d' * 40}"
+    assert error["message"] == told
     assert error["kind"] == "unknown-state"
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Answer, Scene
-from tests.commands.test_rebase import clash, fork, same_files, text, verdicts
+from tests.commands.scenes import text
+from tests.commands.test_rebase import MORE, OURS, START, clash, fork, same_files, verdicts
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -339,14 +340,15 @@ def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
     assert list(listed(scene).values()) == ["deleted"]
 
 
+def clash_with(scene: Scene, start: dict[str, str], ours: dict[str, str]) -> None:
+    """Leave a conflict in a file that has more lines of its own, and more that are ours."""
+    theirs = {"a": text(l10="theirs\n", **start)}
+    clash(scene, {"a": text(l10="ours\n", **ours)}, on={"a": text(**start)}, then={**theirs})
+
+
 def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> None:
     title = {"l20": "Title\n=======\n"}
-    clash(
-        scene,
-        {"a": text(l10="ours\n", **title)},
-        on={"a": text(**title)},
-        then={"a": text(l10="theirs\n", **title)},
-    )
+    clash_with(scene, title, title)
     assert listed(scene) == {}
     error = conflicts(scene, "show", file_id(scene), code=2).err
     assert "lines outside it look like conflict markers" in error
@@ -360,12 +362,7 @@ def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> No
 def test_a_line_like_a_marker_is_not_left_to_resolve(scene: Scene, is_patched: bool) -> None:
     sample = "<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n"
     start, both = ({}, {"l11": sample}) if is_patched else ({"l20": sample}, {"l20": sample})
-    clash(
-        scene,
-        {"a": text(l10="ours\n", **both)},
-        on={"a": text(**start)},
-        then={"a": text(l10="theirs\n", **start)},
-    )
+    clash_with(scene, start, both)
     scene.call("rebase", "--continue", code=3)
     (scene.root / WORK / "a").write_text(text(l10="both\n", **both))
     scene.call("rebase", "--continue")
@@ -375,12 +372,7 @@ def test_a_line_like_a_marker_is_not_left_to_resolve(scene: Scene, is_patched: b
 
 def test_a_marker_is_left_to_resolve_where_a_side_has_one_such_line(scene: Scene) -> None:
     start = {"l20": "<<<<<<< ours\n"}
-    clash(
-        scene,
-        {"a": text(l10="ours\n", **start)},
-        on={"a": text(**start)},
-        then={"a": text(l10="theirs\n", **start)},
-    )
+    clash_with(scene, start, start)
     (scene.root / WORK / "a").write_text(text(l10="<<<<<<< ours\nboth\n", **start))
     scene.call("rebase", "--continue", code=3)
     (scene.root / WORK / "a").write_text(text(l10="both\n", **start))
@@ -458,9 +450,8 @@ def test_other_names_in_conflicts_are_left_alone(collided: Scene) -> None:
 def test_a_group_lives_as_long_as_a_part_of_it(twice: Scene) -> None:
     name = file_id(twice)
     parts = [one for one in listed(twice) if one != name]
-    assert sorted(conflicts(twice, "forget", name, "--dry-run", "--json").json["forgotten"]) == (
-        sorted([name, *parts])
-    )
+    dry = conflicts(twice, "forget", name, "--dry-run", "--json").json
+    assert sorted(dry["forgotten"]) == sorted([name, *parts])
     shutil.rmtree(twice.root / "conflicts" / parts[0])
     assert "is not recorded" in conflicts(twice, "show", name, code=1).err
     twice.call("rebase", "--abort")
@@ -468,13 +459,7 @@ def test_a_group_lives_as_long_as_a_part_of_it(twice: Scene) -> None:
 
 
 def test_skip_leaves_out_the_first_patch_in_conflict_and_keeps_its_file(scene: Scene) -> None:
-    scene.upstream.commit({"a": text(), "b": text()})
-    fork(
-        scene,
-        {"a": text(l10="ours\n")},
-        {"b": text(l10="ours\n")},
-        {"a": text(l10="ours\n", l50="more\n")},
-    )
+    fork(scene, OURS, {"b": text(l10="ours\n")}, MORE, on=START)
     series = scene.root / "series/s/series"
     series.write_bytes(b"# why\n" + series.read_bytes().replace(b"1.patch", b"1.patch -p1 #-x"))
     onto = scene.upstream.commit({"a": text(l10="theirs\n"), "b": text(l10="theirs\n")})
@@ -493,13 +478,8 @@ def test_skip_leaves_out_the_first_patch_in_conflict_and_keeps_its_file(scene: S
     assert verdicts(answer) == ["skipped", "modified", "unchanged"]
     assert answer["series"][0]["patches"][0]["reason"] == "left out by rebase --skip"
     assert (scene.root / "series/s/fork-change-1.patch").read_bytes() == first
-    assert (
-        series.read_bytes()
-        == (
-            f"# why\n# skipped on {onto}: fork-change-1.patch -p1 #-x\n"
-            "fork-change-2.patch\nfork-change-3.patch\n"
-        ).encode()
-    )
+    skipped = f"# why\n# skipped on {onto}: fork-change-1.patch -p1 #-x\n"
+    assert series.read_text() == f"{skipped}fork-change-2.patch\nfork-change-3.patch\n"
     assert set(listed(scene).values()) == {"solved"}
     assert "apply" not in scene.call("branch", "s").err
 

@@ -137,10 +137,8 @@ def test_what_somebody_else_wrote_is_not_replaced(stage: Stage) -> None:
     before = picture(stage.folder)
     for more in ((), ("--dry-run",)):
         message = one_line(export(stage, "quilt", "--out", out(stage), *more, code=1))
-        assert (
-            message
-            == f"series in {out(stage)} was not written by an export of s, or has been edited"
-        )
+        told = f"series in {out(stage)} was not written by an export of s, or has been edited"
+        assert message == told
         assert changed(before, picture(stage.folder)) == set()
     export(stage, "quilt", "--out", out(stage), "--force")
     assert (out(stage) / "series").read_text() == "fork-one.patch\nfork-two.patch\n"

@@ -32,9 +32,8 @@ def test_a_mailbox_becomes_a_patch_a_mail_byte_for_byte(empty: Stage) -> None:
     ]
     assert order(empty) == "fork-one.patch\nfork-two.patch\n"
     folder = empty.root / "series/s"
-    assert (folder / "fork-one.patch").read_bytes() + (
-        folder / "fork-two.patch"
-    ).read_bytes() == raw
+    made = [(folder / f"fork-{number}.patch").read_bytes() for number in ("one", "two")]
+    assert b"".join(made) == raw
 
 
 def test_the_answer_in_json(empty: Stage) -> None:
@@ -220,9 +219,7 @@ def test_a_range_of_no_repository(empty: Stage) -> None:
     assert "there is no folder" in refuses(empty, "--git", empty.root / "x", "a..b", code=2)
     clone = empty.upstream.root
     assert f"import --git {clone} A..B" in take(empty, clone, code=2).err
-    assert "exactly one range" in refuses(
-        empty, "--git", empty.upstream.root, "a..b", "c..d", code=2
-    )
+    assert "exactly one range" in refuses(empty, "--git", clone, "a..b", "c..d", code=2)
 
 
 BAD: list[Any] = [

@@ -20,6 +20,7 @@ from tests.commands.importing import (
 )
 from tests.commands.scenes import Stage, picture, text
 
+ONE, TWO = ({"pkg/a.py": text(l1="x\n")}, "one"), ({"pkg/b.py": text(l1="y\n")}, "two")
 BACK_A = EDIT_A.replace("-line 0\n+zero\n", "-zero\n+line 0\n")
 
 
@@ -76,9 +77,8 @@ def test_folders_to_take_off_the_paths(empty: Stage) -> None:
     take(empty, "-p0", flat)
     take(empty, "--strip", "3", put(empty, "deep.diff", EDIT_B.replace(" ", " x/y/", 2)))
     assert order(empty) == "flat.diff -p0\ndeep.diff -p3\n"
-    assert "-p cannot be used with" in refuses(
-        empty, "-p0", "--git", empty.upstream.root, "main..fork", code=2
-    )
+    line = ("-p0", "--git", empty.upstream.root, "main..fork")
+    assert "-p cannot be used with" in refuses(empty, *line, code=2)
 
 
 def cover(subject: str) -> str:
@@ -189,9 +189,8 @@ def test_a_stack_of_an_old_stgit_on_the_branch_that_is_checked_out(empty: Stage)
     assert "no branch checked out" in refuses(empty, "--stgit", clone.root, code=2)
     assert "has no StGit stack" in refuses(empty, "--stgit", clone.root, "main", code=2)
     assert "at most one branch" in refuses(empty, "--stgit", clone.root, "a", "b", code=2)
-    assert "cannot be used together" in refuses(
-        empty, "--stgit", clone.root, "--git", clone.root, "a", code=2
-    )
+    line = ("--stgit", clone.root, "--git", clone.root, "a")
+    assert "cannot be used together" in refuses(empty, *line, code=2)
 
 
 @pytest.mark.parametrize("name", ["../../x", "-x", "a b", "..", ".x", "\x1b[2J"])
@@ -213,24 +212,18 @@ def test_a_hostile_stack(empty: Stage, name: str) -> None:
 
 def test_the_commit_and_date_are_kept(empty: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_COMMITTER_DATE", "@1800000000 +0100")
-    head = commits(
-        empty,
-        ({"pkg/a.py": text(l1="x\n")}, "one"),
-        ({"pkg/b.py": text(l1="y\n")}, "two\n\nWhy.\n\nSigned-off-by: A <a@b>"),
-    )
+    head = commits(empty, ONE, (TWO[0], "two\n\nWhy.\n\nSigned-off-by: A <a@b>"))
     one = empty.upstream.git("rev-parse", f"{head}~1")
     line = ("--git", empty.upstream.root, f"main..{head}")
     take(empty, *line)
     folder = empty.root / "series/s"
     date = "Commit-Date: 2027-01-15 09:00:00 +0100"
-    assert (
-        f"Subject: one\n\nImported-From: {one}\n{date}\n\ndiff --git"
-        in (folder / "one.patch").read_text()
-    )
-    assert (
-        f"Why.\n\nSigned-off-by: A <a@b>\nImported-From: {head}\n{date}\n\ndiff --git"
-        in (folder / "two.patch").read_text()
-    )
+    for name, commit, above in (
+        ("one", one, "Subject: one\n\n"),
+        ("two", head, "Why.\n\nSigned-off-by: A <a@b>\n"),
+    ):
+        told = f"{above}Imported-From: {commit}\n{date}\n\ndiff --git"
+        assert told in (folder / f"{name}.patch").read_text()
     # Taken from the branch that the series makes, the origin is still the first one.
     empty.run("branch", "s", "--repo", empty.upstream.root, "--name", "ours")
     kept = {name: (folder / name).read_bytes() for name in order(empty).split()}
@@ -242,11 +235,7 @@ def test_the_commit_and_date_are_kept(empty: Stage, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
-    head = commits(
-        empty,
-        ({"pkg/a.py": text(l1="x\n")}, "one"),
-        ({"pkg/b.py": text(l1="y\n")}, "two"),
-    )
+    head = commits(empty, ONE, TWO)
     clone = ("--git", empty.upstream.root)
     take(empty, *clone, f"main..{head}~1")
     answer = take(empty, *clone, f"main..{head}")
@@ -259,7 +248,7 @@ def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
 
 def test_an_edited_commit_of_the_published_branch_is_not_left_out(empty: Stage) -> None:
     up = empty.upstream
-    head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, "one"))
+    head = commits(empty, ONE)
     take(empty, "--git", up.root, f"main..{head}")
     empty.run("branch", "s", "--repo", up.root, "--name", "ours")
     with up.at("ours"):
@@ -476,10 +465,8 @@ def test_a_refusal_says_what_to_do_next(empty: Stage) -> None:
     wrong = take(empty, put(empty, "x.diff", EDIT_A.replace("-1,2", "-1,9")), code=1)
     assert "hint: if `patch` applies it to a checkout of the pin, import the output of" in wrong.err
     fuzzy = take(empty, put(empty, "x.diff", EDIT_A.replace(" line 1", " line one")), code=1)
-    assert (
-        "hint: if `patch` applies it with fuzz: commit the result, then patchmgr import --git"
-        in fuzzy.err
-    )
+    hint = "hint: if `patch` applies it with fuzz: commit the result, then patchmgr import --git"
+    assert hint in fuzzy.err
 
 
 def test_patches_that_are_left_out_of_a_folder_are_named(empty: Stage) -> None:

@@ -31,13 +31,9 @@ def configure(config: Path, command: str) -> None:
 @pytest.fixture
 def waiting(scene: Scene) -> Scene:
     def make() -> None:
-        clash(
-            scene,
-            {"a": text(l10="ours\n")},
-            {"d/b": text(l10="ours\n")},
-            on={"a": text(), "d/b": text()},
-            then={"a": text(l10="theirs\n"), "d/b": text(l10="theirs\n")},
-        )
+        start, ours, theirs = text(), text(l10="ours\n"), text(l10="theirs\n")
+        on, then = ({"a": content, "d/b": content} for content in (start, theirs))
+        clash(scene, {"a": ours}, {"d/b": ours}, on={**on}, then={**then})
 
     scene.once("waiting", make)
     return scene

@@ -29,16 +29,10 @@ def _fork(scene: Scene, *states: dict[str, str]) -> None:
     up.commit({"a.py": H, "b.py": K + F, "c.py": G_THEIRS}, "move (#7)")
 
 
-def test_patches_follow_one_after_the_other_and_a_conflict_is_at_its_new_home(
-    scene: Scene,
-) -> None:
+def test_patches_follow_one_another_and_a_conflict_is_at_its_new_home(scene: Scene) -> None:
     more = F_OURS.replace("turn_f_9", "more")
-    _fork(
-        scene,
-        {"a.py": F_OURS + G + H},
-        {"a.py": more + G + H},
-        {"a.py": more + G_OURS + H},
-    )
+    states = (F_OURS + G + H, more + G + H, more + G_OURS + H)
+    _fork(scene, *({"a.py": state} for state in states))
     patches = scene.rebase("s", "--onto", "upstream/main", code=3)["series"][0]["patches"]
     assert [patch["verdict"] for patch in patches] == ["modified", "modified", "conflict"]
     assert [patch["hunks"][0]["new_path"] for patch in patches] == ["b.py", "b.py", "c.py"]
@@ -76,10 +70,8 @@ def test_a_solved_home_goes_with_others(scene: Scene, content: str, verdict: str
 def test_a_file_that_two_of_a_patch_would_go_to_is_left_to_a_person(scene: Scene) -> None:
     _fork(scene, {"a.py": F_OURS + G + H, "b.py": function("k", "ours")})
     patch = scene.rebase("s", "--onto", "upstream/main", code=3)["series"][0]["patches"][0]
-    assert (
-        patch["conflicts"][0]["reason"]
-        == "upstream moved these lines to b.py, which the patch changes as well"
-    )
+    told = "upstream moved these lines to b.py, which the patch changes as well"
+    assert patch["conflicts"][0]["reason"] == told
 
 
 OTHER = "def other(plant):\n    stop(plant)\n"

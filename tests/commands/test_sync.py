@@ -167,9 +167,7 @@ def test_what_the_first_commit_breaks_is_a_pull_request_too(scene: Scene, server
     scene.upstream.commit({"a": text(l10="theirs\n")})
     found = sync(scene, code=3)
     assert [s["breaking"] is None for s in found["steps"]] == [False]
-    assert server.remote.git("rev-parse", f"{BRANCH}^{{tree}}") == server.remote.git(
-        "rev-parse", "main^{tree}"
-    )
+    assert server.remote.tree(BRANCH) == server.remote.tree("main")
     assert len(server.pulls) == 1
 
 

@@ -129,9 +129,8 @@ def test_the_same_upstream_twice_is_no_error_and_another_is(stage: Stage) -> Non
     before = lock(stage).read_bytes()
     stage.run("upstream", "add", "up", "--git", stage.upstream.root)
     assert lock(stage).read_bytes() == before
-    assert "another upstream named up" in refuses(
-        stage, "upstream", "add", "up", "--git", "https://example.org/x", code=2
-    )
+    other = ("upstream", "add", "up", "--git", "https://example.org/x")
+    assert "another upstream named up" in refuses(stage, *other, code=2)
 
 
 @pytest.mark.parametrize(
@@ -447,12 +446,8 @@ def test_unknown_names_show_the_nearest(fetched: Stage, line: str, kind: str, ne
 def test_a_pin_that_upstream_no_longer_has_comes_from_a_clone(fetched: Stage) -> None:
     stage, lock = fetched, fetched.root / "upstream.lock"
     clone = stage.clone()
-    commit, old, old_tree = (
-        clone.commit({"elsewhere": "1\n"}),
-        stage.base,
-        stage.upstream.tree(stage.base),
-    )
-    text = lock.read_text().replace(old, commit).replace(old_tree, clone.tree())
+    commit, old_tree = clone.commit({"elsewhere": "1\n"}), stage.upstream.tree(stage.base)
+    text = lock.read_text().replace(stage.base, commit).replace(old_tree, clone.tree())
     lock.write_text(text)
     answer = stage.run("branch", "s", code=2)
     message = f"up no longer has the pin {commit} ({commit})"
@@ -544,10 +539,7 @@ def test_status_says_what_is_applied_where(stage: Stage) -> None:
     stage.run("apply", "s", "--to", one.root)
     stage.run("apply", "s", "--to", two.root, "--commit")
     last = stage.run("status").out.splitlines()[-2:]
-    assert last == [
-        f"s is applied in {one.root}: all patches",
-        f"s is applied in {two.root}: all patches",
-    ]
+    assert last == [f"s is applied in {each.root}: all patches" for each in (one, two)]
     (one.root / "pkg/a.py").write_text("mine\n")
     (stage.root / "series/s/series").write_text("fork-one.patch\n")
     last = stage.run("status").out.splitlines()[-2:]

@@ -252,10 +252,8 @@ def test_a_store_that_cannot_be_written_is_reported(
     path = sdist(tmp_path, {"a": b"1"})
     monkeypatch.setattr("patchmgr.plumbing.stores.synced", fail)
     fault = refusal(store, release(path), path)
-    assert (fault.kind, fault.message) == (
-        "cache",
-        "the store cannot be written: No space left on device",
-    )
+    assert fault.kind == "cache"
+    assert fault.message == "the store cannot be written: No space left on device"
 
 
 def test_a_missing_archive_is_named(store: Path, tmp_path: Path) -> None:
@@ -338,11 +336,8 @@ def test_a_run_that_is_killed_leaves_nothing_visible(store: Path, tmp_path: Path
     )
     environ = {**os.environ, "PYTHONPATH": str(Path(releases.__file__).parents[2])}
     for delay in (0.0, 0.02, 0.05, 0.1, 0.2, 0.3) if LONG else (0.05,):
-        run = subprocess.Popen(
-            [sys.executable, "-c", script, str(store), str(path)],
-            stdout=subprocess.PIPE,
-            env=environ,
-        )
+        line = [sys.executable, "-c", script, str(store), str(path)]
+        run = subprocess.Popen(line, stdout=subprocess.PIPE, env=environ)
         assert run.stdout is not None
         run.stdout.readline()
         time.sleep(delay)

@@ -116,9 +116,8 @@ def test_an_absorbed_patch_is_dropped_and_a_needed_one_is_carried_without_an_ala
     onto = {"f.py": source(**{place: ALIKE})}
     result = again(onto, decided(found(onto), ruling, by=by))
     assert result.verdicts == [verdict]
-    assert [conflict.proposal for conflict in result.outcomes[0].conflicts] == [None] * (
-        verdict == "conflict"
-    )
+    proposals = [conflict.proposal for conflict in result.outcomes[0].conflicts]
+    assert proposals == [None] * (verdict == "conflict")
     told = f"a person decided: {ruling.value}" + (f" by {by}" if by else "")
     assert result.outcomes[0].reason == told
     if ruling is Ruling.ABSORBED:
@@ -231,9 +230,8 @@ def patch(before: bytes, after: bytes) -> Patch:
     },
 )
 def test_the_same_change_has_one_digest(other: Patch) -> None:
-    assert change_digest(patch(PASSAGES_BASE, PASSAGES_BASE.replace(b"e", b"X"))) == change_digest(
-        other
-    )
+    change = patch(PASSAGES_BASE, PASSAGES_BASE.replace(b"e", b"X"))
+    assert change_digest(change) == change_digest(other)
 
 
 def test_other_changes_have_other_digests() -> None:

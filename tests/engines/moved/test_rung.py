@@ -164,10 +164,8 @@ def test_a_symbol_is_found_where_upstream_edited_it_as_well(form: Form, edit: Ed
 def test_a_paragraph_is_found_only_as_it_was(edit: Edit) -> None:
     stage = Stage(FORMS[0])
     played = stage.play(FIX, chained(on("a", edit), TO_B))
-    assert (played.homes(), played.reasons()) == (
-        [],
-        ["upstream's a.txt no longer has these lines"],
-    )
+    assert played.homes() == []
+    assert played.reasons() == ["upstream's a.txt no longer has these lines"]
 
 
 @CODE
@@ -196,10 +194,8 @@ def test_what_the_patch_adds_follows_both_neighbors(form: Form) -> None:
     away = chained(TO_B, move(11, "a", "b", before=90))
     played = stage.play(both(FIX, OWN), away)
     assert played.files == stage.texts(on("b", FIX, OWN)(away(stage.start)))
-    assert played.homes() == [
-        f"{stage.path('b')} {name_of(10)}",
-        f"{stage.path('b')} our_own",
-    ] or played.homes() == [f"{stage.path('b')} {name_of(10)}"]
+    homes = [f"{stage.path('b')} {name_of(10)}", f"{stage.path('b')} our_own"]
+    assert played.homes() in (homes, homes[:1])
 
 
 @CODE

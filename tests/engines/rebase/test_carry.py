@@ -281,10 +281,7 @@ def test_renames_that_cannot_leave_hold_each_other_up() -> None:
     patch = patch_of("p", moved("f", "g", BASE, BASE), moved("g", "h", ONE, ONE))
     onto: Files = {"f": BASE, "g": ONE, "h": TWO}
     result = Run({"f": BASE, "g": ONE}, onto).rebase(patch)
-    assert result.reasons() == [
-        "upstream already has a file at g",
-        "upstream already has a file at h",
-    ]
+    assert result.reasons() == [f"upstream already has a file at {path}" for path in "gh"]
     assert result.files == onto
 
 
@@ -475,12 +472,9 @@ def test_the_rest_of_a_file_is_carried(
 
 def test_only_a_patch_that_is_carried_whole_is_untouched() -> None:
     patch = edited("f", REST_BASE, ALL)
-    assert [r.is_untouched for r in carry({"f": REST_BASE}, {"f": REST_BASE}, [], patch)[0]] == [
-        True
-    ]
-    assert [r.is_untouched for r in carry({"f": REST_BASE}, {"f": REST_BASE}, [0], patch)[0]] == [
-        False
-    ]
+    for dropped in ([], [0]):
+        (result,), _ = carry({"f": REST_BASE}, {"f": REST_BASE}, dropped, patch)
+        assert result.is_untouched is (dropped == [])
 
 
 FIRST_BOTH = {"f": REST_BASE, "g": REST_BASE}
@@ -523,9 +517,8 @@ def test_a_file_that_comes_goes_moves_or_changes_its_mode_is_carried_whole(
 ) -> None:
     beside = {"s": REST_BASE}
     other = edited("s", REST_BASE, swap(REST_BASE, SECOND))
-    results, files = carry(
-        {**base, **beside}, {**base, **beside}, [0, len(expected)], change, other
-    )
+    both = {**base, **beside}
+    results, files = carry(both, both, [0, len(expected)], change, other)
     assert answers(results) == [expected, [GONE]]
     assert files == {**after, **beside}
 
