@@ -480,7 +480,7 @@ def _is_package_up_to_date(
 
 def _edited_in_package(target: Installation, present: Record) -> Iterator[AppliedFile]:
     is_same = present.onto == target.distribution.version
-    for file in present.files:
+    for file in _own_files(target, present):
         if target.state(file.path, file, is_current=is_same) is PackageState.EDITED:
             yield file
 
@@ -508,10 +508,14 @@ def _package_exchange(
 
 
 def _own_files(target: Installation, present: Record | None) -> tuple[AppliedFile, ...]:
-    """Return the files of a record that no other program has written since."""
-    replaced = replaced_paths(target, present)
+    """Return the files of a record that no other program has written since.
+
+    A file that the series added may be in another package by now.
+    """
     files = () if present is None else present.files
-    return tuple(file for file in files if file.path not in replaced)
+    added = [file.path for file in files if file.before is None]
+    others = {*replaced_paths(target, present), *other_owners(target.distribution, added)}
+    return tuple(file for file in files if file.path not in others)
 
 
 def _refuse_shared(target: Installation, files: Collection[str]) -> None:

@@ -215,7 +215,7 @@ def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[st
     """
     needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
     found: dict[str, str] = {}
-    for record in sorted(distribution.site.glob("*.dist-info/RECORD")):
+    for record in sorted(distribution.site.glob("*.dist-info/RECORD")) if needles else ():
         if record.parent.name == distribution.info:
             continue
         try:

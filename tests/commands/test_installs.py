@@ -546,6 +546,16 @@ def test_what_an_uninstall_leaves_can_be_taken_out(house: House) -> None:
     house.run("unapply", code=1)
 
 
+@pytest.mark.parametrize("content", ["new\n", "theirs\n"])
+def test_an_added_file_that_another_package_owns_by_now_stays(house: House, content: str) -> None:
+    house.series({"demo/n.py": "new\n"})
+    house.run("apply")
+    put(house, "demo/n.py", content)
+    put(house, "other-3.dist-info/RECORD", "demo/n.py,,\n")
+    house.run("unapply")
+    assert house.read("demo/n.py") == content
+
+
 def test_a_place_that_cannot_be_written_is_told_of_the_overlay(house: House) -> None:
     (house.site / ".patchmgr").write_text("in the way")
     answer = house.run("apply", code=1)
