@@ -51,11 +51,8 @@ def test_a_tree_that_is_not_there_is_named(scene: Scene, run: Run) -> None:
 
 
 def test_a_series_that_uses_a_name_that_nothing_defines_is_told(scene: Scene) -> None:
-    fork(
-        scene,
-        {"a.py": "import os\n\n\ndef f():\n    return os.sep + tail\n"},
-        on={"a.py": "import os\n\n\ndef f():\n    return os.sep\n"},
-    )
+    old = "import os\n\n\ndef f():\n    return os.sep\n"
+    fork(scene, {"a.py": old.replace("sep", "sep + tail")}, on={"a.py": old})
     shown = scene.call("audit", "s", code=4)
     assert "`tail` is used, but nothing defines it any more." in shown.out
     checked = scene.call("check", "s", code=4)

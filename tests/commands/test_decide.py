@@ -59,9 +59,8 @@ def test_what_is_likely_there_is_a_conflict_with_both_texts(likely: Scene) -> No
 def test_an_absorbed_patch_is_dropped_from_then_on(likely: Scene) -> None:
     assert decide(likely, PATCH, "absorbed", "--dry-run").out.startswith("Would record: ")
     assert not (likely.root / DECISIONS).exists()
-    assert (
-        f"Recorded: s/{PATCH}  absorbed  by 7" in decide(likely, PATCH, "absorbed", "--by", "7").out
-    )
+    said = decide(likely, PATCH, "absorbed", "--by", "7").out
+    assert f"Recorded: s/{PATCH}  absorbed  by 7" in said
     patch = onto(likely)
     assert patch["verdict"] == "absorbed"
     (evidence,) = patch["evidence"]
@@ -129,9 +128,8 @@ def test_decisions_are_listed_and_forgotten(likely: Scene) -> None:
     assert decide(likely, PATCH, "--forget", "--dry-run").out == f"Would forget: {line}"
     assert decide(likely, PATCH, "--forget").out == f"Forgot: {line}"
     assert not (likely.root / DECISIONS).exists()
-    assert decide(likely, PATCH, "--forget", code=1).err.startswith(
-        "patchmgr: there is no decision"
-    )
+    refused = decide(likely, PATCH, "--forget", code=1).err
+    assert refused.startswith("patchmgr: there is no decision")
     assert onto(likely, code=3)["verdict"] == "conflict"
 
 

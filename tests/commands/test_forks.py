@@ -30,10 +30,8 @@ class Fork(Struct, frozen=True):
     def merge(self, *names: str, files: Files | None = None, message: str = "sync") -> str:
         """Merge upstream's main, or a branch; `files` is what a person made of the merge."""
         self.clone.git("fetch", "--quiet", "origin")
-        self.clone.git(
-            "merge", "--quiet", "--no-ff", "--no-commit", *(names or ("origin/main",)),
-            good=(0, 1, 2),
-        )  # fmt: skip
+        line = ("merge", "--quiet", "--no-ff", "--no-commit", *(names or ("origin/main",)))
+        self.clone.git(*line, good=(0, 1, 2))
         for row in self.clone.git("ls-files", "--unmerged").splitlines():
             path = row.split("\t")[1]
             self.clone.git("rm", "--quiet", "--cached", "--ignore-unmatch", "-f", path)
@@ -52,9 +50,8 @@ class Fork(Struct, frozen=True):
 
     def take(self, name: str, *options: str, base: str, code: int = 0) -> Answer:
         commits = f"{base}..main"
-        return self.call(
-            "import", "--git", self.clone.root, commits, "--series", name, *options, code=code
-        )
+        line = ("import", "--git", self.clone.root, commits, "--series", name)
+        return self.call(*line, *options, code=code)
 
     def built(self, name: str) -> str:
         """Return the tree of the series' branch."""
@@ -409,9 +406,8 @@ def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
 def test_what_does_not_go_together(fork: Fork, options: tuple[str, ...], words: str) -> None:
     fork.series("s", fork.scene.upstream.head())
     assert words in one_line(fork.take("s", *options, base="main~1", code=2))
-    assert "needs --git" in one_line(
-        fork.call("import", "x.patch", "--series", "s", "--squash", code=2)
-    )
+    refused = fork.call("import", "x.patch", "--series", "s", "--squash", code=2)
+    assert "needs --git" in one_line(refused)
 
 
 def started(

@@ -537,9 +537,8 @@ def test_what_an_uninstall_leaves_can_be_taken_out(house: House) -> None:
     house.run("apply", "--warn-at-start")
     uninstall(house.site)
     start = [str(house.python), "-c", "pass"]
-    assert "of demo have changed since" in subprocess.run(
-        start, capture_output=True, check=True, text=True
-    ).stderr  # fmt: skip
+    said = subprocess.run(start, capture_output=True, check=True, text=True).stderr
+    assert "of demo have changed since" in said
     house.run("verify", code=1)
     house.run("unapply")
     assert set(picture(house.site, without=("__pycache__",))) == set()

@@ -214,9 +214,8 @@ def _added_by_hand(house: House) -> None:
         assert "move the file out of the way" in house.run("apply", code=1).err
         (house.site / "demo/n.py").write_text("new\n")
         house.run("apply")
-        assert [file["path"] for file in house.run("verify", "--json").json["files"]] == [
-            "demo/n.py"
-        ]
+        (file,) = house.run("verify", "--json").json["files"]
+        assert file["path"] == "demo/n.py"
         house.run("unapply")
 
 
@@ -226,9 +225,8 @@ def _folder_gone_upstream(house: House) -> None:
     house.shop.offer("1.1", {**DEMO, **SRC})
     install(house.site, "1.1", {**DEMO, **SRC})
     answer = house.run("apply", "--json", code=3).json
-    assert [conflict["path"] for conflict in answer["patches"][0]["conflicts"]] == [
-        "src/far/sub/e.py"
-    ]
+    (conflict,) = answer["patches"][0]["conflicts"]
+    assert conflict["path"] == "src/far/sub/e.py"
     assert answer["out_of_reach"] == [{"patch": "fix.patch", "path": "tests/e.py"}]
 
 
@@ -294,9 +292,8 @@ def _binary(house: House) -> None:
 
 
 def _without_a_store(house: House) -> None:
-    series_of(
-        house, [{"src/far/e.py": OURS}, {"src/far/e.py": text(), "src/far/n.py": "new\n"}], SRC
-    )
+    first, second = {"src/far/e.py": OURS}, {"src/far/e.py": text(), "src/far/n.py": "new\n"}
+    series_of(house, [{**first}, {**second}], SRC)
     install(house.site, "1.0", {**DEMO, **SRC})
     with unchanged(house.site, without=()):
         shutil.rmtree(house.shop.folder / "index")

@@ -49,9 +49,8 @@ def test_a_merge_teaches_each_region_of_it(scene: Scene, clone: Repository) -> N
     )
     dry = learn(scene, clone, "HEAD", "--dry-run")
     assert dry["merges"] == 1
-    assert [(one["path"], len(one["learned"]), one["missed"]) for one in dry["files"]] == [
-        ("a", 2, [])
-    ]
+    (file,) = dry["files"]
+    assert (file["path"], len(file["learned"]), file["missed"]) == ("a", 2, [])
     assert listed(scene) == {}
     assert learn(scene, clone, made[:12])["files"] == dry["files"]
     assert set(listed(scene).values()) == {"solved"}
@@ -186,8 +185,6 @@ def test_what_is_no_merge_is_an_error(
     scene: Scene, clone: Repository, arguments: list[str], kind: str
 ) -> None:
     clone.commit({"a": "a\n"})
-    answer = conflicts(
-        scene, "learn", "--json", "--git", clone.root, *arguments,
-        code=2,
-    )  # fmt: skip
+    git = ("learn", "--json", "--git", clone.root)
+    answer = conflicts(scene, *git, *arguments, code=2)
     assert answer.json["error"]["kind"] == kind

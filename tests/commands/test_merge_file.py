@@ -254,15 +254,12 @@ def test_a_broken_memory_does_not_stop_git(scene: Scene, clone: Repository) -> N
         SIDES, (text(), text(l10="theirs\n"), text(l10="ours\n")), strict=True
     ):
         (clone.root / name).write_text(content)
-    answer = scene.call("merge-driver", "run", "--", *(clone.root / n for n in SIDES), "a",
-        code=1,
-    )  # fmt: skip
+    sides = [clone.root / name for name in SIDES]
+    answer = scene.call("merge-driver", "run", "--", *sides, "a", code=1)
     assert "warning: recorded resolutions are not used" in answer.err
     assert "<<<<<<< ours\n" in (clone.root / "ours").read_text()
     (scene.root / "upstream.lock").unlink()
-    scene.call("merge-driver", "run", "--", *(clone.root / n for n in SIDES), "a",
-        code=1,
-    )  # fmt: skip
+    scene.call("merge-driver", "run", "--", *sides, "a", code=1)
 
 
 def test_the_driver_starts_for_what_git_cannot_merge_alone(clone: Repository, run: Run) -> None:

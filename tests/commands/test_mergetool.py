@@ -41,9 +41,8 @@ def waiting(scene: Scene) -> Scene:
 
 def test_the_tool_gets_three_sides_and_its_result_is_kept(waiting: Scene, config: Path) -> None:
     seen = config.parent / "seen"
-    configure(
-        config, f"cat $BASE $LOCAL $REMOTE >> {seen}; echo $MERGED >> {seen}; cat $REMOTE > $MERGED"
-    )
+    noted = f"cat $BASE $LOCAL $REMOTE >> {seen}; echo $MERGED >> {seen}"
+    configure(config, f"{noted}; cat $REMOTE > $MERGED")
     assert "Now run: patchmgr rebase --continue" in tool(waiting).err
     each = text() + text(l10="theirs\n") + text(l10="ours\n")
     assert seen.read_bytes() == f"{each}a\n{each}d/b\n".encode()  # in spite of `core.autocrlf`

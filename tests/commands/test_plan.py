@@ -181,10 +181,8 @@ def test_releases_of_a_package_are_planned_one_by_one(
     scene.call("upstream", "add", "up", "--package", "p")
     scene.series("s", "1.0", upstream.patches(f"{base}..HEAD"))
     found = scene.call("plan", "s", "--onto", "2.0", "--json", code=3).json
-    assert (found["unit"], steps(found)) == (
-        "release",
-        [(1, True, []), (1, False, []), (1, True, ["ours.patch"])],
-    )
+    assert found["unit"] == "release"
+    assert steps(found) == [(1, True, []), (1, False, []), (1, True, ["ours.patch"])]
     assert [step["onto"]["ref"] for step in found["steps"]] == ["v1.1", "v1.2", "v2.0"]
     assert "sha256" in found["steps"][0]["onto"]
     assert "the upstream up has no git" in scene.call("forecast", "s", code=2).err

@@ -149,10 +149,10 @@ def test_a_moved_patch_is_told_from_a_changed_one(scene: Scene) -> None:
     scene.call("branch", "s", "--tag", "before")
     scene.rebase("s", "--onto", onto)
     found = scene.call("diff", "s", "--from", "before", "--json").json
-    assert {p["subject"]: p["sameness"] for p in found["patches"]} == {
+    same = {p["subject"]: p["sameness"] for p in found["patches"]}
+    assert same == {
         "fix five": "dropped",
-        "edit nine": "byte-identical",
-        "kernel": "byte-identical",
+        **dict.fromkeys(("edit nine", "kernel"), "byte-identical"),
     }
 
 
@@ -180,9 +180,8 @@ def test_held_bytes_are_checked_from_then_on(stage: Stage) -> None:
     claims = next(gate for gate in gates if gate["name"] == "claims")
     assert (claims["standing"], claims["looked_at"]) == ("passed", 1)
     stage.series(stage.upstream.patches("main..fork~1").replace(b"+ours", b"+mine"))
-    (stage.root / "series/s/series.toml").write_text(
-        '[claims]\n"pkg/a.py" = "sha256:' + "0" * 64 + '"\n"pkg/b.py" = "upstream"\n'
-    )
+    claimed = '[claims]\n"pkg/a.py" = "sha256:' + "0" * 64 + '"\n"pkg/b.py" = "upstream"\n'
+    (stage.root / "series/s/series.toml").write_text(claimed)
     gates = json.loads(stage.run("check", "s", "--json", code=4).out)["series"][0]["gates"]
     claims = next(gate for gate in gates if gate["name"] == "claims")
     assert [p["path"] for p in claims["problems"]] == ["pkg/a.py"]
@@ -228,9 +227,8 @@ def test_a_tag_tells_the_verdicts_and_the_gates(scene: Scene) -> None:
     scene.call("check", "s", code=4)
     scene.call("branch", "s", "--tag", "one")
     (store,) = Path(os.environ["XDG_CACHE_HOME"]).glob("patchmgr/stores/upstream-*.git")
-    message = Repository(store, is_there=True).git(
-        "cat-file", "tag", own_ref(scene.root, "refs/tags/one")
-    )
+    tag = own_ref(scene.root, "refs/tags/one")
+    message = Repository(store, is_there=True).git("cat-file", "tag", tag)
     assert "1 absorbed, 2 unchanged\n  absorbed: fix-five.patch\n" in message
     assert "failed: sign-off (2 problems)" in message
 
@@ -263,10 +261,7 @@ def clone(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Repository:
 @pytest.fixture
 def remote(stage: Stage, clone: Repository) -> Repository:
     place = stage.folder / "remote"
-    subprocess.run(
-        ["git", "clone", "--quiet", "--bare", "--template=", str(stage.upstream.root), str(place)],
-        check=True,
-    )
+    stage.upstream.git("clone", "--quiet", "--bare", "--template=", ".", str(place))
     clone.git("remote", "add", "mine", str(place))
     return Repository(place, is_there=True)
 
@@ -312,9 +307,8 @@ def test_a_sign_off_is_added_once(stage: Stage, clone: Repository) -> None:
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
 def test_commits_are_signed_as_the_configuration_says(stage: Stage, clone: Repository) -> None:
     key = stage.folder / "key"
-    subprocess.run(
-        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", str(key)], check=True
-    )
+    make = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", str(key)]
+    subprocess.run(make, check=True)
     allowed = stage.folder / "allowed"
     allowed.write_text(f"me@example.org {key.with_suffix('.pub').read_text()}")
     clone.git("config", "gpg.format", "ssh")
@@ -334,10 +328,8 @@ def test_commits_are_signed_as_the_configuration_says(stage: Stage, clone: Repos
 def test_who_the_user_is_must_be_known(stage: Stage, clone: Repository) -> None:
     clone.git("config", "--unset", "user.email")
     clone.git("config", "--unset", "user.name")
-    assert "does not know who you are" in one_line(
-        branch(stage, clone, "--committer", "me", code=1)
-    )
-    assert "must be 'me'" in one_line(branch(stage, clone, "--committer", "you", code=2))
+    for name, code, told in (("me", 1, "does not know who you are"), ("you", 2, "must be 'me'")):
+        assert told in one_line(branch(stage, clone, "--committer", name, code=code))
 
 
 def test_a_branch_of_ours_is_replaced(stage: Stage, clone: Repository, remote: Repository) -> None:

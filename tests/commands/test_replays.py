@@ -65,12 +65,8 @@ def test_an_accepted_side_finishes_the_rebase(two_series: Scene, side: str, verd
 
 
 def test_a_part_that_is_known_is_not_left_to_the_person(scene: Scene) -> None:
-    clash(
-        scene,
-        {"a": text(l10="ours\n", l40="mine\n")},
-        on={"a": text()},
-        then={"a": text(l10="theirs\n", l40="yours\n")},
-    )
+    ours, theirs = text(l10="ours\n", l40="mine\n"), text(l10="theirs\n", l40="yours\n")
+    clash(scene, {"a": ours}, on={"a": text()}, then={"a": theirs})
     group = conflicts(scene, "show", file_id(scene), "--json").json
     conflicts(scene, "accept", group["conflict"]["parts"][0], "theirs")
     scene.call("rebase", "--abort")

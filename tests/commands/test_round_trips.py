@@ -308,11 +308,7 @@ def as_somebody_sends_it(
             yield ".diff", diff
         return
     options = WAYS["as we do"] if number % 3 == 1 else WAYS["as git does"]
-    done = subprocess.run(
-        ["git", "format-patch", "--stdout", "--binary", "-M", *options, "-1", commit],
-        cwd=mirror.root,
-        capture_output=True,
-        check=True,
-    )
+    line = ["git", "format-patch", "--stdout", "--binary", "-M", *options, "-1", commit]
+    done = subprocess.run(line, cwd=mirror.root, capture_output=True, check=True)
     if done.stdout:
         yield ".patch", done.stdout

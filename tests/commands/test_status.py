@@ -88,11 +88,8 @@ def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
     assert "to restore the file: cp .patchmgr/rebase/.marked/s/fork-change-2.patch/b " in refused
     gone.with_name("kept").rename(gone)
     assert "resolved: s/fork-change-1.patch: a" in scene.call("status").out
-    (left,) = (
-        c["path"]
-        for patch in scene.rebase("--continue", code=3)["series"][0]["patches"]
-        for c in patch["conflicts"]
-    )
+    patches = scene.rebase("--continue", code=3)["series"][0]["patches"]
+    (left,) = (c["path"] for patch in patches for c in patch["conflicts"])
     assert left == "c"
 
 
@@ -113,9 +110,8 @@ def build_env(stage: Stage) -> dict[str, str]:
     """Return the variables, as a shell reads them."""
     lines = stage.run("status", "--build-env").out.splitlines()
     told = dict(line.split("=", 1) for line in lines)
-    assert stage.run("status", "--build-env", "--json").json["build_env"] == {
-        name: "".join(shlex.split(text)) for name, text in told.items()
-    }
+    found = stage.run("status", "--build-env", "--json").json["build_env"]
+    assert found == {name: "".join(shlex.split(text)) for name, text in told.items()}
     return told
 
 

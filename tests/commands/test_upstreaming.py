@@ -70,9 +70,8 @@ def test_what_upstream_did_since_is_told_until_it_is_decided(backports: Backport
     rebase = ("rebase", "w", "--onto", backports.commits["stable"], "--dry-run")
     assert any(line.startswith(f"warning: {fixed}") for line in backports.lines(*rebase))
     kept = stage.run("decide", patch, "needed", "--by", short["fix"]).out
-    assert (
-        kept == f"Recorded: w/{patch}  needed  by {short['fix']}  in {short['fix']} a: be right\n"
-    )
+    fix = short["fix"]
+    assert kept == f"Recorded: w/{patch}  needed  by {fix}  in {fix} a: be right\n"
     assert len(backports.lines("status")) == len(backports.lines(*rebase)) == 1
     stage.run("decide", patch, "needed", "--by", "#6")
     assert backports.lines("status") == backports.lines(*rebase) == []

@@ -132,9 +132,8 @@ def test_a_mode_is_taken_away(house: House, source: Path, bits: int, wanted: int
     change = {"demo/a.py": content_of(REGULAR, b"ours\n")}
     with Wheel(source) as opened:
         opened.write(house.shop.folder / "made.whl", "2", change)
-        assert opened.local_version({"demo/a.py": content_of(EXECUTABLE, b"ours\n")}) != (
-            opened.local_version(change)
-        )
+        other = {"demo/a.py": content_of(EXECUTABLE, b"ours\n")}
+        assert opened.local_version(other) != opened.local_version(change)
     assert permissions(house.shop.folder / "made.whl")["demo/a.py"] == wanted
 
 
@@ -249,9 +248,8 @@ def test_a_wheel_has_a_bill_of_materials_where_asked_for(house: House, source: P
     made = make(house, source, "--sbom", "--json").json
     assert made["version"] == plain  # it is of the code
     first = Path(made["wheel"]).read_bytes()
-    assert (
-        Path(make(house, source, "--sbom", "--json", out="b").json["wheel"]).read_bytes() == first
-    )
+    again = make(house, source, "--sbom", "--json", out="b").json
+    assert Path(again["wheel"]).read_bytes() == first
     path = f"demo-{plain}.dist-info/sboms/patchmgr.cdx.json"
     with zipfile.ZipFile(made["wheel"]) as archive:
         content = archive.read(path)
@@ -262,9 +260,8 @@ def test_a_wheel_has_a_bill_of_materials_where_asked_for(house: House, source: P
     (ancestor,) = component["pedigree"]["ancestors"]
     wheel_digest = hashlib.sha256(source.read_bytes()).hexdigest()
     assert (ancestor["version"], ancestor["hashes"][0]["content"]) == ("1.0", wheel_digest)
-    assert component["pedigree"]["notes"].endswith(
-        "in their order: fix-1.patch, fix-2.patch, fix-3.patch"
-    )
+    order = "in their order: fix-1.patch, fix-2.patch, fix-3.patch"
+    assert component["pedigree"]["notes"].endswith(order)
 
 
 def test_a_missing_library_is_said(

@@ -233,11 +233,8 @@ def test_a_link_out_of_the_tree_is_refused(name: str, target: str) -> None:
 
 
 def test_a_hard_link_to_a_file_before_it_has_its_content_and_mode() -> None:
-    raw = tar(
-        *PLAIN,
-        link("x-1/h", "x-1/run.sh", tarfile.LNKTYPE),
-        link("x-1/sub/h2", "x-1/run.sh", tarfile.LNKTYPE),
-    )
+    hard = (link(f"x-1/{name}", "x-1/run.sh", tarfile.LNKTYPE) for name in ("h", "sub/h2"))
+    raw = tar(*PLAIN, *hard)
     assert found(raw) == {**EXPECTED, "h": ("100755", b"r"), "sub/h2": ("100755", b"r")}
 
 
@@ -483,9 +480,8 @@ def test_a_wheel_gives_the_text_it_installs(name: str, content: bytes, path: str
 
 
 def test_a_link_in_a_wheel_is_kept() -> None:
-    assert found(zipped((zip_info("x/l.so", 0o120777), b"a.py")), read_wheel) == {
-        "x/l.so": ("120000", b"a.py")
-    }
+    raw = zipped((zip_info("x/l.so", 0o120777), b"a.py"))
+    assert found(raw, read_wheel) == {"x/l.so": ("120000", b"a.py")}
 
 
 @table(

@@ -150,9 +150,8 @@ def test_files_of_patch_package() -> None:
 
 def test_a_header_has_nothing_that_patch_package_takes_for_a_diff() -> None:
     text = MAIL + "@@ here\nindex of things\n" + EDIT
-    written = FORMS["patch-package"].rewritten(
-        item("a.patch", text.replace("@@ here\n", "x @@ here\n")), b"diff\n", pinned()
-    )
+    other = item("a.patch", text.replace("@@ here\n", "x @@ here\n"))
+    written = FORMS["patch-package"].rewritten(other, b"diff\n", pinned())
     assert b"\nx @@ here\n index of things\n" in written
 
 

@@ -407,9 +407,8 @@ def test_a_header_says_what_the_mail_would_say(header: str, message: str) -> Non
     text = read_header(header.encode())
     assert (text.subject, text.message.decode(), text.author) == ("fix it", message, HEADERS_ANN)
     assert not text.is_mailbox
-    rewritten = canonical_header(
-        parse_patch((header + HEADERS_DIFF).encode(), name="x"), author=HEADERS_ANN
-    )
+    patch = parse_patch((header + HEADERS_DIFF).encode(), name="x")
+    rewritten = canonical_header(patch, author=HEADERS_ANN)
     again = read_header(rewritten)
     assert (again.subject, again.message, again.author) == (text.subject, text.message, HEADERS_ANN)
     assert again.is_mailbox

@@ -59,9 +59,7 @@ Make = Callable[[str], Repository]
 
 def _states(make_repository: Make) -> tuple[Repository, str, str]:
     repository = make_repository("upstream")
-    old = repository.commit(
-        {"same.py": "1\n", "new name.py": "1\n", "gone.py": "1\n", "x.c": "1\n"}
-    )
+    old = repository.commit(dict.fromkeys(("same.py", "new name.py", "gone.py", "x.c"), "1\n"))
     (repository.root / "link.py").symlink_to("same.py")
     (repository.root / "x.c").chmod(0o755)
     changes = {"new name.py": "2\n", "gone.py": None, "ö/added.py": "3\n", "a.txt": "4\n"}

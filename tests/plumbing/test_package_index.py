@@ -87,39 +87,27 @@ def test_an_html_page_is_read(server: Server) -> None:
         "my_pkg-2.0.tar.gz</a>"
         '<a href="/f/my_pkg-3.0.tar.gz#md5=12">my_pkg-3.0.tar.gz</a>',
     )
-    assert list_releases("My.Pkg", settings(f"{server.url}/simple")) == (
-        Release(
-            "1.0",
-            Archive("my_pkg-1.0.tar.gz", f"{server.url}/files/my_pkg-1.0.tar.gz", A, "sdist"),
-        ),
-        Release(
-            "2.0",
-            Archive(
-                "my_pkg-2.0.tar.gz", f"{server.url}/f/my_pkg-2.0.tar.gz?a=1&b=2", B, "sdist", True
-            ),
-        ),
-        Release(
-            "3.0", Archive("my_pkg-3.0.tar.gz", f"{server.url}/f/my_pkg-3.0.tar.gz", None, "sdist")
-        ),
+    assert list_releases("My.Pkg", settings(f"{server.url}/simple")) == tuple(
+        Release(version, Archive(name, f"{server.url}/{place}/{url}", sha256, "sdist", is_yanked))
+        for version, name, place, url, sha256, is_yanked in (
+            ("1.0", "my_pkg-1.0.tar.gz", "files", "my_pkg-1.0.tar.gz", A, False),
+            ("2.0", "my_pkg-2.0.tar.gz", "f", "my_pkg-2.0.tar.gz?a=1&b=2", B, True),
+            ("3.0", "my_pkg-3.0.tar.gz", "f", "my_pkg-3.0.tar.gz", None, False),
+        )
     )
 
 
 def test_a_json_page_is_read(server: Server) -> None:
     file = {
-        "filename": "p-1.0.tar.gz",
-        "url": "../../files/p-1.0.tar.gz",
-        "hashes": {"sha256": A},
-        "size": 7,
-        "upload-time": "2024-01-02T03:04:05Z",
-        "yanked": "why",
-    }
+        "filename": "p-1.0.tar.gz", "url": "../../files/p-1.0.tar.gz", "hashes": {"sha256": A},
+        "size": 7, "upload-time": "2024-01-02T03:04:05Z", "yanked": "why",
+    }  # fmt: skip
     page = {"meta": {"api-version": "1.1"}, "name": "p", "files": [file], "versions": ["1.0"]}
     kind = "application/vnd.pypi.simple.v1+json"
     server.page("/simple/p/", json.dumps(page), kind)
     (release,) = list_releases("p", settings(f"{server.url}/simple/"))
-    assert release.archive == Archive(
-        "p-1.0.tar.gz", f"{server.url}/files/p-1.0.tar.gz", A, "sdist", True, 7
-    )
+    url = f"{server.url}/files/p-1.0.tar.gz"
+    assert release.archive == Archive("p-1.0.tar.gz", url, A, "sdist", True, 7)
     accepted = server.asked[0][1]["Accept"]
     assert "application/vnd.pypi.simple.v1+json" in accepted
     assert "text/html" in accepted
@@ -285,9 +273,8 @@ def test_offline_asks_no_server(server: Server, tmp_path: Path) -> None:
     found = replace(settings(server.url), offline=True)
     assert refusal("p", found).kind == "offline"
     (tmp_path / "p-2.tar.gz").touch()
-    assert names(list_releases("p", replace(found, find_links=(str(tmp_path),)))) == [
-        ("2", "p-2.tar.gz")
-    ]
+    left = list_releases("p", replace(found, find_links=(str(tmp_path),)))
+    assert names(left) == [("2", "p-2.tar.gz")]
     assert not server.asked
 
 

@@ -79,9 +79,8 @@ def test_both_texts_are_shown_with_what_to_type() -> None:
 
 def test_long_texts_are_cut() -> None:
     content = b"".join(b"line %d\n" % n for n in range(LONGEST_TEXT + 3))
-    lines = [
-        line.strip() for line in patch_lines(outcome(Resemblance(1, 1, content, b"x")), View())
-    ]
+    shown = patch_lines(outcome(Resemblance(1, 1, content, b"x")), View())
+    lines = [line.strip() for line in shown]
     assert "| ... and 3 more lines" in lines
     assert f"| line {LONGEST_TEXT - 1}" in lines and f"| line {LONGEST_TEXT}" not in lines
 
@@ -114,17 +113,11 @@ def test_a_nearer_text_is_said_to_be_of_its_commit() -> None:
 
 
 def test_likely_commits_are_in_the_document() -> None:
-    assert decode(encode(patch_document(outcome(pull=None), None)))["likely"] == [
-        {
-            "commit": "1" * 40,
-            "subject": "Fix it (#7)",
-            "pull": None,
-            "confidence": 0.7,
-            "named_by": None,
-            "paths": ["g"],
-            "reliability": None,
-        }
-    ]
+    (likely,) = decode(encode(patch_document(outcome(pull=None), None)))["likely"]
+    assert likely == {
+        "commit": "1" * 40, "subject": "Fix it (#7)", "pull": None, "confidence": 0.7,
+        "named_by": None, "paths": ["g"], "reliability": None,
+    }  # fmt: skip
 
 
 @table(

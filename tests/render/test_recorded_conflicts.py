@@ -20,14 +20,8 @@ REGION = Recorded("a" * 12, RecordKind.REGION, b"b\n", b"o\n", b"t\n", path="f",
 
 def solved(content: bytes | None, recorded: Recorded = REGION) -> Recorded:
     resolution = Resolution(content, Origin.LEARN, "0" * 40)
-    return Recorded(
-        recorded.id,
-        recorded.kind,
-        recorded.base,
-        recorded.ours,
-        recorded.theirs,
-        resolution=resolution,
-    )
+    sides = recorded.base, recorded.ours, recorded.theirs
+    return Recorded(recorded.id, recorded.kind, *sides, resolution=resolution)
 
 
 def test_a_conflict_is_shown_in_markers_with_what_became_of_it() -> None:
@@ -57,9 +51,8 @@ def test_a_resolution_is_shown_as_a_diff(recorded: Recorded, expected: list[str]
 
 def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
     sides = (None, b"\0" * 9, b"x\n" * (LONGEST + 1))
-    lines = text_of(
-        conflict_text([Recorded("a" * 12, RecordKind.FILE, *sides)], (), ())
-    ).splitlines()
+    shown = conflict_text([Recorded("a" * 12, RecordKind.FILE, *sides)], (), ())
+    lines = text_of(shown).splitlines()
     assert lines[1:5] == [
         "<<<<<<< ours",
         "(9 bytes, binary)",

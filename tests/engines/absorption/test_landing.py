@@ -773,9 +773,8 @@ def named(ours: bytes, merged: bytes, branch: Sequence[State]) -> str | None:
     (merge,) = series.way.steps
     inside[merge.commit] = steps(branch)
     way = replace(series.way, steps=[replace(merge, is_merge=True)], inside=lambda merges: inside)
-    (found,) = find_absorbed(
-        Series(series.folded, way, series.blobs, elsewhere=series.elsewhere)
-    ).values()
+    whole = Series(series.folded, way, series.blobs, elsewhere=series.elsewhere)
+    (found,) = find_absorbed(whole).values()
     assert found.step.commit == "c0"
     return None if found.inner is None else found.inner.commit
 
@@ -808,11 +807,8 @@ def test_the_commit_that_brought_a_patch_is_named_inside_of_its_merge(
 
 
 def test_a_patch_that_a_later_one_replaces_has_its_own_commit_in_the_merge() -> None:
-    states = [
-        FIRST,
-        swap(FIRST, ("ours_one", "ours_own")),
-        swap(BASE, ("stay_05", "stay_05 end_1")),
-    ]
+    last = swap(BASE, ("stay_05", "stay_05 end_1"))
+    states = [FIRST, swap(FIRST, ("ours_one", "ours_own")), last]
     told = tale(a(*states), *on_a(states[-1])).series()
     assert isinstance(told.blobs, MemoryBlobs)
     entries = [entry_of(told.blobs, state) for state in (BASE, *states)]

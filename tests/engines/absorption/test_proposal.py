@@ -131,9 +131,8 @@ def test_the_other_hunks_of_the_file_are_merged() -> None:
 
 
 def test_a_moved_file_is_looked_at_too() -> None:
-    result = Run(BASE, {"g.py": source(l8=ALIKE)}).rebase(
-        PATCH, renames={"f.py": "g.py"}, asks=True
-    )
+    run = Run(BASE, {"g.py": source(l8=ALIKE)})
+    result = run.rebase(PATCH, renames={"f.py": "g.py"}, asks=True)
     assert result.verdicts == ["conflict"]
     assert conflict_of(result).new_path == "g.py"
 
@@ -177,12 +176,8 @@ def explained(onto: Files, *story: tuple[str, Files]) -> PatchOutcome:
 
 def test_the_commit_that_brought_the_text_is_named() -> None:
     onto = {"f.py": source(l1=OTHER, l8=ALIKE)}
-    outcome = explained(
-        onto,
-        ("Before (#1)", {"f.py": source(l1=OTHER)}),
-        ("Ours in other words (#2)", onto),
-        ("After (#3)", {"f.py": source(l1=OTHER, l8=ALIKE)}),
-    )
+    before = ("Before (#1)", {"f.py": source(l1=OTHER)})
+    outcome = explained(onto, before, ("Ours in other words (#2)", onto), ("After (#3)", onto))
     (likely,) = outcome.likely
     assert (likely.commit, likely.pull) == ("commit Ours in other words (#2)", 2)
     assert likely.paths == ("f.py",)

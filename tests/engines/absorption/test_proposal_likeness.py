@@ -115,11 +115,8 @@ def test_something_else_is_not(
 def test_the_same_in_another_function_only_is_not(form: Form) -> None:
     base, theirs = lines_of(form), lines_of(form, second=MINE[form])
     put = MINE[form].replace("\n", f"\n{form.indent}")
-    ours = base.replace(
-        STEPS[form].split("\n")[3].encode() + b"\n",
-        f"{put}\n{form.indent}{STEPS[form].split(chr(10))[3]}\n".encode(),
-        1,
-    )
+    last = STEPS[form].split("\n")[3]
+    ours = base.replace(f"{last}\n".encode(), f"{put}\n{form.indent}{last}\n".encode(), 1)
     assert likeness(form, base, theirs, ours, is_clean=True) is None
 
 

@@ -36,6 +36,7 @@ from tests.engines.series import (
     link,
     moved,
     patch_of,
+    patches_of,
     text,
 )
 from tests.long import examples
@@ -271,15 +272,13 @@ def test_an_upstream_commit_names_commit_pull_author_and_all_paths() -> None:
     base: Files = {"f": BASE, "x": ONE, "y": ONE}
     onto: Files = {"f": BOTH, "x": TWO, "y": NEW}
     run = Run(base, onto)
-    patch = patch_of(
-        "p", edited("f", BASE, BOTH), edited("x", ONE, TWO), edited("y", ONE, text("9"))
-    )
+    more = edited("x", ONE, TWO), edited("y", ONE, text("9"))
+    patch = patch_of("p", edited("f", BASE, BOTH), *more)
     outcome = run.explained(run.rebase(patch), [("All at once (#7)", onto)])[0]
     subject = "All at once (#7)"
     commit = f"commit {subject}"
-    assert outcome.evidence == (
-        UpstreamCommit(commit, subject, 7, How.EXACT, ("f", "x"), "A. Author"),
-    )
+    evidence = UpstreamCommit(commit, subject, 7, How.EXACT, ("f", "x"), "A. Author")
+    assert outcome.evidence == (evidence,)
     assert outcome.cause == (UpstreamCommit(commit, subject, 7, None, ("y",), "A. Author"),)
     assert [hunk.evidence for hunk in outcome.hunks] == [commit] * 3 + [None]
 
@@ -287,12 +286,8 @@ def test_an_upstream_commit_names_commit_pull_author_and_all_paths() -> None:
 def test_only_what_did_not_come_through_unchanged_is_looked_up() -> None:
     base: Files = {"f": BASE, "g": BASE, "x": ONE}
     run = Run(base, {"h": BASE, "g": BASE, "x": TWO})
-    result = run.rebase(
-        patch_of("p1", edited("f", BASE, EARLY)),
-        patch_of("p2", edited("g", BASE, EARLY)),
-        patch_of("p3", edited("x", ONE, TWO)),
-        renames={"f": "h"},
-    )
+    edits = edited("f", BASE, EARLY), edited("g", BASE, EARLY), edited("x", ONE, TWO)
+    result = run.rebase(*patches_of(*edits), renames={"f": "h"})
     assert explained_paths(result.judged) == ("f", "h", "x")
 
 
@@ -322,9 +317,8 @@ def test_the_commit_inside_of_a_merge_is_named_with_the_pull_request_of_the_merg
     known = Absorption(frozenset({0}), merge, Event.EVOLVED, is_whole=True, inner=inner)
     result = run.rebase(patch_of("p", EDIT), known={"p": known})
     (outcome,) = run.explained(result, [("1", {"f": OTHER})])
-    assert outcome.evidence == (
-        UpstreamCommit("2" * 40, "Land it", 7, How.HISTORY, ("f",), "A. Author"),
-    )
+    evidence = UpstreamCommit("2" * 40, "Land it", 7, How.HISTORY, ("f",), "A. Author")
+    assert outcome.evidence == (evidence,)
     assert outcome.hunks[0].evidence == "2" * 40
     assert outcome.history[0] == ("1" * 40, "landed")
 

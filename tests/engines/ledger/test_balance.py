@@ -41,13 +41,10 @@ def diff(old: str | None, new: str | None, path: str = "f.py") -> bytes:
         kind = "new file mode 100644\n"
     elif new is None:
         kind = "deleted file mode 100644\n"
-    names = (
-        "/dev/null" if old is None else f"a/{path}",
-        "/dev/null" if new is None else f"b/{path}",
-    )
-    lines = unified_diff(
-        (old or "").splitlines(True), (new or "").splitlines(True), *names, lineterm="\n"
-    )
+    sides = ("a", old), ("b", new)
+    old_name, name = ("/dev/null" if text is None else f"{side}/{path}" for side, text in sides)
+    before, after = ((text or "").splitlines(True) for _, text in sides)
+    lines = unified_diff(before, after, old_name, name)
     body = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
     return f"diff --git a/{path} b/{path}\n{kind}{body}".encode()
 

@@ -6,14 +6,19 @@ from patchmgr.model.review import RiskKind
 from tests.tables import table
 
 
+def change(path: str, before: bytes | None, after: bytes | None) -> FileChange:
+    return FileChange(path, None, None, "100644", before, after)
+
+
+def file(path: str, language: str = "Text", *, is_binary: bool = False) -> FileFootprint:
+    return FileFootprint(
+        path, None, Kind.NEW, is_binary, language, Area.CODE, Build.NEITHER, 1, 0, ("a.patch",)
+    )
+
+
 def pins(language: str, after: bytes) -> list[str]:
-    file = FileFootprint(
-        "x", None, Kind.NEW, False, language, Area.CODE, Build.NEITHER, 1, 0, ("a.patch",)
-    )
-    change = FileChange(
-        path="x", renamed_from=None, old_mode=None, new_mode="100644", before=None, after=after
-    )
-    found = find_risks([change], [file], lambda words: frozenset())
+    new, counts = change("x", None, after), file("x", language)
+    found = find_risks([new], [counts], lambda words: frozenset())
     return [risk.what for risk in found if risk.kind is RiskKind.PIN]
 
 
@@ -31,18 +36,6 @@ def pins(language: str, after: bytes) -> list[str]:
 )
 def test_a_line_that_pins_a_build_is_named(language: str, line: str, is_pin: bool) -> None:
     assert pins(language, line.encode()) == ([line.strip()] if is_pin else [])
-
-
-def change(path: str, before: bytes | None, after: bytes | None) -> FileChange:
-    return FileChange(
-        path=path, renamed_from=None, old_mode=None, new_mode="100644", before=before, after=after
-    )
-
-
-def file(path: str, language: str = "Text", *, is_binary: bool = False) -> FileFootprint:
-    return FileFootprint(
-        path, None, Kind.NEW, is_binary, language, Area.CODE, Build.NEITHER, 1, 0, ("a.patch",)
-    )
 
 
 PROJECT = b"""
@@ -85,9 +78,8 @@ def test_what_runs_and_what_is_needed_is_named(
 
 def test_a_binary_is_named_and_not_read() -> None:
     pin = b"GIT_TAG abc"
-    (risk,) = find_risks(
-        [change("x", None, pin)], [file("x", "CMake", is_binary=True)], lambda words: frozenset()
-    )
+    counts = file("x", "CMake", is_binary=True)
+    (risk,) = find_risks([change("x", None, pin)], [counts], lambda words: frozenset())
     assert risk.kind is RiskKind.BINARY
 
 

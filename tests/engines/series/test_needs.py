@@ -214,9 +214,8 @@ def test_a_guard_comes_first_and_its_conditions_are_not_looked_at() -> None:
     done = carry({"f": BASE}, {"f": BASE}, [patches[0]], refused=["p1"])
     assert done.reasons == ["a guard"]
     mixed = [patches[0], said(difference("p2", {"f": BASE}, {"f": SECOND}), needed_when="path f")]
-    assert carry({"f": BASE}, {"f": BASE}, mixed, refused=["p1"]).verdicts == [
-        "skipped", "unchanged",
-    ]  # fmt: skip
+    done = carry({"f": BASE}, {"f": BASE}, mixed, refused=["p1"])
+    assert done.verdicts == ["skipped", "unchanged"]
 
 
 def test_a_promise_sees_folders_that_the_patch_makes_and_removes() -> None:
