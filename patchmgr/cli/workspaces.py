@@ -176,7 +176,7 @@ def series_show(name: MaybeName = None) -> None:
 @takes("json")
 def series_graph(
     name: MaybeName = None,
-    form: Annotated[str, option("--format text|mermaid", "How to draw the graph.")] = "text",
+    form: Annotated[str, option("--format text|mermaid", "The output format.")] = "text",
 ) -> None:
     """Show which other patches each patch needs.
 

@@ -94,7 +94,7 @@ def _size(delta: bytes, at: int) -> tuple[int, int]:
 
 
 def _misfit(problem: str) -> PatchmgrError:
-    return PatchmgrError("bad-patch", f"The binary delta {problem}")
+    return PatchmgrError("bad-patch", f"the binary delta {problem}")
 
 
 def _read_half(reader: PatchReader) -> BinaryChange | None:

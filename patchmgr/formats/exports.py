@@ -216,7 +216,7 @@ class Gbp(Form, frozen=True):
                     path, name = shown(file.path), shown(item.patch.name)
                     raise PatchmgrError(
                         "not-exportable",
-                        f"Patch {name} changes the binary file {path}, which gbp cannot export",
+                        f"patch {name} changes the binary file {path}, which gbp cannot export",
                         "put such files into a separate patch with a guard",
                     )
 
@@ -299,7 +299,7 @@ class PatchPackage(Form, frozen=True):
                     what = "link"
                 if what is not None:
                     where = f"{what} {shown(file.path)}, which patch-package cannot represent"
-                    message = f"Patch {shown(item.patch.name)} changes the {where}"
+                    message = f"patch {shown(item.patch.name)} changes the {where}"
                     raise PatchmgrError("not-exportable", message)
         if package is None and not all(self.kept(items, pinned)):
             message = "patch-package needs the name and version of the package"
@@ -345,7 +345,7 @@ def _check_utf8(item: ExportItem) -> None:
     try:
         item.patch.diff.decode()
     except UnicodeDecodeError as fault:
-        message = f"Patch {shown(item.patch.name)} has lines that are not UTF-8"
+        message = f"patch {shown(item.patch.name)} has lines that are not UTF-8"
         message += ": patch-package would corrupt them"
         raise PatchmgrError("not-exportable", message) from fault
 

@@ -148,7 +148,7 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 
 
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
-    """Return the header of `patch`, by `nobody` if it names no author, and `other`'s message."""
+    """Return `patch`'s header with `other`'s message added; `nobody` replaces a missing author."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
     text = without_last_blanks(body)

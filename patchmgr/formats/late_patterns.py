@@ -21,5 +21,5 @@ class _Late:
 
 
 def late_pattern(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Like `re.compile`, but compile the expression only on first use."""
+    """Return a pattern as `re.compile` does, but compile the expression only on first use."""
     return cast("re.Pattern[AnyStr]", _Late(expression, flags))

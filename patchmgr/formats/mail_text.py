@@ -76,7 +76,7 @@ def _converted(raw: bytes, charset: str) -> bytes:
 
 
 def _fault(charset: str, problem: str) -> PatchmgrError:
-    message = f"The mail header names the charset {shown(charset)}, which {problem}"
+    message = f"the mail header names the charset {shown(charset)}, which {problem}"
     return PatchmgrError("bad-patch", message, "convert the file to UTF-8")
 
 

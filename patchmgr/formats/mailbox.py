@@ -88,7 +88,7 @@ def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
     is_mailbox = named.keys() >= _NEEDED and (end == len(lines) or is_blank(lines[end]))
     if hints := merge_hints(lines[end : end + 1]):
         raise PatchmgrError(
-            "bad-patch", f"Patch {shown(name)} has conflict markers in its header", *hints
+            "bad-patch", f"patch {shown(name)} has conflict markers in its header", *hints
         )
     first = block[0].name if block else ""
     if not is_mailbox and not (
@@ -107,7 +107,7 @@ def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
 def _read_date(text: str, name: str) -> str:
     date = parse_date(text)
     if date is None:
-        problem = f"Patch {shown(name)} has a Date that cannot be read: {shown(text)}"
+        problem = f"patch {shown(name)} has a Date that cannot be read: {shown(text)}"
         raise PatchmgrError("bad-patch", problem, "write it as: Thu, 1 Jan 2026 12:00:00 +0000")
     return date
 
@@ -138,13 +138,13 @@ def _charset(named: dict[str, _Field], name: str) -> str | None:
     if "content-transfer-encoding" in named:
         encoding = named["content-transfer-encoding"].text().lower()
         if encoding not in ("", "7bit", "8bit", "binary"):
-            problem = f"Patch {shown(name)} is a mail with the transfer encoding {shown(encoding)}"
+            problem = f"patch {shown(name)} is a mail with the transfer encoding {shown(encoding)}"
             raise PatchmgrError("bad-patch", problem, hint)
     if "content-type" not in named:
         return None
     kind = named["content-type"].text()
     if "/" in kind and not kind.lower().startswith("text/"):
-        problem = f"Patch {shown(name)} is a mail with several parts, or without text"
+        problem = f"patch {shown(name)} is a mail with several parts, or without text"
         raise PatchmgrError("bad-patch", problem, hint)
     match = _CHARSET.search(kind)
     if match is None:
@@ -349,7 +349,7 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
         _fields(lines if mail is None else mail, letter),
     )
     if "\0" in "".join([subject, *text.fields.values()]) or b"\0" in message:
-        raise PatchmgrError("bad-patch", f"Patch {shown(name)} has a NUL in an encoded word")
+        raise PatchmgrError("bad-patch", f"patch {shown(name)} has a NUL in an encoded word")
     return text
 
 
@@ -383,7 +383,7 @@ def _lines(header: bytes, name: str) -> list[bytes]:
     if b"\0" in header:
         line = header[: header.index(b"\0")].count(b"\n") + 1
         raise PatchmgrError(
-            "bad-patch", f"Patch {shown(name)} line {line}: there is a NUL in the header"
+            "bad-patch", f"patch {shown(name)} line {line}: there is a NUL in the header"
         )
     return header.removesuffix(b"\n").split(b"\n") if header else []
 

@@ -84,7 +84,7 @@ def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
     valid and changes no files.
     """
     if len(raw) > MAX_PATCH:
-        raise PatchmgrError("bad-patch", f"Patch {shown(name)} is larger than {MAX_PATCH} bytes")
+        raise PatchmgrError("bad-patch", f"patch {shown(name)} is larger than {MAX_PATCH} bytes")
     lines = unmangled_lines(raw)
     start = _first_diff_line(lines)
     reader = PatchReader(name, lines, start, strip=strip)

@@ -76,7 +76,7 @@ def read_conditions(patch: Patch) -> Conditions:
             before = f"{texts[key][1]}\n" if key in texts else ""
             texts[key] = (name, before + text)
     found = {
-        key: parse_predicate(text, what=f"Patch {shown(patch.name)} {name}")
+        key: parse_predicate(text, what=f"patch {shown(patch.name)} {name}")
         for key, (name, text) in texts.items()
     }
     return Conditions(*map(found.get, CONDITIONS))

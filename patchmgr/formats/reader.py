@@ -62,7 +62,7 @@ class PatchReader:
 
     def where(self, at: int | None = None) -> str:
         """Return text that names the patch and a line (`at` counts from 0, the text from 1)."""
-        return f"Patch {self._shown} line {(self.at if at is None else at) + 1}"
+        return f"patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:
         """Return a "bad-patch" error for a line, by default the current line."""

@@ -113,7 +113,7 @@ def _stripped(name: bytes, strip: int) -> bytes | None:
 
 
 def _whole_name(reader: PatchReader, text: bytes, at: int) -> bytes:
-    """Return a name. If it is quoted, the quotes are removed."""
+    """Return a name, without its quotes if it is quoted."""
     if text[:1] != b'"':
         return text
     quoted = unquote(text)

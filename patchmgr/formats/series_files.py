@@ -157,7 +157,7 @@ def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
     """Return the series with its patches in the order of `names`; comment lines do not move."""
     if sorted(names) != sorted(series.names()):
         raise PatchmgrError(
-            "bad-series", "The new order must name every patch of the series exactly once"
+            "bad-series", "the new order must name every patch of the series exactly once"
         )
     by_name = {line.name: line for line in series.lines}
     order = iter(names)
@@ -176,7 +176,7 @@ def _parse_line(raw: bytes, number: int) -> SeriesLine:
     match = _ENTRY.match(raw)
     if match is None:
         return SeriesLine(raw)
-    what = f"Series file line {number}: the patch name"
+    what = f"series file line {number}: the patch name"
     name = check_path(decode_path(match[2]), what=what)
     if name in _OWN_FILES:
         raise _fault(number, f"{name} is not a patch")
@@ -210,7 +210,7 @@ def _check_known(series: SeriesFile, names: Collection[str]) -> None:
     for name in names:
         if name not in known:
             hint = "to list the patches: patchmgr series show"
-            raise PatchmgrError("unknown-patch", f"The series has no patch {shown(name)}", hint)
+            raise PatchmgrError("unknown-patch", f"the series has no patch {shown(name)}", hint)
 
 
 def _check_new(series: SeriesFile, name: str) -> None:
@@ -220,11 +220,11 @@ def _check_new(series: SeriesFile, name: str) -> None:
     read = _ENTRY.fullmatch(raw)
     if not read or read[1] or read[3] or name in _OWN_FILES or raw.startswith(BOM_UTF8):
         raise PatchmgrError(
-            "bad-series", f"A series file cannot contain the patch name {shown(name)}"
+            "bad-series", f"a series file cannot contain the patch name {shown(name)}"
         )
     if name in series.names():
-        raise PatchmgrError("bad-series", f"The series already has a patch {shown(name)}")
+        raise PatchmgrError("bad-series", f"the series already has a patch {shown(name)}")
 
 
 def _fault(number: int, problem: str, *hints: str) -> PatchmgrError:
-    return PatchmgrError("bad-series", f"Series file line {number}: {problem}", *hints)
+    return PatchmgrError("bad-series", f"series file line {number}: {problem}", *hints)

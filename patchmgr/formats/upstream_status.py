@@ -181,7 +181,7 @@ def suse_fields(
         if commit is None:
             name = shown(patch.name)
             what = f"{named[:12]}, which was not fetched from upstream" if named else "no commit"
-            message = f"Patch {name} is in upstream, but its {found.field} names {what}"
+            message = f"patch {name} is in upstream, but its {found.field} names {what}"
             hint = f'patchmgr edit {name} --field "Git-commit=COMMIT", or patchmgr upstream fetch'
             raise PatchmgrError("not-exportable", message, hint)
         release = landed[commit]
@@ -207,5 +207,5 @@ def _unknown(patch: Patch, field: str, text: str) -> PatchmgrError:
     hint = f'patchmgr edit {name} --field "{field}=Pending"'
     if field == MAINLINE:
         hint = f'patchmgr edit {name} --field "{field}=Not yet, REASON"'
-    message = f"Patch {name} has {field}: {shown(text)}, which is not a valid status"
+    message = f"patch {name} has {field}: {shown(text)}, which is not a valid status"
     return PatchmgrError("not-exportable", message, hint)

@@ -54,7 +54,7 @@ class Ahead(Closing, Generic[T]):
 
 
 class Beside(Closing, Generic[T]):
-    """A function that runs in a forked process; a call waits for the result, once.
+    """A function that runs in a forked process; one call waits for its result and returns it.
 
     The result must be picklable. If another thread is running, if there is only one core, or if the
     forked process fails, a call returns the result of `otherwise` (by default, the same function),

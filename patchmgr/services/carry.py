@@ -422,7 +422,7 @@ def _unless_resolved(
 def _readable(
     scratch: Scratch, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
-    """Return upstream's steps without files that cannot be fetched; steps are only evidence."""
+    """Return upstream's steps without the files whose content cannot be fetched."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
     present = present_blobs(scratch, blobs)

@@ -341,11 +341,11 @@ def _refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
             paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)
-            problem = f"Patch {shown(outcome.name)} does not apply"
+            problem = f"patch {shown(outcome.name)} does not apply"
             if any(one.verdict is Verdict.SKIPPED for one in outcomes):
                 problem += " without the patches that are left out"
             raise PatchmgrError("conflict", f"{problem}{': ' if paths else ''}{paths}")
         if outcome.verdict is Verdict.CONFLICT:
             hint = "correct the patch or its Ensures field"
-            problem = f"Patch {shown(outcome.name)} {outcome.reason}"
+            problem = f"patch {shown(outcome.name)} {outcome.reason}"
             raise PatchmgrError("bad-predicate", problem, hint)

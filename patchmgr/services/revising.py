@@ -96,7 +96,7 @@ def make(opened: OpenSeries, revision: Revision) -> None:
 
 
 def _name_stacked(opened: OpenSeries, revision: Revision) -> None:
-    """Name the series that are based on this one if a revision changes what the patches do."""
+    """Tell the user to check the series based on this one if a revision changes a patch's diff."""
     old = [opened.patches[name].diff for name in revision.raws if name in opened.patches]
     new = [raw for raw in revision.raws.values() if raw is not None and b"\ndiff --git " in raw]
     if len(old) == len(new) and all(any(raw.endswith(diff) for raw in new) for diff in old):
@@ -302,7 +302,7 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 
 def name_stopped(opened: OpenSeries, state: State) -> str | None:
-    """Name the first patch that applies on the pushed ones as they were, but not on `state`."""
+    """Return the first patch that applied before but not on `state`, if any, and tell the user."""
     left = opened.unpushed()
     end, fault = _reach(opened, left, state)
     if fault is not None and _reach(opened, left[: end + 1], opened.state)[1] is None:

@@ -276,7 +276,7 @@ def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[P
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Map the path of the file that stores `content`, one side of an edit, to that content."""
+    """Return the file, keyed by path, in which the work area stores one side of an edit."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 

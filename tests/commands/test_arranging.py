@@ -108,7 +108,7 @@ def test_patches_change_places_where_the_files_stay_the_same(
         ),
         (
             ("split", "three", "one", "--file", "new"), 1,
-            "The series already has a patch one.patch",
+            "the series already has a patch one.patch",
         ),
         (
             ("split", "three", "x", "--file", "new", "--file", "pkg"), 2,

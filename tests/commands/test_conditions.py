@@ -78,7 +78,7 @@ def test_what_upstream_ensures_is_skipped_and_a_broken_promise_is_a_conflict(sce
         f"does not satisfy Ensures: there is no b in {where} with the patch",
     ]
     failed = scene.call("branch", "s", code=1)
-    assert "Patch fork-change-2.patch does not satisfy Ensures" in failed.err
+    assert "patch fork-change-2.patch does not satisfy Ensures" in failed.err
 
 
 def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scene) -> None:
@@ -100,13 +100,13 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
         (
             "Needed-When: pathe x",
             "bad-predicate",
-            "Patch fork-change-2.patch Needed-When column 1: "
+            "patch fork-change-2.patch Needed-When column 1: "
             "expected `not`, `path`, `no path`, `pattern` or `release`, not pathe",
         ),
         ("Ensures: path x of down", "bad-predicate",
-            "Patch fork-change-2.patch names an unknown upstream: down"),
+            "patch fork-change-2.patch names an unknown upstream: down"),
         ("Needed-When: path x of up at v9", "unknown-state",
-            "Patch fork-change-2.patch: up has no branch, tag or commit v9"),
+            "patch fork-change-2.patch: up has no branch, tag or commit v9"),
         ("Needed-When: release >1", "unknown-state", None),
     ],
 )  # fmt: skip
@@ -172,7 +172,7 @@ def test_need_depends_on_the_commit_that_upstream_pins_of_another(
     assert found == {old: "unchanged", new: "skipped", side: "unchanged"}
     onto = scene.upstream.commit({"pin.cmake": f"set(TAG {'d' * 40})\n"}, "no such commit")
     error = scene.rebase("s", "--onto", onto, "--dry-run", code=1)["error"]
-    told = f"Patch fork-change-1.patch: lib has no branch, tag or commit {'d' * 40}"
+    told = f"patch fork-change-1.patch: lib has no branch, tag or commit {'d' * 40}"
     assert error["message"] == told
     assert error["kind"] == "unknown-state"
 
@@ -202,7 +202,7 @@ def test_a_lost_content_fails(scene: Scene, make_repository: Callable[[str], Rep
     (other.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
     error = scene.rebase(*MORE, code=1)["error"]
     assert error["kind"] == "missing-object"
-    assert error["message"] == (f"Patch fork-change-1.patch: blob {blob} is not in the store")
+    assert error["message"] == (f"patch fork-change-1.patch: blob {blob} is not in the store")
 
 
 @pytest.fixture
@@ -279,7 +279,7 @@ def test_a_ref_is_looked_for_on_both_sides_of_an_upstream(
         patch.write_text(patch.read_text().replace("Needed-When:", "Formerly:"))
     say(packaged, "ours.patch", "Needed-When: path kernels of both at v7")
     error = packaged.rebase("s", "--onto", "1.1", "--dry-run", code=1)["error"]
-    assert error["message"] == "Patch ours.patch: both has no branch, tag or commit v7"
+    assert error["message"] == "patch ours.patch: both has no branch, tag or commit v7"
 
 
 def bring(scene: Scene, *fields: str, code: int = 0) -> Any:
@@ -292,10 +292,10 @@ def bring(scene: Scene, *fields: str, code: int = 0) -> Any:
 @table(
     ("fields", "message"),
     [
-        ("Ensures: path x path", "Patch more.patch Ensures column 8: "),
-        ("Needed-When: path x of down", "Patch more.patch names an unknown upstream: down"),
-        ("Needed-When: release >1", "Patch more.patch: up "),
-        ("Ensures: path b", "Patch more.patch does not satisfy Ensures: there is no b in up "),
+        ("Ensures: path x path", "patch more.patch Ensures column 8: "),
+        ("Needed-When: path x of down", "patch more.patch names an unknown upstream: down"),
+        ("Needed-When: release >1", "patch more.patch: up "),
+        ("Ensures: path b", "patch more.patch does not satisfy Ensures: there is no b in up "),
     ],
 )
 def test_import_refuses_absurd_conditions(scene: Scene, fields: str, message: str) -> None:

@@ -100,8 +100,8 @@ def test_what_a_header_cannot_hold_is_refused(
 def test_a_condition_that_cannot_be_read_is_refused(desk: Hands) -> None:
     before = desk.raw("fork-one.patch")
     for value, problem in (
-        ("foo bar", "Patch fork-one.patch Needed-When"),
-        ("path x of other", "Patch fork-one.patch names an unknown upstream: other"),
+        ("foo bar", "patch fork-one.patch Needed-When"),
+        ("path x of other", "patch fork-one.patch names an unknown upstream: other"),
     ):
         told = one_line(desk.run("edit", "fork-one", "--field", f"Needed-When={value}", code=1))
         assert f"is not a valid header for fork-one.patch: {problem}" in told

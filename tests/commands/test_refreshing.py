@@ -112,7 +112,7 @@ def popped(two: Hands) -> Hands:
 @table(
     ("line", "code", "message"),
     [
-        (("new", "one"), 1, "The series already has a patch one.patch"),
+        (("new", "one"), 1, "the series already has a patch one.patch"),
         (("new", "../one"), 1, "The patch name ../one.patch has a .. component"),
         (("new", "stray"), 2, "the file stray.patch already exists"),
         (("split", "two", "stray", "--hunk", "a:1"), 2, "the file stray.patch already exists"),

@@ -171,7 +171,7 @@ def test_nothing_is_ignored(raw: bytes, line: int, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         parse(raw)
     assert caught.value.kind == "bad-patch"
-    assert caught.value.message.startswith(f"Patch x.patch line {line}: ")
+    assert caught.value.message.startswith(f"patch x.patch line {line}: ")
 
 
 def test_a_file_of_cr_lf_is_read_as_git_am_reads_it_and_kept_as_it_is() -> None:

@@ -56,9 +56,9 @@ def test_a_path_that_upstreams_have_is_let_in_unchanged(path: str) -> None:
 def test_a_path_that_could_leave_its_place_is_refused(path: str, reason: str) -> None:
     assert refusal(path) == reason
     with pytest.raises(PatchmgrError) as caught:
-        check_path(path, what="Patch x.patch line 3: the path")
+        check_path(path, what="patch x.patch line 3: the path")
     assert caught.value.kind == "unsafe-path"
-    assert caught.value.message.startswith("Patch x.patch line 3: the path ")
+    assert caught.value.message.startswith("patch x.patch line 3: the path ")
     assert caught.value.message.isprintable()
 
 

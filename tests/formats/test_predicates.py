@@ -142,11 +142,11 @@ PART = "`not`, `path`, `no path`, `pattern` or `release`"
 )  # fmt: skip
 def test_an_error_names_the_column(text: str, column: int | tuple[int, int], problem: str) -> None:
     with pytest.raises(PatchmgrError) as caught:
-        parse_predicate(text, what="Patch p Needed-When")
+        parse_predicate(text, what="patch p Needed-When")
     line = (
         f"line {column[0]} column {column[1]}" if isinstance(column, tuple) else f"column {column}"
     )
-    assert caught.value.message == f"Patch p Needed-When {line}: {problem}"
+    assert caught.value.message == f"patch p Needed-When {line}: {problem}"
     assert caught.value.kind == "bad-predicate"
     assert caught.value.exit_code == 1
 
@@ -191,7 +191,7 @@ def test_most_patches_have_no_conditions() -> None:
 def test_a_field_counts_in_any_case_but_only_once() -> None:
     assert read_conditions(patch({"needed-when": "path x"})) == Conditions(X)
     with pytest.raises(
-        PatchmgrError, match=r"^Patch p Ensures line 2 column 1: expected `and`, `or`"
+        PatchmgrError, match=r"^patch p Ensures line 2 column 1: expected `and`, `or`"
     ):
         read_conditions(patch({"ensures": "path x", "Ensures": "path y"}))
 

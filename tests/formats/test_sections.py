@@ -304,7 +304,7 @@ def test_a_section_that_disagrees_with_itself_is_refused(raw: bytes, problem: st
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read(raw)
     assert caught.value.kind == "bad-patch"
-    assert caught.value.message.startswith("Patch x.patch line ")
+    assert caught.value.message.startswith("patch x.patch line ")
 
 
 HOSTILE = {
@@ -331,7 +331,7 @@ def test_a_hostile_path_is_refused_in_every_header(path: bytes, kind: str) -> No
     with pytest.raises(PatchmgrError) as caught:
         read(raw)
     assert caught.value.kind == "unsafe-path"
-    assert "Patch x.patch line " in caught.value.message
+    assert "patch x.patch line " in caught.value.message
     assert caught.value.message.isprintable()
 
 
@@ -608,7 +608,7 @@ def test_a_hunk_that_does_not_hold_together_is_refused(raw: bytes, problem: str)
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read_all(raw)
     assert caught.value.kind == "bad-patch"
-    assert caught.value.message.startswith("Patch x.patch line ")
+    assert caught.value.message.startswith("patch x.patch line ")
 
 
 def test_a_hunk_ends_where_its_counts_say() -> None:

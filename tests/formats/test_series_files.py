@@ -57,7 +57,7 @@ def test_a_line_is_read(
 
 
 BAD = {
-    "climbing": (b"a\n../x\n", "unsafe-path", "Series file line 2: the patch name ../x has a"),
+    "climbing": (b"a\n../x\n", "unsafe-path", "series file line 2: the patch name ../x has a"),
     "absolute": (b"/etc/x\n", "unsafe-path", "is absolute"),
     "git directory": (b".git/x\n", "unsafe-path", "contains the reserved name .git"),
     "an option": (b"-p1\n", "unsafe-path", "begins with a dash"),

@@ -203,7 +203,7 @@ def _also(rule: str, rules: Sequence[str]) -> str:
 
 
 def _in_turn(rule: str, how: str) -> str:
-    """Return a rule's name, with "in turn" for "ours first" or the like if both sides insert."""
+    """Return a rule's name; if both sides insert, "in turn" replaces the order of the sides."""
     if rule in BY_LINES or how.startswith("insert"):
         return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
     return rule

@@ -166,7 +166,7 @@ class Search:
         return self._outlines[path]
 
     def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
-        """Yield the units of a file that `unit` may have become, if the file had none before."""
+        """Yield the units of a file that `unit` may have become, if none was there before."""
         homes = tuple(_homes(self._base, unit, file))
         before = self._elsewhere.before(file.path) if homes else None
         if before is not None:

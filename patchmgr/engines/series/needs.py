@@ -67,7 +67,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
             for claim in claims(predicate) if predicate is not None else ():
                 name = claim.where.upstream
                 if name is not None and name not in known:
-                    problem = f"Patch {shown(patch.name)} names an unknown upstream: {shown(name)}"
+                    problem = f"patch {shown(patch.name)} names an unknown upstream: {shown(name)}"
                     hint = "to see the upstreams: patchmgr upstream list"
                     raise PatchmgrError("bad-predicate", problem, hint)
 
@@ -90,7 +90,7 @@ def _asked(patch: Patch, question: Question, state: State, states: StateFinder) 
     try:
         found: str | None = getattr(predicates, question)(conditions, state, states)
     except PatchmgrError as fault:
-        problem = f"Patch {shown(patch.name)}: {fault.message}"
+        problem = f"patch {shown(patch.name)}: {fault.message}"
         raise PatchmgrError(fault.kind, problem, *fault.hints) from fault
     return found
 
@@ -100,7 +100,7 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
     broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch or its Ensures field"
-        raise PatchmgrError("bad-predicate", f"Patch {shown(patch.name)} {broken}", hint)
+        raise PatchmgrError("bad-predicate", f"patch {shown(patch.name)} {broken}", hint)
 
 
 def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:

@@ -242,7 +242,7 @@ def test_the_pin_and_the_target_may_be_one() -> None:
 def test_an_error_names_the_patch() -> None:
     blobs = MemoryBlobs()
     views = views_of(blobs, {"f": BASE}, {"f": BASE})
-    with pytest.raises(PatchmgrError, match=r"^Patch p1: there is no nobody") as caught:
+    with pytest.raises(PatchmgrError, match=r"^patch p1: there is no nobody") as caught:
         place_items([Item(p) for p in two("path x of nobody")], views, blobs)
     assert caught.value.kind == "unknown-state"
 
@@ -250,13 +250,13 @@ def test_an_error_names_the_patch() -> None:
 def test_every_header_is_read_before_anything_is_said_of_it() -> None:
     assert not has_conditions(two())
     assert has_conditions(two("", "path x"))
-    with pytest.raises(PatchmgrError, match=r"^Patch p2 Needed-When column 1: "):
+    with pytest.raises(PatchmgrError, match=r"^patch p2 Needed-When column 1: "):
         has_conditions(two("path x", "bad"))
 
 
 def test_unknown_upstreams_are_refused() -> None:
     check_upstreams(two("path x of up", ensures="path x"), {"up"})
-    with pytest.raises(PatchmgrError, match=r"^Patch p2 names an unknown upstream: down") as caught:
+    with pytest.raises(PatchmgrError, match=r"^patch p2 names an unknown upstream: down") as caught:
         check_upstreams(two("path x of up", "not (path x or path x of down)"), {"up"})
     assert caught.value.exit_code == 1
 
@@ -273,7 +273,7 @@ def test_a_promise_is_checked_on_a_tree() -> None:
     views = views_of(blobs, {"f": BASE}, {"f": BASE})
     patch = two(ensures='pattern "B" in f')[0]
     check_promise(patch, MemoryTree(blobs, {"f": FIRST}), views)
-    with pytest.raises(PatchmgrError, match=r"^Patch p1 does not satisfy Ensures: no line"):
+    with pytest.raises(PatchmgrError, match=r"^patch p1 does not satisfy Ensures: no line"):
         check_promise(patch, MemoryTree(blobs, {"f": BASE}), views)
 
 
