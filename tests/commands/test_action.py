@@ -62,9 +62,8 @@ def job(scene: Scene, tmp_path: Path) -> Callable[[], tuple[int, str, str]]:
 
 def annotated(printed: str) -> Annotations:
     """Return path, line, severity and message of each line that the problem matcher takes."""
-    (matcher,) = json.loads((ROOT / ".github" / "problem-matcher.json").read_text())[
-        "problemMatcher"
-    ]
+    problems = json.loads((ROOT / ".github" / "problem-matcher.json").read_text())
+    (matcher,) = problems["problemMatcher"]
     (pattern,) = matcher["pattern"]
     groups = [pattern[name] for name in ("file", "line", "severity", "message")]
     found = (re.match(pattern["regexp"], line) for line in printed.splitlines())
@@ -82,10 +81,8 @@ def test_days_of_all_kinds_are_one_pull_request(
         found, said, summary = job()
         assert (found, len(server.pulls) <= 1) == (code, True)
         commands = [line for line in said.splitlines() if line.lstrip().startswith("::")]
-        assert commands == [
-            f"::add-matcher::{ROOT}/.github/problem-matcher.json",
-            "::remove-matcher owner=patchmgr::",
-        ]
+        matcher = f"::add-matcher::{ROOT}/.github/problem-matcher.json"
+        assert commands == [matcher, "::remove-matcher owner=patchmgr::"]
         assert "##[" not in said
         return annotated(said), summary
 

@@ -95,14 +95,11 @@ def test_commits_have_the_promised_people_and_leave_all_clean(stage: Stage, bran
     ours = "A. Author <author@example.org>|1700000000 +0000"
     theirs = "patchmgr <patchmgr@localhost>|1700000000 +0000"
     commits = [patch["commit"] for patch in answer["patches"]]
-    assert lines == [
-        f"{commits[1]}|{ours}|{theirs}|fork: two",
-        f"{commits[0]}|{ours}|{theirs}|fork: one",
-    ]
+    named = zip(commits, ("one", "two"), strict=True)
+    assert lines == [f"{commit}|{ours}|{theirs}|fork: {name}" for commit, name in named][::-1]
     assert checkout.git("log", "-1", "--format=%b", commits[0]) == "Why it is so."
-    assert checkout.git("symbolic-ref", "-q", "HEAD", good=(0, 1)) == (
-        "refs/heads/work" if branch else ""
-    )
+    on = checkout.git("symbolic-ref", "-q", "HEAD", good=(0, 1))
+    assert on == ("refs/heads/work" if branch else "")
     assert checkout.git("rev-parse", "work" if branch else "HEAD") == answer["head"]
     unapply(stage, checkout)
     assert picture(checkout.root) == before

@@ -148,7 +148,6 @@ def test_an_unknown_state_names_the_known_ones(run: Callable[..., Answer], tmp_p
     refused = run("rebase", "s", "--onto", "v1", code=2)
     assert "sdk has no state v1" in refused.err
     assert "known states: snapshot-" in refused.err
-    refused = run(
-        "rebase", "s", "--onto", f"{pin}..upstream/main", "--every", "2", "--dry-run", code=2
-    )
+    line = ("rebase", "s", "--onto", f"{pin}..upstream/main", "--every", "2", "--dry-run")
+    refused = run(*line, code=2)
     assert "an archive has none" in refused.err

@@ -168,9 +168,8 @@ def test_parts_of_a_conflict_count_singly(twice: Scene) -> None:
     solved = twice.root.parent / "solved"
     solved.write_text("both\n")
     conflicts(twice, "resolve", first, solved)
-    out = merged(
-        twice, text(), text(l10="theirs\n", l40="yours\n"), text(l10="ours\n", l40="mine\n"), code=3
-    )
+    sides = text(l10="theirs\n", l40="yours\n"), text(l10="ours\n", l40="mine\n")
+    out = merged(twice, text(), *sides, code=3)
     assert "line 9\nboth\nline 11\n" in out
     assert out.count("<<<<<<< ") == 1
 

@@ -27,12 +27,9 @@ def torn(scene: Scene) -> Scene:
     """Return a series of three patches: one merged by structure, one with warnings, one stuck."""
     texts = {name: module("") for name in ("a.py", "b.py", "c.py")}
     scene.upstream.commit(texts)
-    fork(
-        scene,
-        {"a.py": module("import mine\n", "mine.x()\n")},
-        {"b.py": "run(first)\nrun(first, 2)\n" + module("")},
-        {"c.py": module("", old="run(mine)\n")},
-    )
+    ours = module("import mine\n", "mine.x()\n"), module("", old="run(mine)\n")
+    second = "run(first)\nrun(first, 2)\n" + module("")
+    fork(scene, {"a.py": ours[0]}, {"b.py": second}, {"c.py": ours[1]})
     theirs = {
         "a.py": module("import other\n") + "other.x()\n",
         "b.py": module("", old="go(first)\n"),

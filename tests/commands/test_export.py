@@ -78,9 +78,8 @@ def test_a_line_of_a_message_that_begins_a_mail_for_git_is_quoted(stage: Stage) 
     clone, place = stage.clone(), stage.root / "series/s/fork-one.patch"
     raw = place.read_text()
     for line, is_quoted in FROM_LINES.items():
-        place.write_text(
-            raw.replace("Why it is so.\n", f"Why it is so.\n\n{line}\nSubject: more\n")
-        )
+        why = f"Why it is so.\n\n{line}\nSubject: more\n"
+        place.write_text(raw.replace("Why it is so.\n", why))
         assert (len(split(clone, place.read_bytes())) == 2) is is_quoted, line
         for form, count in {"mbox": 2, "git": 1, "yocto": 1}.items():
             answer = export(stage, form, "--out", out(stage, form))
@@ -158,9 +157,8 @@ def test_patches_that_were_in_the_folder_before_are_named_once(stage: Stage) -> 
 
 def test_two_series_can_share_a_folder(stage: Stage) -> None:
     stage.run("series", "new", "other", "--upstream", "up", "--base", "upstream/main")
-    (stage.folder / "one.patch").write_text(
-        PLAIN.replace("pkg/", "a/pkg/", 1).replace("++ pkg/", "++ b/pkg/")
-    )
+    with_prefixes = PLAIN.replace("pkg/", "a/pkg/", 1).replace("++ pkg/", "++ b/pkg/")
+    (stage.folder / "one.patch").write_text(with_prefixes)
     stage.run("import", stage.folder / "one.patch", "--series", "other")
     export(stage, "git", "--out", out(stage))
     files = {path.name for path in out(stage).iterdir()}

@@ -167,9 +167,8 @@ def test_a_patch_gets_another_name_everywhere(desk: Hands) -> None:
     settings = "# mine\n[groups]\nx = ['fork-one', \"fork-two\"]  # a group\n"
     (desk.folder / "series.toml").write_text(settings)
     assert desk.run("rename", "fork-one", "first").out == "Renamed fork-one.patch to first.patch\n"
-    assert (desk.folder / "series").read_text() == (
-        "# one\nfirst.patch #-sym # why\nfork-two.patch\n"
-    )
+    listed = "# one\nfirst.patch #-sym # why\nfork-two.patch\n"
+    assert (desk.folder / "series").read_text() == listed
     assert (desk.folder / "series.toml").read_text() == settings.replace("fork-one", "first")
     assert desk.raw("first.patch") == raw
     assert desk.applied() == ["first.patch", "fork-two.patch"]

@@ -250,9 +250,8 @@ def test_a_broken_memory_does_not_stop_git(scene: Scene, clone: Repository) -> N
     clash(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     (one,) = conflicts(scene, "list", "--json").json["conflicts"]
     (scene.root / "conflicts" / one["id"] / "meta.toml").write_text("x")
-    for name, content in zip(
-        SIDES, (text(), text(l10="theirs\n"), text(l10="ours\n")), strict=True
-    ):
+    texts = text(), text(l10="theirs\n"), text(l10="ours\n")
+    for name, content in zip(SIDES, texts, strict=True):
         (clone.root / name).write_text(content)
     sides = [clone.root / name for name in SIDES]
     answer = scene.call("merge-driver", "run", "--", *sides, "a", code=1)
@@ -310,9 +309,8 @@ def test_a_structural_merge_is_named(place: Path, run: Run) -> None:
     document = merge(run, "--json").json
     assert document["how"] == "structural"
     assert "structural:" in merge(run).err
-    assert (place / "out").read_text() == (
-        "import a\nimport b\nimport c\nimport m\n\nx = a, m, b\ny = c\n"
-    )
+    united = "import a\nimport b\nimport c\nimport m\n\nx = a, m, b\ny = c\n"
+    assert (place / "out").read_text() == united
 
 
 def test_a_structural_merge_warns_of_a_name_that_its_clean_part_lost(place: Path, run: Run) -> None:

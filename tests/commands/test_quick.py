@@ -36,9 +36,8 @@ def test_strings_are_handed_on_without_a_validator() -> None:
 
 
 def test_what_only_conflicts_need_is_not_loaded_for_a_rebase() -> None:
-    code, printed, said = run(
-        "-c", "import sys, patchmgr.commands.rebase; print(*sorted(sys.modules))"
-    )
+    program = "import sys, patchmgr.commands.rebase; print(*sorted(sys.modules))"
+    code, printed, said = run("-c", program)
     assert code == 0, said
     loaded = set(printed.decode().split())
     assert "patchmgr.engines.rebase.ladder" in loaded

@@ -381,10 +381,8 @@ def test_killing_while_the_tree_is_made_leaves_the_way_free(scene: Scene) -> Non
         with killing(at), suppress(Killed):
             rebase(scene, code=3)
         begun = invoke("-C", scene.root, "status", "--json").json["unfinished"] is not None
-        line = (
-            ("--continue",) if begun else ("s", "--onto", "upstream/main", "--checkout", tree.root)
-        )
-        invoke("-C", scene.root, "rebase", *line)
+        anew = ("s", "--onto", "upstream/main", "--checkout", tree.root)
+        invoke("-C", scene.root, "rebase", *(("--continue",) if begun else anew))
         assert tree.git("status", "--porcelain") == status, f"killed at {at}"
 
 

@@ -195,9 +195,8 @@ def test_plain_diffs_leave_as_they_came(told: tuple[Scene, str]) -> None:
 )
 def test_one_plain_diff_leaves_as_it_came(told: tuple[Scene, str], message: str) -> None:
     scene, base = told
-    commit = scene.upstream.git("rev-list", "--reverse", f"{base}..main").split()[
-        list(COMMITS).index(message)
-    ]
+    commits = scene.upstream.git("rev-list", "--reverse", f"{base}..main").split()
+    commit = commits[list(COMMITS).index(message)]
     diff = raw_diff(scene.upstream, f"{commit}^", commit, "--binary")
     out(scene, "7.diff").write_bytes(diff)
     take(scene, "s", scene.upstream.git("rev-parse", f"{commit}^"), out(scene, "7.diff"))

@@ -375,9 +375,8 @@ def migrations():
 
 
 def _apart(more: str) -> str:
-    return APART.replace("VERSION = 3", "VERSION = 4" if more else "VERSION = 3").replace(
-        "@\n", more
-    )
+    apart = APART.replace("VERSION = 3", "VERSION = 4") if more else APART
+    return apart.replace("@\n", more)
 
 
 COINCIDENCES = [

@@ -107,9 +107,8 @@ def test_a_new_header_reads_back() -> None:
 
 def test_two_texts_become_one() -> None:
     one = parse_patch(MAIL + b"t\n---\nnote\n" + DIFF, name="p")
-    other = parse_patch(
-        b"Subject: Gr\xc3\xb6\xc3\x9fer\nFrom: B <b@x.org>\n\nu\n\n" + DIFF, name="q"
-    )
+    header = b"Subject: Gr\xc3\xb6\xc3\x9fer\nFrom: B <b@x.org>\n\nu\n\n"
+    other = parse_patch(header + DIFF, name="q")
     found = with_text(one, other, nobody=NOBODY)
     assert b"charset=UTF-8" in found
     assert found.endswith("\n\nt\n\nGr\u00f6\u00dfer\n\nu\n---\nnote\n".encode())

@@ -14,9 +14,8 @@ Y = X.replace("/x", "/y")
 
 
 def rewrite(raw: str, *there: str, strip: int = 1) -> Rewritten:
-    found = rewritten(
-        raw.encode(), name="x.patch", strip=strip, exists=(there or ("x",)).__contains__
-    )
+    exists = (there or ("x",)).__contains__
+    found = rewritten(raw.encode(), name="x.patch", strip=strip, exists=exists)
     for part in found.parts:
         parse_patch(part, name="x.patch", strip=strip)
     return found
@@ -56,16 +55,14 @@ def test_a_section_gets_one_name(head: str, wanted: str) -> None:
     ids=["the old one is there", "the new one is there", "no file", "another file"],
 )
 def test_of_two_names_that_of_the_file_counts(there: tuple[str, ...], path: str) -> None:
-    found = rewritten(
-        f"--- a/x\n+++ b/y\n{HUNK}".encode(), name="x.patch", strip=1, exists=there.__contains__
-    )
+    raw = f"--- a/x\n+++ b/y\n{HUNK}".encode()
+    found = rewritten(raw, name="x.patch", strip=1, exists=there.__contains__)
     assert found.parts == (f"--- a/{path}\n+++ b/{path}\n{HUNK}".encode(),)
 
 
 def test_with_p0_no_prefix_is_written() -> None:
-    assert rewrite(f"--- x.org\n+++ x\n{HUNK}", strip=0).parts == (
-        f"--- x\n+++ x\n{HUNK}".encode(),
-    )
+    (part,) = rewrite(f"--- x.org\n+++ x\n{HUNK}", strip=0).parts
+    assert part == f"--- x\n+++ x\n{HUNK}".encode()
 
 
 TEXTS = {

@@ -51,9 +51,8 @@ def test_it_answers_what_the_merge_answers(apart: StructureApart) -> None:
 def test_it_says_what_the_hunks_of_a_patch_do(apart: StructureApart) -> None:
     lines = (b" def f():\n", b"-    g(1)\n", b"+    g(1, 2)\n")
     change = FilePatch("a.py", "a.py", hunks=(Hunk(1, 2, 1, 2, b"", lines),))
-    assert list(map(str, apart.edits_of_hunks(change))) == [
-        "add the argument `2` of the call of g in f"
-    ]
+    (edit,) = apart.edits_of_hunks(change)
+    assert str(edit) == "add the argument `2` of the call of g in f"
     assert apart.edits_of_hunks(replace(change, old_path=None)) == ()
 
 
@@ -150,9 +149,8 @@ def test_a_process_that_takes_its_time_gives_the_same_answer(
 ) -> None:
     expected = apart(TEXTS, "a.py", MARKED)
     apart.close()
-    slow = merge_process._PROGRAM.replace(
-        "; answer_all", "; import time; time.sleep(0.2); answer_all"
-    )
+    waits = "; import time; time.sleep(0.2); answer_all"
+    slow = merge_process._PROGRAM.replace("; answer_all", waits)
     monkeypatch.setattr(merge_process, "_PROGRAM", slow)
     assert apart(TEXTS, "a.py", MARKED) == expected
 

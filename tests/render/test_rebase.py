@@ -200,9 +200,8 @@ def test_the_last_lines_of_a_stop_name_the_conflicts_and_the_next_command() -> N
     waiting = ("s/p1.patch/a", "s/p2.patch/a")
     stopped = verdicts(*[Verdict.CONFLICT] * 5)
     assert told(stopped, waiting=waiting, work=Path("w")) == STOP
-    *_, how, which, then = told(
-        verdicts(Verdict.CONFLICT, findings=(BROKEN,)), waiting=(), work=Path("w")
-    ).splitlines()
+    broken = verdicts(Verdict.CONFLICT, findings=(BROKEN,))
+    *_, how, which, then = told(broken, waiting=(), work=Path("w")).splitlines()
     assert how == "  p1.patch: patchmgr conflicts accept 0a --because TEXT"
     assert which == "Conflicts are left in 1 patch: p1.patch"
     assert then == "Then run: patchmgr rebase --continue"

@@ -227,9 +227,8 @@ def test_a_terminal_line_is_never_wider_than_asked_for() -> None:
         assert PIN.commit in base
         for line in (first, *rest):
             assert sum(2 if ord(c) > 0x2E80 else 1 for c in line) <= width, line
-    assert report_terminal(wide, width=1, color=False) == report_terminal(
-        wide, width=40, color=False
-    )
+    narrow, least = (report_terminal(wide, width=width, color=False) for width in (1, 40))
+    assert narrow == least
 
 
 def test_color_only_adds_color() -> None:

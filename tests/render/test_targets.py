@@ -90,9 +90,8 @@ def test_two_columns_fit_beside_each_other() -> None:
 
 def test_colors_are_for_terminals() -> None:
     shown = text_of(targets_text(TARGETS, "terminal", View(width=100, color=True)))
-    assert (
-        "\x1b[32msame\x1b[0m      \x1b[33mmodified\x1b[0m      \x1b[1;31mconflict\x1b[0m\n" in shown
-    )
+    row = "\x1b[32msame\x1b[0m      \x1b[33mmodified\x1b[0m      \x1b[1;31mconflict\x1b[0m\n"
+    assert row in shown
     assert "\x1b" not in text_of(targets_text(TARGETS, "markdown", View(width=100, color=True)))
 
 

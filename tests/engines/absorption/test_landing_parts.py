@@ -65,9 +65,8 @@ def by_releases(theirs: int, count: int = 20) -> Tale:
     steps: list[tuple[str, Changes]] = []
     for release in range(1, 6):
         beside = (f"release_{n}_{line}" for n in range(release) for line in range(count))
-        content = swap(
-            inserted(*words[: count // 5 * release]), ("stay_28", " ".join(["stay_28", *beside]))
-        )
+        more = ("stay_28", " ".join(["stay_28", *beside]))
+        content = swap(inserted(*words[: count // 5 * release]), more)
         steps.append(("Release", {"a": content}))
     return tale(a(inserted(*pieces)), *steps)
 
@@ -241,9 +240,8 @@ def test_nothing_of_a_reverted_patch_is_there() -> None:
 
 
 def test_a_hunk_that_upstream_does_without_is_told_by_what_it_adds() -> None:
-    ours = swap(
-        inserted(*PIECES, "ours_1st", "ours_2nd"), ("stay_25", "stay_25 ours_1st(ours_2nd)")
-    )
+    use = ("stay_25", "stay_25 ours_1st(ours_2nd)")
+    ours = swap(inserted(*PIECES, "ours_1st", "ours_2nd"), use)
     told = tale(a(ours), *on_a(inserted(*PIECES, "theirs_1st", "theirs_2nd")))
     assert told.verdicts() == ["landed c0 history"]
     without = told.absorbed()[0].wordings[-1]
@@ -289,12 +287,8 @@ def test_white_space_in_a_file_that_the_landing_left_alone_did_not_land() -> Non
 
 def test_what_was_in_other_words_before_the_landing_did_not_land() -> None:
     mine, other = (swap(BASE, ("stay_20", f"version_{n}")) for n in (2, 9))
-    told = tale(
-        [{"a": FOUR, "b": mine}],
-        ("Release", {"b": other}),
-        *on_a(FOUR),
-        base={"a": BASE, "b": BASE},
-    )
+    upstream = ("Release", {"b": other}), *on_a(FOUR)
+    told = tale([{"a": FOUR, "b": mine}], *upstream, base={"a": BASE, "b": BASE})
     (found,) = told.absorbed().values()
     assert found.hunks == {0}
     assert not found.is_whole

@@ -63,7 +63,6 @@ TWO = ONE.replace("pass\n", "pass\n\n    def test_two(self):\n        pass\n")
 )
 def test_a_test_that_no_run_finds_is_told(last: str, path: str, said: list[str]) -> None:
     base, ours = (ONE + REST).encode(), (TWO + REST).encode()
-    findings = found(
-        [check_collected], {path: base}, {path: ours}, {path: (ONE + REST + last).encode()}
-    )
+    upstream = (ONE + REST + last).encode()
+    findings = found([check_collected], {path: base}, {path: ours}, {path: upstream})
     assert [finding.symbol for finding in findings] == said

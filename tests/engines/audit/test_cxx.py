@@ -125,9 +125,8 @@ def test_a_new_name_is_proposed() -> None:
 
 
 def test_what_went_to_another_included_header_is_there() -> None:
-    upstream = header("int plain(int x);", '#include "../inc/more.h"') | {
-        "inc/more.h": "int plain(int x);\n"
-    }
+    upstream = header("int plain(int x);", '#include "../inc/more.h"')
+    upstream |= {"inc/more.h": "int plain(int x);\n"}
     assert not told_of(BASE, using("r = plain(a);"), upstream)
 
 

@@ -41,9 +41,8 @@ def test_a_name_that_takes_other_arguments_now_is_followed_and_its_call_is_told(
     base: Files = {"pkg/__init__.py": b"", "pkg/io.py": LOAD, "pkg/fs.py": b"A = 1\n"}
     ours = {**base, "new.py": b"from pkg.io import load\n\nload(1)\n"}
     load = LOAD.replace(b"(path)", b"(path, mode)", 1)
-    judged, states = audited(
-        base, ours, {**base, "pkg/io.py": OTHER, "pkg/fs.py": load}, blobs=blobs
-    )
+    upstream = {**base, "pkg/io.py": OTHER, "pkg/fs.py": load}
+    judged, states = audited(base, ours, upstream, blobs=blobs)
     merged = dict(states.merged.tree.changes())
     _, changes = follow_moved_names(judged, merged, states, blobs, moves_in(states))
     for path, entry in changes.items():

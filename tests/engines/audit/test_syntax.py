@@ -88,9 +88,8 @@ def test_a_patch_in_another_encoding_than_the_file_now_has(
     base: bytes, ours: bytes, upstream: bytes, line: int | None
 ) -> None:
     told = found([encoding], {"a.txt": base}, {"a.txt": ours}, {"a.txt": upstream})
-    assert [(f.kind, f.line, f.is_certain) for f in told] == [("encoding", line, True)][
-        : bool(line)
-    ]
+    faults = [(f.kind, f.line, f.is_certain) for f in told]
+    assert faults == ([("encoding", line, True)] if line else [])
 
 
 def test_the_patch_is_a_conflict_and_its_reason_names_file_and_line() -> None:

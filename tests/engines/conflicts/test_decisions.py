@@ -204,9 +204,8 @@ def test_a_decision_without_a_commit_has_no_evidence() -> None:
 
 def test_a_patch_of_several_files_is_dropped_as_a_whole() -> None:
     base = {**BASE, "g.py": source()}
-    patch = patch_of(
-        "p", edited("f.py", source(), source(l4=MINE)), edited("g.py", source(), source(l1=OTHER))
-    )
+    files = {"f.py": source(l4=MINE), "g.py": source(l1=OTHER)}
+    patch = patch_of("p", *(edited(path, source(), new) for path, new in files.items()))
     onto = {"f.py": source(l4=ALIKE), "g.py": source()}
     decision = decided(found(onto, patch, base=base))
     result = again(onto, decision, patch=patch, base=base)

@@ -75,9 +75,8 @@ def _told(judged: Judged, found: tuple[str, str] | None) -> PatchOutcome:
 
 def test_a_commit_on_the_way_is_proposed() -> None:
     told = _told(_judged(Verdict.CONFLICT), (ID, "Fix it (#7)"))
-    assert told.likely == (
-        Likely(ID, "Fix it (#7)", 7, 0.5, ("g",), "Drop-When", Reliability("header")),
-    )
+    (likely,) = told.likely
+    assert likely == Likely(ID, "Fix it (#7)", 7, 0.5, ("g",), "Drop-When", Reliability("header"))
     assert [conflict.proposal for conflict in told.conflicts] == ["absorbed"]
 
 

@@ -82,9 +82,8 @@ def test_a_condition_that_a_branch_above_has_is_a_fault() -> None:
 
 
 def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
-    found = _by_text(
-        "a.cc", "", "if (a) {\n  f();\n}\n", "if (b) {\n  g();\n}\n", before="{\n", after="}\n"
-    )
+    sides = "", "if (a) {\n  f();\n}\n", "if (b) {\n  g();\n}\n"
+    found = _by_text("a.cc", *sides, before="{\n", after="}\n")
     assert {c.features["fails"] for text, c in found.items() if text.count("{") == 1} == {"no"}
 
 

@@ -398,9 +398,8 @@ def test_other_line_ends_are_not_mixed(form: Form) -> None:
     patched = stage.texts(on("a", FIX)(stage.start))[stage.path("a")]
     path = stage.path("b")
     played = play(old, patched, {**new, path: crlf(new[path])}, path=stage.path("a"))
-    assert played.reasons() == [
-        f"upstream moved these lines to a file with different line endings -> {path}"
-    ]
+    (reason,) = played.reasons()
+    assert reason == f"upstream moved these lines to a file with different line endings -> {path}"
     every = [{p: crlf(content) for p, content in side.items()} for side in (old, new)]
     played = play(every[0], crlf(patched), every[1], path=stage.path("a"))
     assert played.homes() == [f"{path} {name_of(10)}"]
@@ -441,9 +440,8 @@ def test_a_change_of_a_list_of_imports_is_one_of_imports() -> None:
     head = b"from works import (\n    drain,\n    rinse,\n)\n\n\n"
     own = b"def weigh(plant, floor):\n" + SEVERAL
     old = {"a.py": head + own, "b.py": b"import os\n\n\n"}
-    patched = head.replace(b"    rinse", b"    pin,\n    rinse") + own.replace(
-        b"level_7(", b"pin("
-    ).replace(b"plant.pin", b"pin")
+    pinned = own.replace(b"level_7(", b"pin(").replace(b"plant.pin", b"pin")
+    patched = head.replace(b"    rinse", b"    pin,\n    rinse") + pinned
     played = play(old, patched, {"b.py": old["b.py"] + own}, path="a.py")
     assert played.homes() == ["b.py weigh"]
     assert b"from works import pin\n" in played.files["b.py"]
@@ -676,9 +674,8 @@ def test_what_does_not_move_stays_in_conflict(new: File, patched: File, old: Fil
 
 def test_an_import_of_a_deleted_file_counts_as_moved() -> None:
     head = b"import os\n\n\n"
-    patched = b"import os\nimport sys\n\n\n" + function("f", {9: "stop(sys.argv)"}).replace(
-        b"plant.stop", b"stop"
-    )
+    stopped = function("f", {9: "stop(sys.argv)"}).replace(b"plant.stop", b"stop")
+    patched = b"import os\nimport sys\n\n\n" + stopped
     played = Followed_({"b.py": head + F}, old={"a.py": head + F, "b.py": head}, patched=patched)
     assert set(played.answers()) == {"modified moved"}
     assert b"import sys" in played.texts()["b.py"]

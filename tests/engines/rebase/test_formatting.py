@@ -183,9 +183,8 @@ def solve(
 def test_format_comes_before_structure(ours: bool) -> None:
     resolved = Resolved("merged\n", SURE)
     assert solve(Fake(tight), resolved, ours=ours) == Solved(MERGED, How.FORMAT)
-    assert solve(Fake(None), resolved, ours=ours) == Solved(
-        b"merged\n", How.STRUCTURAL, reliability=SURE
-    )
+    structural = Solved(b"merged\n", How.STRUCTURAL, reliability=SURE)
+    assert solve(Fake(None), resolved, ours=ours) == structural
     assert isinstance(solve(None, ours=ours), Unsolved)
 
 

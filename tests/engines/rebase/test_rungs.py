@@ -171,9 +171,8 @@ def test_a_clean_merge_has_the_bytes_of_git_and_asks_nobody() -> None:
 
 @table("ours", [True, False])
 def test_what_was_solved_is_replayed_and_named(ours: bool) -> None:
-    assert solve(ALONE_BASE, OURS, THEIRS, KNOWN, ours=ours) == Solved(
-        b"h\nboth\nz\n", How.RECORDED, (NAME,)
-    )
+    recorded = Solved(b"h\nboth\nz\n", How.RECORDED, (NAME,))
+    assert solve(ALONE_BASE, OURS, THEIRS, KNOWN, ours=ours) == recorded
 
 
 @table("ours", [True, False])

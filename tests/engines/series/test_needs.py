@@ -82,9 +82,8 @@ def carry(
     tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
     items = [Item(patch, "a guard" if patch.name in refused else None) for patch in patches]
     placed = place_items(items, views, blobs)
-    judged, changes = rebase_series(
-        placed, UpstreamRange(views.base.tree, views.onto.tree), tools, stops_at_conflict=stops
-    )
+    way = UpstreamRange(views.base.tree, views.onto.tree)
+    judged, changes = rebase_series(placed, way, tools, stops_at_conflict=stops)
     files = {**onto, **{p: blobs.read(e.blob) for p, e in changes.items() if e is not None}}
     gone = {path for path, entry in changes.items() if entry is None}
     kept = {path: content for path, content in files.items() if path not in gone}

@@ -100,9 +100,8 @@ def test_a_local_variable_that_both_sides_bring_in_is_suspicious() -> None:
     upstream = base.replace("    b(a)\n", "    scale = 1\n    b(a)\n    print(scale)\n")
     fork = base.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
     merged = upstream.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
-    assert suspicions(base, upstream, fork, merged) == (
-        "Both sides assign to a new variable `scale`.",
-    )
+    (told,) = suspicions(base, upstream, fork, merged)
+    assert told == "Both sides assign to a new variable `scale`."
 
 
 def test_an_attribute_that_is_set_is_a_name_that_is_bound() -> None:
