@@ -80,8 +80,11 @@ def test_the_same_is_not_looked_for_twice() -> None:
 
 @table(
     "other",
-    [states(merged="n"), states(name="b.patch"), states(carrier="b.patch")],
-    ids=["result", "patches", "carriers"],
+    {
+        "result": states(merged="n"),
+        "patches": states(name="b.patch"),
+        "carriers": states(carrier="b.patch"),
+    },
 )
 def test_what_differs_is_looked_for(other: States) -> None:
     known = Known()

@@ -324,7 +324,7 @@ def test_a_patch_above_is_rewritten_where_its_context_changed(two: Hands) -> Non
     assert work_tree(two.checkout) == after
 
 
-@table("edit", [{"l40": "other\n"}, {"l40": "two\n", "l41": "next\n"}], ids=["same", "beside"])
+@table("edit", {"same": {"l40": "other\n"}, "beside": {"l40": "two\n", "l41": "next\n"}})
 def test_an_edit_of_lines_of_a_patch_above_is_refused(two: Hands, edit: dict[str, str]) -> None:
     two.write({"pkg/a.py": text(l10="one\n", **edit)})
     before = two.look()

@@ -130,7 +130,7 @@ def test_a_zip_sdist_gives_its_files_with_modes_and_times() -> None:
 LONG = "d" * 120 + "/" + "f" * 120
 
 
-@table("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT], ids=["gnu", "pax"])
+@table("form", {"gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT})
 @table(
     "name",
     {
@@ -206,7 +206,7 @@ def test_a_link_inside_the_tree_is_kept(name: str, target: str) -> None:
     assert files[name] == ("120000", target.encode())
 
 
-@table("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT], ids=["gnu", "pax"])
+@table("form", {"gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT})
 def test_a_long_link_target_is_kept(form: int) -> None:
     target = "d/" * 100 + "f"
     assert found(tar(link("x-1/l", target), form=form)) == {"l": ("120000", target.encode())}
@@ -333,8 +333,11 @@ def test_a_special_zip_member_is_refused(mode: int) -> None:
 
 @table(
     "info",
-    [member("x-1", b"f"), link("x-1", "."), link("x-1", "x-1", tarfile.LNKTYPE)],
-    ids=["file", "link", "hard link"],
+    {
+        "file": member("x-1", b"f"),
+        "link": link("x-1", "."),
+        "hard link": link("x-1", "x-1", tarfile.LNKTYPE),
+    },
 )
 def test_a_top_folder_that_is_none_is_refused(info: tuple[tarfile.TarInfo, bytes]) -> None:
     assert "top folder" in refusal(tar(info))
@@ -378,7 +381,7 @@ def test_a_header_may_not_claim_a_huge_size() -> None:
     assert "more than" in refusal(raw)
 
 
-@table("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME], ids=["pax", "gnu"])
+@table("kind", {"pax": tarfile.XHDTYPE, "gnu": tarfile.GNUTYPE_LONGNAME})
 def test_an_extended_header_may_not_be_huge(kind: bytes) -> None:
     info = tarfile.TarInfo("x")
     info.type = kind

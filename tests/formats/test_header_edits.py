@@ -69,12 +69,11 @@ def test_one_part_changes(text: bytes, what: dict[str, object], after: bytes) ->
 
 @table(
     ("header", "start"),
-    [
-        (b"", b"Subject: p\n\n"),
-        (b"Words.\n\nMore.\n", b"Subject: new\n\nMore.\n\nBug: x\n\n"),
-        (b"\n\n" + MAIL + b"t\n\n", b"Subject: new\n\nt\n\nBug: x\n\n"),
-    ],
-    ids=["none", "words", "blank-lines-before"],
+    {
+        "none": (b"", b"Subject: p\n\n"),
+        "words": (b"Words.\n\nMore.\n", b"Subject: new\n\nMore.\n\nBug: x\n\n"),
+        "blank-lines-before": (b"\n\n" + MAIL + b"t\n\n", b"Subject: new\n\nt\n\nBug: x\n\n"),
+    },
 )
 def test_any_header_can_be_edited(header: bytes, start: bytes) -> None:
     patch = parse_patch(header + DIFF, name="p.patch")

@@ -95,7 +95,7 @@ FILES = {
 
 
 @table(("header", "diff", "paths"), FILES)
-@table("end", [b"", SIGNATURE], ids=["no signature", "signature"])
+@table("end", {"no signature": b"", "signature": SIGNATURE})
 def test_header_diff_and_signature_are_told_apart(
     header: bytes, diff: bytes, paths: list[str], end: bytes
 ) -> None:

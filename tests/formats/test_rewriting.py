@@ -51,8 +51,12 @@ def test_a_section_gets_one_name(head: str, wanted: str) -> None:
 
 @table(
     ("there", "path"),
-    [(("x",), "x"), (("y",), "y"), ((), "y"), (("z",), "y")],
-    ids=["the old one is there", "the new one is there", "no file", "another file"],
+    {
+        "the old one is there": (("x",), "x"),
+        "the new one is there": (("y",), "y"),
+        "no file": ((), "y"),
+        "another file": (("z",), "y"),
+    },
 )
 def test_of_two_names_that_of_the_file_counts(there: tuple[str, ...], path: str) -> None:
     raw = f"--- a/x\n+++ b/y\n{HUNK}".encode()

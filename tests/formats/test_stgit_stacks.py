@@ -33,7 +33,7 @@ DOCUMENT = {
 }
 
 
-@table("text", [LINES, json.dumps(DOCUMENT)], ids=["lines", "json"])
+@table("text", {"lines": LINES, "json": json.dumps(DOCUMENT)})
 def test_a_stack_is_read(text: str) -> None:
     assert read_stack(text.encode()) == STACK
 

@@ -80,7 +80,7 @@ def test_a_question_does_not_write_the_index(repository: Repository) -> None:
     assert index.read_bytes() == before
 
 
-@table("environment", [clean_environment, user_environment, None], ids=["none", "user", "network"])
+@table("environment", {"none": clean_environment, "user": user_environment, "network": None})
 def test_no_program_is_a_transport(
     repository: Repository, environment: Callable[[], dict[str, str]] | None
 ) -> None:

@@ -312,15 +312,14 @@ def test_credentials_are_sent_and_never_kept(server: Server) -> None:
 
 @table(
     ("versions", "yanked", "expected"),
-    [
-        (["1.0", "1.1", "2.0rc1", "2.0.dev3"], [], "1.1"),
-        (["1.0", "1.1.post1"], [], "1.1.post1"),
-        (["1.0", "1.1"], ["1.1"], "1.0"),
-        (["1.0", "1.1"], ["1.0", "1.1"], "1.1"),
-        (["1.0rc1"], [], None),
-        ([], [], None),
-    ],
-    ids=["pre-releases", "post-release", "yanked", "all yanked", "no final", "none"],
+    {
+        "pre-releases": (["1.0", "1.1", "2.0rc1", "2.0.dev3"], [], "1.1"),
+        "post-release": (["1.0", "1.1.post1"], [], "1.1.post1"),
+        "yanked": (["1.0", "1.1"], ["1.1"], "1.0"),
+        "all yanked": (["1.0", "1.1"], ["1.0", "1.1"], "1.1"),
+        "no final": (["1.0rc1"], [], None),
+        "none": ([], [], None),
+    },
 )
 def test_the_newest_final_release(
     versions: list[str], yanked: list[str], expected: str | None

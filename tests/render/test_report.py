@@ -148,7 +148,7 @@ FORMS: dict[str, Callable[[Footprint], str]] = {
 
 
 @table("form", list(FORMS))
-@table("given", [small, one, empty], ids=["small", "one", "empty"])
+@table("given", {"small": small, "one": one, "empty": empty})
 def test_a_report_is_as_the_golden_file_says(given: Callable[[], Footprint], form: str) -> None:
     shown = FORMS[form](given())
     golden = GOLDEN / f"report-{given.__name__}.{form}"

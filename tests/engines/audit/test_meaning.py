@@ -177,12 +177,11 @@ def test_every_kind_of_definition_is_followed(old: str, new: str) -> None:
 
 @table(
     "broken",
-    [
-        "def f(:\n",
-        "def f(a):\n" + "    (" * 300,
-        "def f(a):\n    x = a" + "".join(f"[{'-' * 9000}1]"),
-    ],
-    ids=["syntax", "brackets", "deep"],
+    {
+        "syntax": "def f(:\n",
+        "brackets": "def f(a):\n" + "    (" * 300,
+        "deep": "def f(a):\n    x = a" + "".join(f"[{'-' * 9000}1]"),
+    },
 )
 def test_a_text_that_cannot_be_read_is_left_alone(broken: str) -> None:
     lines = [f"    l{n} = 1\n" for n in range(9)]

@@ -337,7 +337,7 @@ def test_a_pull_request_begins_the_subject_of_its_merge(subject: str, number: in
     assert merged_pull(subject) == number
 
 
-@table("content", [NEW, OTHER], ids=["recorded", "decided"])
+@table("content", {"recorded": NEW, "decided": OTHER})
 def test_what_a_person_solved_is_explained_where_upstream_disturbed_it(content: bytes) -> None:
     run = Run({"f": BASE}, {"f": OTHER})
     result = run.rebase(patch_of("p", EDIT), solved={("p", "f"): content})

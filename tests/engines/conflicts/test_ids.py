@@ -70,7 +70,7 @@ def test_the_rest_of_the_files_does_not_count_where_there_are_regions() -> None:
     assert conflict_id(b"B", b"O", b"T", ONE) == conflict_id(b"x", None, b"", ONE)
 
 
-@table("text", [None, b"no region\n"], ids=["no-text", "no-region"])
+@table("text", {"no-text": None, "no-region": b"no region\n"})
 def test_whole_sides_count_where_there_is_no_region(text: bytes | None) -> None:
     found = conflict_id(b"b", b"o", b"t", text)
     assert found == conflict_id(b"b", b"t", b"o", None)

@@ -23,8 +23,10 @@ def test_the_pieces_are_the_clean_lines_and_the_regions() -> None:
 
 @table(
     "text",
-    ["<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n", "<<<<<<< ours\na\n||||||| base\n"],
-    ids=["without base", "without end"],
+    {
+        "without base": "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n",
+        "without end": "<<<<<<< ours\na\n||||||| base\n",
+    },
 )
 def test_markers_that_do_not_match_are_not_read(text: str) -> None:
     assert pieces_of(text) is None

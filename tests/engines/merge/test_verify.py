@@ -137,11 +137,10 @@ def test_the_name_of_a_method_is_not_bound_for_its_callers() -> None:
 
 @table(
     ("path", "lines", "before", "after"),
-    [
-        ("a.toml", ("", "a = 1\n", "a = 2\n"), "", ""),
-        ("a.json", ("", ' "a": 1,\n', ' "a": 2,\n'), "{\n", ' "z": 0\n}\n'),
-    ],
-    ids=["TOML", "JSON"],
+    {
+        "TOML": ("a.toml", ("", "a = 1\n", "a = 2\n"), "", ""),
+        "JSON": ("a.json", ("", ' "a": 1,\n', ' "a": 2,\n'), "{\n", ' "z": 0\n}\n'),
+    },
 )
 def test_a_key_of_data_that_is_there_twice_is_a_fault(
     path: str, lines: tuple[str, str, str], before: str, after: str

@@ -185,17 +185,24 @@ def told(old: str, new: str, more: str, *, is_upstream: bool = True) -> list[str
 
 @table(
     "old, new, more",
-    [
-        ("ops.mix(a, b)\n", "ops.mix(a,\n        b, self.bits)\n", "ops.mix(w['q'], w['g'])\n"),
-        ("mix(a, b);\n", "mix(a, b, stream);\n", "    mix(f(c, d), e);\n"),
-        ("x = get(a, None)\n", "x = get(a)\n", "y = get(b, None)\n"),
-        ("run(a, mode=1)\n", "run(a, kind=1)\n", "run(b, mode=2)\n"),
-        ("run(*a)\n", "run(a)\n", "run(*b)\n"),
-        ("view.next(1)\nview.last(2)\n", "view().next(1)\nview().last(2)\n", "view.next(3)\n"),
-        ("row[1]\nrow[2]\n", "row.at(1)\nrow.at(2)\n", "row[3]\n"),
-        ("put(',', \"(\")\n", "put(',', \"(\", 1)\n", "put(a)(b, '\\'')\nput(')', x)\n"),
-    ],
-    ids=["more", "cxx", "constant", "keyword", "star", "called", "index", "strings"],
+    {
+        "more": (
+            "ops.mix(a, b)\n",
+            "ops.mix(a,\n        b, self.bits)\n",
+            "ops.mix(w['q'], w['g'])\n",
+        ),
+        "cxx": ("mix(a, b);\n", "mix(a, b, stream);\n", "    mix(f(c, d), e);\n"),
+        "constant": ("x = get(a, None)\n", "x = get(a)\n", "y = get(b, None)\n"),
+        "keyword": ("run(a, mode=1)\n", "run(a, kind=1)\n", "run(b, mode=2)\n"),
+        "star": ("run(*a)\n", "run(a)\n", "run(*b)\n"),
+        "called": (
+            "view.next(1)\nview.last(2)\n",
+            "view().next(1)\nview().last(2)\n",
+            "view.next(3)\n",
+        ),
+        "index": ("row[1]\nrow[2]\n", "row.at(1)\nrow.at(2)\n", "row[3]\n"),
+        "strings": ("put(',', \"(\")\n", "put(',', \"(\", 1)\n", "put(a)(b, '\\'')\nput(')', x)\n"),
+    },
 )
 def test_a_use_as_it_was_before_a_side_changed_each_is_told(old: str, new: str, more: str) -> None:
     line, name = more.strip().rpartition("\n")[2], old.lstrip("xy= ").partition("(")[0]
@@ -207,30 +214,22 @@ def test_a_use_as_it_was_before_a_side_changed_each_is_told(old: str, new: str, 
 
 @table(
     "old, new, more",
-    [
-        ("mix(a, b)\nmix(c, d)\n", "mix(a, b, c)\nmix(c, d)\n", "mix(e, f)\n"),
-        ("mix(a, b)\n", "mix(a, b, c)\n", "mix(e, f, g)\n"),
-        ("mix(a, b)\n", "blend(a, b)\n", "mix(e, f)\n"),
-        ("mix(a, b)\n", "mix(c, d)\n", "mix(e, f)\n"),
-        ("mix(a, b)\n", "mix(a,\n    b,  # both, (\n)\n", "mix(e, f)\n"),
-        ("run(a=1, b=2)\n", "run(b=2, a=3)\n", "run(a=4, b=5)\n"),
-        ("view.next(1)\n", "view().next(1)\n", "view.next(2)\n"),
-        ("mix(a, b)\n", "mix(a, b, c)\n", "remix(e, f)\nother.mix(e, f)\n"),
-        ("mix(a, b)\n", "mix(a, b, c)\n", "mix(e, f\n"),
-        ("x = a or (b, c)\n", "x = a or (b)\n", "y = d or (e, f)\n"),
-    ],
-    ids=[
-        "upstream-has-one-still",
-        "the-new-way",
-        "the-name-is-gone",
-        "other-values",
-        "laid-out",
-        "order-of-keywords",
-        "one-attribute-is-no-habit",
-        "another-name",
-        "no-end",
-        "keyword-of-the-language",
-    ],
+    {
+        "upstream-has-one-still": (
+            "mix(a, b)\nmix(c, d)\n",
+            "mix(a, b, c)\nmix(c, d)\n",
+            "mix(e, f)\n",
+        ),
+        "the-new-way": ("mix(a, b)\n", "mix(a, b, c)\n", "mix(e, f, g)\n"),
+        "the-name-is-gone": ("mix(a, b)\n", "blend(a, b)\n", "mix(e, f)\n"),
+        "other-values": ("mix(a, b)\n", "mix(c, d)\n", "mix(e, f)\n"),
+        "laid-out": ("mix(a, b)\n", "mix(a,\n    b,  # both, (\n)\n", "mix(e, f)\n"),
+        "order-of-keywords": ("run(a=1, b=2)\n", "run(b=2, a=3)\n", "run(a=4, b=5)\n"),
+        "one-attribute-is-no-habit": ("view.next(1)\n", "view().next(1)\n", "view.next(2)\n"),
+        "another-name": ("mix(a, b)\n", "mix(a, b, c)\n", "remix(e, f)\nother.mix(e, f)\n"),
+        "no-end": ("mix(a, b)\n", "mix(a, b, c)\n", "mix(e, f\n"),
+        "keyword-of-the-language": ("x = a or (b, c)\n", "x = a or (b)\n", "y = d or (e, f)\n"),
+    },
 )
 def test_nothing_is_told(old: str, new: str, more: str) -> None:
     assert told(old, new, more) == []

@@ -188,7 +188,7 @@ def test_format_comes_before_structure(ours: bool) -> None:
     assert isinstance(solve(None, ours=ours), Unsolved)
 
 
-@table(("is_layout", "how"), [(True, How.FORMAT), (False, How.STRUCTURAL)], ids=["layout", "more"])
+@table(("is_layout", "how"), {"layout": (True, How.FORMAT), "more": (False, How.STRUCTURAL)})
 def test_a_merge_where_a_side_changes_layout_alone_is_of_format(is_layout: bool, how: How) -> None:
     resolved = Resolved("merged\n", SURE, is_layout=is_layout)
     assert solve(None, resolved) == Solved(b"merged\n", how, reliability=SURE)

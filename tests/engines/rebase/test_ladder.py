@@ -153,7 +153,7 @@ def test_a_conflict_of_lines_has_a_text(ours: str, other: Answer) -> None:
     assert collided.marked is not None
 
 
-@table("hunks", [(), hunks_between(BASE, EARLY)], ids=["binary", "text"])
+@table("hunks", {"binary": (), "text": hunks_between(BASE, EARLY)})
 def test_a_binary_conflict_has_no_text(hunks: tuple[Hunk, ...]) -> None:
     given_sides = replace(sides(BASE, OTHER, EARLY), hunks=hunks, positions=(0,) * len(hunks))
     collided = merge_file(given_sides, blobs=BLOBS, text=Binary())

@@ -198,7 +198,7 @@ def test_a_guard_keeps_a_patch_out_of_both_sides() -> None:
     assert result.files == {"f": text("a X c d e f g h i j K l")}
 
 
-@table("refused", [{}, {"p1": "guard #-a"}], ids=["all", "guarded"])
+@table("refused", {"all": {}, "guarded": {"p1": "guard #-a"}})
 def test_patches_that_are_folded_already_come_out_the_same(refused: Mapping[str, str]) -> None:
     patches = series({"f": BASE}, {"f": EARLY}, {"f": BOTH})
     run = Run({"f": BASE}, {"f": OTHER})
@@ -551,7 +551,7 @@ def test_a_file_whose_dropped_move_upstream_lacks_is_where_it_was(
     assert result.files == after
 
 
-@table("before", [(), ("p0",)], ids=["first", "behind-an-absorbed-one"])
+@table("before", {"first": (), "behind-an-absorbed-one": ("p0",)})
 @table(
     ("names", "onto", "verdicts"),
     {
@@ -592,7 +592,7 @@ def test_a_move_in_conflict_is_not_followed() -> None:
     assert [hunk.new_path for hunk in result.outcomes[1].hunks] == ["m"]
 
 
-@table("way", [1, -1], ids=["goes-first", "comes-first"])
+@table("way", {"goes-first": 1, "comes-first": -1})
 def test_a_path_that_one_file_leaves_is_free_for_another(way: int) -> None:
     files = (RENAME, created("f", NEW))[::way]
     result = Run({"f": BASE}, {"f": BASE}).rebase(patch_of("p", *files))

@@ -142,7 +142,7 @@ def test_what_a_region_could_become_is_handed_on() -> None:
     assert found.suggestions == suggestions
 
 
-@table(("path", "is_replayed"), [("a.py", False), ("a.txt", True)], ids=["python", "text"])
+@table(("path", "is_replayed"), {"python": ("a.py", False), "text": ("a.txt", True)})
 def test_a_resolution_that_breaks_the_file_is_not_replayed(path: str, is_replayed: bool) -> None:
     texts = (b"b\n", b"o\n", b"t\n")
     blobs, sides, collided = collision(*texts)

@@ -27,19 +27,16 @@ def forced(files: dict[str, bytes], *changes: object) -> tuple[dict[str, bytes],
 
 @table(
     ("files", "change", "after", "rejects"),
-    [
-        ({"f": OLD}, edited("f", OLD, NEW), {"f": NEW}, []),
-        (
-            {"f": DRIFTED}, edited("f", OLD, NEW),
-            {"f": DRIFTED.replace(b"line 3\n", b"three\n")}, ["f"],
-        ),
-        ({"f": b"x\n"}, edited("f", OLD, NEW), {"f": b"x\n"}, ["f"]),
-        ({}, edited("f", OLD, NEW), {}, ["f"]),
-        ({"f": b"x\n"}, created("f", b"new\n"), {"f": b"x\n"}, ["f"]),
-        ({"f": b"x\n"}, deleted("f", OLD), {"f": b"x\n"}, ["f"]),
-        ({"g": b"x\n"}, moved("f", "g", OLD, NEW), {"g": b"x\n"}, ["g"]),
-    ],
-    ids=["fits", "one-hunk", "no-hunk", "no-file", "made-already", "not-deleted", "not-moved"],
+    {
+        "fits": ({"f": OLD}, edited("f", OLD, NEW), {"f": NEW}, []),
+        "one-hunk": ({"f": DRIFTED}, edited("f", OLD, NEW),
+            {"f": DRIFTED.replace(b"line 3\n", b"three\n")}, ["f"]),
+        "no-hunk": ({"f": b"x\n"}, edited("f", OLD, NEW), {"f": b"x\n"}, ["f"]),
+        "no-file": ({}, edited("f", OLD, NEW), {}, ["f"]),
+        "made-already": ({"f": b"x\n"}, created("f", b"new\n"), {"f": b"x\n"}, ["f"]),
+        "not-deleted": ({"f": b"x\n"}, deleted("f", OLD), {"f": b"x\n"}, ["f"]),
+        "not-moved": ({"g": b"x\n"}, moved("f", "g", OLD, NEW), {"g": b"x\n"}, ["g"]),
+    },
 )  # fmt: skip
 def test_hunks_without_a_place_are_left(
     files: dict[str, bytes], change: object, after: dict[str, bytes], rejects: list[str]
@@ -48,7 +45,11 @@ def test_hunks_without_a_place_are_left(
 
 
 @table(
-    "change", [binary("f", b"\0old", b"\0new"), moved("f", "g", OLD, OLD)], ids=["binary", "move"]
+    "change",
+    {
+        "binary": binary("f", b"\0old", b"\0new"),
+        "move": moved("f", "g", OLD, OLD),
+    },
 )
 def test_what_cannot_be_a_reject_is_refused(change: object) -> None:
     with pytest.raises(PatchmgrError, match="does not apply"):

@@ -175,7 +175,7 @@ def test_a_created_file_may_be_there_when_the_patch_is_needed_again() -> None:
     assert there.verdicts == ["absorbed"]
 
 
-@table("names", [None, b"not in the store"], ids=["no-id", "unknown-id"])
+@table("names", {"no-id": None, "unknown-id": b"not in the store"})
 def test_a_patch_that_cannot_be_brought_back_is_a_conflict(names: bytes | None) -> None:
     patch = difference("p", {"f": OTHER}, {"f": FIRST})
     patch = said(with_ids(patch, names), needed_when="path new")

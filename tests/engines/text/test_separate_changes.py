@@ -97,7 +97,7 @@ def test_a_run_counts_as_changed_if_it_is_no_longer_than_another_one_between_cer
     assert [change[:2] for change in found] == expected
 
 
-@table("end", [lambda text: text, lambda text: text[:-1]], ids=["ended", "open"])
+@table("end", {"ended": lambda text: text, "open": lambda text: text[:-1]})
 def test_the_end_of_a_text_is_kept(end: Callable[[bytes], bytes]) -> None:
     ours = changed(BASE, 5, 1, "ours")
     theirs = changed(BASE, 25, 1, "theirs")
