@@ -48,7 +48,7 @@ def _names(states: States, path: str) -> tuple[str, ...]:
 def _renamed(states: States) -> Iterator[tuple[str, str]]:
     """Yield (new path, old path) for each file that a carried patch renames.
 
-    Both are also given as paths of the result, if upstream moved the file.
+    If upstream moved the renamed file, a second pair gives both paths as they are in the result.
     """
     homes: dict[str, str] = {}
     for patch in states.patches:

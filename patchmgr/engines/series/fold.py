@@ -77,7 +77,7 @@ class Overlay:
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return the path of a file, outside `leaving`, in the way of a new file, or None."""
+        """Return a file that is in the way of a new one and not in `leaving`, or None."""
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
                 return parent
