@@ -245,7 +245,7 @@ def check_keys(states: States) -> Iterator[Told]:
             if added is None:
                 added = added_lines(states, path)
             ours, theirs = sorted(lines, key=lambda line: line not in added)
-            symbol = name.decode("utf-8", "replace").strip("\"'")
+            symbol = name.decode("utf-8", "replace")
             text = f"`{symbol}` is also defined on line {theirs}: each side adds it to this block."
             finding = AuditFinding("defined-twice", False, path, ours, symbol, text)
             yield added.get(ours, states.carriers[path]), finding

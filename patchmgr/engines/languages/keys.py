@@ -26,25 +26,36 @@ _METHOD = (  # with its parameters, because there may be several methods of one 
     rb"((?:(?:public|private|protected|internal|static|final|abstract|override|virtual|async|suspend"
     rb"|open|fun|func|def)[ \t]+)+[^=;(){}]*\w[ \t]*\([^;{}=]*\))[^;=)]*$"
 )
+_TYPE = (
+    rb"(?:(?:export|default|pub|public|protected|private|internal|abstract|final|sealed|static|data)"
+    rb"[ \t]+)*((?:class|enum|interface|record|struct|trait)[ \t]+\w+(?:<[^{>]*>)?)[^;=]*$"
+)
+_MEMBER = (  # a method of JavaScript; `if (a) {` and `f(() => {` are none
+    rb"(?!(?:catch|for|function|if|return|switch|while|with)\b)"
+    rb"(?:(?:public|private|protected|static|override|async)[ \t]+)*"
+    rb"((?:[gs]et[ \t]+)?[\w$#]+)[ \t]*\([^()'\"=]*\)[^()'\"=]*\{$"
+)
 _SHELL = rb"(?:function[ \t]+)?(\w+)[ \t]*\(\)[ \t]*\{"
 _SECTION = rb"(\[[^\]\n]+\])[ \t]*$|([\w.-]+)[ \t]*[=:]"
-_CODE = late_pattern(rb"%b|%b|%b" % (_CASE, _FUNCTION, _KEY))
-_METHODS = late_pattern(rb"%b|%b" % (_CASE, _METHOD))
+_CODE = late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION, _KEY)))
+_SCRIPT = late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION, _KEY, _MEMBER)))
+_METHODS = late_pattern(rb"|".join((_CASE, _TYPE, _METHOD)))
 _DATA = late_pattern(_KEY)
 _READ_BY = {
     **dict.fromkeys(("JSON", "YAML"), _DATA),
-    **dict.fromkeys(("Go", "JavaScript", "Rust", "TypeScript"), _CODE),
+    **dict.fromkeys(("Go", "Rust"), _CODE),
+    **dict.fromkeys(("JavaScript", "TypeScript"), _SCRIPT),
     **dict.fromkeys(("C#", "Dart", "Groovy", "Java", "Kotlin", "Scala", "Swift"), _METHODS),
     **dict.fromkeys(CXX_LANGUAGES, late_pattern(_CASE)),
     "INI": late_pattern(_SECTION),
-    "PHP": late_pattern(rb"%b|%b" % (_CASE, _FUNCTION)),
+    "PHP": late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION))),
     "Shell": late_pattern(_SHELL),
 }
 _LONGEST = 1000  # bytes of a line that are read
 _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
-class _Line(Struct, frozen=True):
+class Line(Struct, frozen=True):
     """A line of a file: its number (from 1), its text, and the blocks around it.
 
     `block` is the number of the line that begins the innermost block, or 0. `around` holds the
@@ -57,7 +68,7 @@ class _Line(Struct, frozen=True):
     around: tuple[bytes, ...]
 
 
-_Given = tuple[_Line, bytes]
+_Given = tuple[Line, bytes]
 """A line that defines a key, and the key."""
 
 
@@ -84,7 +95,7 @@ def added_twice(path: str, contents: Sequence[bytes]) -> Iterator[tuple[tuple[in
         return
     if not _may_clash(contents, pattern):
         return
-    sides = [tuple(_keys(_lines(content), pattern)) for content in contents]
+    sides = [tuple(_keys(lines_in_blocks(content), pattern)) for content in contents]
     for (one, name), (other, _) in _added_by_both(sides):
         yield (one.number, other.number), name
 
@@ -92,12 +103,12 @@ def added_twice(path: str, contents: Sequence[bytes]) -> Iterator[tuple[tuple[in
 def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes]) -> bool:
     """Return whether both sides may add the same key, judged by their new lines alone."""
     base, *sides = (set(content.splitlines()) for content in contents[:3])
-    added = ([_Line(0, line.strip(), 0, ()) for line in side - base] for side in sides)
+    added = ([Line(0, line.strip(), 0, ()) for line in side - base] for side in sides)
     ours, theirs = ({name for _, name in _keys(lines, pattern)} for lines in added)
     return not ours.isdisjoint(theirs)
 
 
-def _lines(content: bytes) -> Iterator[_Line]:
+def lines_in_blocks(content: bytes) -> Iterator[Line]:
     """Yield the lines of a file that are neither empty nor a comment."""
     around: list[_Open] = []
     for number, raw in enumerate(content.splitlines(), 1):
@@ -114,16 +125,16 @@ def _lines(content: bytes) -> Iterator[_Line]:
         switch = around[-1].number if around else 0
         if is_case and beside is not None and beside.indent == indent:
             switch = beside.switch
-        yield _Line(number, text, switch, tuple(one.text for one in around))
+        yield Line(number, text, switch, tuple(one.text for one in around))
         around.append(_Open(indent, number, text, switch if is_case else number))
 
 
-def _keys(lines: Iterable[_Line], pattern: re.Pattern[bytes]) -> Iterator[_Given]:
+def _keys(lines: Iterable[Line], pattern: re.Pattern[bytes]) -> Iterator[_Given]:
     """Yield the lines that define a key, each with the key."""
     for line in lines:
         found = pattern.match(line.text, 0, _LONGEST)
         if found is not None and (name := next(filter(None, found.groups()), b"")):
-            yield line, name
+            yield line, name.strip(b"\"'")
 
 
 def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:

@@ -271,6 +271,26 @@ def test_a_whole_file_is_broken_if_no_side_is(path: str, text: str, side: str, i
     assert is_broken(text, [side] * 3, path) is is_so
 
 
+@table(
+    ("path", "head", "ours", "theirs", "is_so"),
+    [
+        ("A.java", "class A {\n", "    int a() {\n    }\n", "    int b() {\n    }\n", False),
+        ("A.java", "", "public interface A\n{\n}\n", "interface A\n{\n    int a;\n}\n", True),
+        ("A.cs", "", "class A\n{\n}\n", "class A<T>\n{\n    int a;\n}\n", False),
+        ("a.ts", "class A {\n", "  a(b: B) {\n  }\n", "  private a(c: any): C {\n  }\n", True),
+        ("a.ts", "class A {\n", "  get a() {\n  }\n", "  set a(b) {\n  }\n", False),
+        ("a.js", "f();\n", "if (a) {\n  b();\n}\n", "if (a) {\n  c();\n}\n", False),
+        ("a.js", "f();\n", "it('a', () => {\n  b();\n});\n", "it('c', (d) => {\n});\n", False),
+        ("a.js", "f({\n", "  a: 1,\n", "  'a': 2,\n", True),
+    ],
+)
+def test_a_name_that_each_side_adds_to_one_block_breaks_the_file(
+    path: str, head: str, ours: str, theirs: str, is_so: bool
+) -> None:
+    sides = head, head + ours, head + theirs
+    assert is_broken(head + ours + theirs, sides, path) is is_so
+
+
 def test_a_method_that_each_side_adds_at_another_place_breaks_the_file() -> None:
     head, end = "class A {\n", "}\n"
     old, new = "    public int a() {\n    }\n", "    public int b() {\n    }\n"
