@@ -13,7 +13,7 @@ from itertools import accumulate, dropwhile, pairwise, takewhile
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import faults_of
-from patchmgr.engines.languages.keys import added_twice
+from patchmgr.engines.languages.keys import added_twice, lines_in_blocks
 from patchmgr.engines.merge.imports import imported
 from patchmgr.engines.merge.languages import (
     CLOSERS,
@@ -22,6 +22,7 @@ from patchmgr.engines.merge.languages import (
     PYTHON,
     TEXT,
     TOML,
+    YAML,
     Language,
     language_of,
     tokens_of,
@@ -42,6 +43,8 @@ _IMPORT = re.compile(r"(?:use|import)\b")  # a `using` of C# comes before the na
 _NAMESPACE = re.compile(r"(?:namespace|package)\b[^{]*$")
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])(?:[^<>]*[^/<>])?>")  # `<p/>` opens nothing
+_CONTROL = re.compile(rb"(?:async )?(?:if|elif|else|for|while|with|try|except|finally|case)\b.*:$")
+_MESSAGE = re.compile(r'^msgid "(?!"\nmsgstr).*\n(?:(?:msg|").*(?:\n|\Z))*', re.MULTILINE)
 _HEAD = 10  # lines at the start of a file
 _FARTHEST = 300  # lines that are read around a region
 
@@ -253,6 +256,8 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
         any(is_so(text) and not any(map(is_so, sides)) for is_so in faults)
         or _leaves_a_pair_open(text, sides, language)
         or _loses_or_doubles_a_line(text, sides)
+        or (language in (PYTHON, YAML) and _puts_a_line_elsewhere(text, sides))
+        or (path.endswith(".po") and not _messages(text) <= set().union(*map(_messages, sides)))
         or any(added_twice(path, [_bytes(one) for one in (*sides, text)]))
     )
 
@@ -330,6 +335,39 @@ def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
         is_distinctive(line) and (n > 1 or line.rstrip(b",") not in bare(_bytes(text)))
         for n, line in off
     )
+
+
+def _puts_a_line_elsewhere(text: str, sides: Sequence[str]) -> bool:
+    """Return whether a line is not in the `if` that a side puts around it, or in another item.
+
+    Each side of GNS3/gns3-server 2ea0aa5d indents a statement, one for a `try`: that was not in the
+    `if` of the other. In bc3016ee, one item of a list was indented as on the other side.
+    """
+    merged, *three = map(_blocks, (text, *sides))
+    for line, around in merged.items():
+        found = [set(one) for side in three if (one := side.get(line)) is not None]
+        if around is None or len(found) < len(three) or not is_distinctive(bare(line)):
+            continue
+        base, new = found[0], found[1] | found[2]
+        left = (new - base).difference(around) & merged.keys()
+        if any(map(_CONTROL.match, left)) or any(
+            one.startswith(b"- ") and one in {**three[1], **three[2]} for one in {*around} - new
+        ):
+            return True
+    return False
+
+
+def _messages(text: str) -> set[str]:
+    """Return the messages of a `.po` file with their translations, but without its header."""
+    return set(_MESSAGE.findall(text))
+
+
+def _blocks(text: str) -> dict[bytes, tuple[bytes, ...] | None]:
+    """Map each line to the first lines of the blocks around it; to None if it occurs again."""
+    found: dict[bytes, tuple[bytes, ...] | None] = {}
+    for line in lines_in_blocks(_bytes(text)):
+        found[line.text] = None if line.text in found else line.around
+    return found
 
 
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:

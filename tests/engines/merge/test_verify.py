@@ -298,3 +298,32 @@ def test_a_method_that_each_side_adds_at_another_place_breaks_the_file() -> None
     assert is_broken(f"{head}{new}{old}{new}{end}", sides, "A.java")
     other = new.replace("b()", "b(int c)")
     assert not is_broken(f"{head}{new}{old}{other}{end}", sides, "A.java")
+
+
+@table(
+    ("path", "base", "ours", "theirs", "merged", "is_so"),
+    {
+        "in the try alone": (
+            "a.py", "here(1)\n", "try:\n    here(1)\nexcept E:\n    pass\n",
+            "if a:\n    b = 1\n    here(1)\n",
+            "if a:\n    b = 1\ntry:\n    here(1)\nexcept E:\n    pass\n", True),
+        "in both": (
+            "a.py", "here(1)\n", "try:\n    here(1)\nexcept E:\n    pass\n",
+            "if a:\n    here(1)\n",
+            "if a:\n    try:\n        here(1)\n    except E:\n        pass\n", False),
+        "in another item": (
+            "a.yml", "a:\n  - there\n  - here it is\n", "a:\n- there\n- here it is\n",
+            "a:\n  - here it is\n  - there\n", "a:\n- there\n  - here it is\n", True),
+        "a message with the translation of another one": (
+            "a.po", 'msgid "a"\nmsgstr ""\n', 'msgid "a"\nmsgstr "A"\n',
+            'msgid "b"\nmsgstr ""\n', 'msgid "b"\nmsgstr "A"\n', True),
+        "the header of translations": (
+            "a.po", 'msgid ""\nmsgstr ""\n"a\\n"\n"b\\n"\n',
+            'msgid ""\nmsgstr ""\n"A\\n"\n"b\\n"\n', 'msgid ""\nmsgstr ""\n"a\\n"\n"B\\n"\n',
+            'msgid ""\nmsgstr ""\n"A\\n"\n"B\\n"\n', False),
+    },
+)  # fmt: skip
+def test_what_belongs_together_is_together(
+    path: str, base: str, ours: str, theirs: str, merged: str, is_so: bool
+) -> None:
+    assert is_broken(merged, (base, ours, theirs), path) is is_so
