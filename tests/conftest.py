@@ -249,8 +249,11 @@ class Repository:
         return done.stdout
 
 
+Make = Callable[[str], Repository]
+
+
 @pytest.fixture
-def make_repository(tmp_path: Path) -> Callable[[str], Repository]:
+def make_repository(tmp_path: Path) -> Make:
     """Return a maker of repositories below the test's folder."""
     return lambda name: Repository(tmp_path / name)
 

@@ -65,9 +65,7 @@ def test_points_tell_right_from_wrong_and_pairs_what_a_feature_alone_does_not(
     assert any(len(one.when) == 2 for one in points)
 
 
-def test_what_was_learnt_is_measured_on_repositories_that_it_does_not_know(
-    training: Any, learnt: list[LabelledFile]
-) -> None:
+def test_it_is_measured_on_unknown_repositories(training: Any, learnt: list[LabelledFile]) -> None:
     rows = list(training.judged(learnt))
     assert sorted(file.id for file, _ in rows) == sorted(file.id for file in learnt)
     measured = training.measured(

@@ -99,9 +99,7 @@ SIDES = Sides("f(a)\n", "f(a, b)\n", "f(a, c)\n")
         ("f(a, b, d)\n", "f(a, b, c)\n", True, Code.DIFFERENT),
     ],
 )
-def test_how_a_candidate_relates_to_the_persons_text(
-    person: str, text: str, is_python: bool, code: Code
-) -> None:
+def test_candidate_and_persons_text(person: str, text: str, is_python: bool, code: Code) -> None:
     assert region_code(SIDES, person, text, is_python=is_python) is code
 
 

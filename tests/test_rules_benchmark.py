@@ -137,9 +137,7 @@ def test_it_is_said_how_much_was_judged() -> None:
 @pytest.mark.parametrize(
     "arguments", [("--rules", "none such"), ("--write", "--only", "x"), ("--write", "--rules", "")]
 )
-def test_what_cannot_be_asked_for_is_refused(
-    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_refused(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["rules", "--cases", "gone", *arguments])
     with pytest.raises(SystemExit):
         rules.main()

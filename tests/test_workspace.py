@@ -54,9 +54,7 @@ def test_a_dry_run_writes_nothing(workspace: Workspace) -> None:
         pytest.param("dangling.patch", None, False, id="dangling-link"),
     ],
 )
-def test_a_name_is_free_if_no_file_is_lost(
-    workspace: Workspace, name: str, content: bytes | None, is_free: bool
-) -> None:
+def test_a_free_name(workspace: Workspace, name: str, content: bytes | None, is_free: bool) -> None:
     folder = workspace.root / "series/s"
     folder.mkdir(parents=True)
     (folder / "old.patch").write_bytes(b"old")

@@ -186,9 +186,7 @@ def _conflict(checkout: Repository) -> None:
         pytest.param(_conflict, "pkg/b.py", id="in-conflict"),
     ],
 )
-def test_a_dirty_checkout_is_refused(
-    stage: Stage, spoil: Callable[[Repository], object], path: str
-) -> None:
+def test_no_dirty_checkout(stage: Stage, spoil: Callable[[Repository], object], path: str) -> None:
     checkout = stage.clone()
     spoil(checkout)
     message = refuses(stage, checkout)
@@ -230,9 +228,7 @@ def _ignored(root: Path) -> None:
         ["", "--commit", "--dry-run"],
     ),
 )
-def test_what_git_does_not_track_is_in_the_way(
-    stage: Stage, spoil: Callable[[Path], object], words: str, mode: str
-) -> None:
+def test_in_the_way(stage: Stage, spoil: Callable[[Path], object], words: str, mode: str) -> None:
     checkout = stage.clone()
     spoil(checkout.root)
     assert words in refuses(stage, checkout, *mode.split())
@@ -284,9 +280,7 @@ def test_once_more_changes_nothing(stage: Stage, mode: tuple[str, ...]) -> None:
     ("old", "new"),
     [((), ("--commit",)), (("--commit",), ()), *([((), ()), (("--commit",),) * 2] if LONG else [])],
 )
-def test_a_changed_series_takes_the_place_of_the_old_one(
-    stage: Stage, old: tuple[str, ...], new: tuple[str, ...]
-) -> None:
+def test_an_old_series_makes_way(stage: Stage, old: tuple[str, ...], new: tuple[str, ...]) -> None:
     checkout = stage.clone()
     before = picture(checkout.root)
     apply(stage, checkout, *old)

@@ -116,9 +116,7 @@ def test_patches_change_places_where_the_files_stay_the_same(
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )  # fmt: skip
-def test_what_cannot_be_is_refused(
-    desk: Hands, line: tuple[str, ...], code: int, message: str
-) -> None:
+def test_what_is_refused(desk: Hands, line: tuple[str, ...], code: int, message: str) -> None:
     before = desk.look()
     how = "pkg/a.py: both change the same lines of the file"
     assert one_line(desk.run(*line, code=code)) == message.format(how=how)

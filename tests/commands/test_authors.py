@@ -41,9 +41,7 @@ PIN_DATE = "1700000000 +0000"
         "split why half --file plain.sh",
     ],
 )
-def test_what_a_header_does_not_say_of_its_author_is_the_pins(
-    empty: Stage, header: str, author: str, command: str
-) -> None:
+def test_an_unsaid_author_is_the_pins(empty: Stage, header: str, author: str, command: str) -> None:
     patch = empty.folder / "why.patch"
     patch.write_text(header + DIFF)
     empty.run("import", patch, "--series", "s")

@@ -111,9 +111,7 @@ def test_tags_and_releases_and_conflicts(stage: Stage, monkeypatch: pytest.Monke
     assert ask(monkeypatch, asked)[1] == ["0123456789ab"]
 
 
-def test_names_that_a_shell_reads_otherwise_are_not_offered(
-    known: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_name_a_shell_reads_otherwise(known: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     _, found, _ = ask(monkeypatch, f"patchmgr -C {known.root} decide --series tail ")
     assert found == ["fine.patch"]
 

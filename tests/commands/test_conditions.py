@@ -1,6 +1,5 @@
 """`Needed-When` and `Ensures` in the commands, over tags of git and releases of a package."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from tests.commands.conftest import Run, Scene
 from tests.commands.index import Index
 from tests.commands.test_rebase import Files, fork, same_files, text, verdicts, workspace_files
-from tests.conftest import Repository, once
+from tests.conftest import Make, Repository, once
 from tests.tables import table
 
 MORE = ("s", "--onto", "upstream/main", "--dry-run")
@@ -141,7 +140,7 @@ def test_a_tag_makes_a_release_of_a_commit(scene: Scene) -> None:
     assert {target["onto"]: verdicts(target)[0] for target in answer["targets"]} == expected
 
 
-def other_upstream(scene: Scene, make_repository: Callable[[str], Repository]) -> Repository:
+def other_upstream(scene: Scene, make_repository: Make) -> Repository:
     """Follow a second project, of whose commits the first names one in a file."""
     other = make_repository("other")
     other.commit({"kernels/90.h": "x\n"}, "old")
@@ -150,7 +149,7 @@ def other_upstream(scene: Scene, make_repository: Callable[[str], Repository]) -
 
 
 def test_need_depends_on_the_commit_that_upstream_pins_of_another(
-    scene: Scene, make_repository: Callable[[str], Repository]
+    scene: Scene, make_repository: Make
 ) -> None:
     other = other_upstream(scene, make_repository)
     old, new = other.head(), other.commit({"kernels/120.h": "y\n"}, "new")
@@ -178,7 +177,7 @@ def test_need_depends_on_the_commit_that_upstream_pins_of_another(
 
 
 def test_another_upstream_is_looked_at_where_it_is_tracked(
-    scene: Scene, make_repository: Callable[[str], Repository]
+    scene: Scene, make_repository: Make
 ) -> None:
     two_patches(scene)
     other = other_upstream(scene, make_repository)
@@ -193,7 +192,7 @@ def test_another_upstream_is_looked_at_where_it_is_tracked(
     assert reasons(answer)[0] == f'not needed: line 1 of kernels/120.h in {where} matches "y"'
 
 
-def test_a_lost_content_fails(scene: Scene, make_repository: Callable[[str], Repository]) -> None:
+def test_a_lost_content_fails(scene: Scene, make_repository: Make) -> None:
     two_patches(scene)
     other = other_upstream(scene, make_repository)
     blob = other.git("rev-parse", "HEAD:kernels/90.h")
@@ -262,7 +261,7 @@ def test_a_reason_names_the_release(packaged: Scene) -> None:
 
 
 def test_a_ref_is_looked_for_on_both_sides_of_an_upstream(
-    packaged: Scene, make_repository: Callable[[str], Repository]
+    packaged: Scene, make_repository: Make
 ) -> None:
     git = make_repository("both")
     commit = git.commit({"kernels": "x\n"}, "start")

@@ -64,9 +64,7 @@ def test_each_edit_goes_where_its_lines_are_from(desk: Hands) -> None:
         "binary": ({"new": "\0"}, "new  (a binary file)"),
     },
 )  # fmt: skip
-def test_what_is_of_no_patch_alone_stays_an_edit(
-    desk: Hands, files: dict[str, str | None], left: str
-) -> None:
+def test_what_is_of_no_patch_stays(desk: Hands, files: dict[str, str | None], left: str) -> None:
     before = {name: desk.raw(name) for name in desk.order()}
     desk.run("pop", "-a", "--force")
     desk.run("push", "-a")

@@ -211,9 +211,7 @@ def test_without_git(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("is_empty", [False, True], ids=["gone", "another-one"])
-def test_a_store_that_borrowed_from_a_clone_that_went_is_filled_again(
-    scene: Scene, tmp_path: Path, is_empty: bool
-) -> None:
+def test_a_store_whose_clone_went_is_refilled(scene: Scene, tmp_path: Path, is_empty: bool) -> None:
     base = scene.upstream.commit({"a": text()}, "base")
     other, lender = Repository(tmp_path / "other", is_there=True), tmp_path / "lender"
     for place in (other.root, lender):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from patchmgr.plumbing.forks import MANY_MERGES
 from tests.commands.conftest import SCENE, Answer, Scene
 from tests.commands.scenes import one_line, text, unchanged
-from tests.conftest import Repository, once
+from tests.conftest import Make, Repository, once
 
 Files = dict[str, bytes | str | None]
 
@@ -60,7 +60,7 @@ class Fork(Struct, frozen=True):
 
 
 @pytest.fixture
-def fork(scene: Scene, make_repository: Callable[[str], Repository]) -> Fork:
+def fork(scene: Scene, make_repository: Make) -> Fork:
     upstream = scene.upstream
 
     def make() -> None:
@@ -438,9 +438,7 @@ def test_a_workspace_of_a_branch_in_one_command(
     fork.scene.run("-C", at, "rebase", "--onto", "upstream/main", "--dry-run")
 
 
-def test_a_patch_that_cannot_be_imported_is_left_out_with_the_commands_that_are_named(
-    fork: Fork, tmp_path: Path
-) -> None:
+def test_what_cannot_be_imported_is_left_out_with_its_commands(fork: Fork, tmp_path: Path) -> None:
     fork.own({"tab\there": "1\n"})
     fork.own({"a": text(l1="own\n")})
     (hint,) = started(fork, tmp_path / "new", "--json", code=1).json["error"]["hints"]

@@ -51,9 +51,7 @@ def test_a_rebase_of_a_newer_patchmgr_is_left_alone(stopped: Scene, line: str) -
     assert (stopped.root / STATE).read_bytes() == before
 
 
-def test_a_folder_can_be_handed_over(
-    stopped: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_given(stopped: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     solve(stopped.root)
     for file in (stopped.root / ".patchmgr/rebase").rglob("*"):
         assert file.is_dir() or str(tmp_path).encode() not in file.read_bytes()

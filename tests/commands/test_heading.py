@@ -89,9 +89,7 @@ def test_an_author_is_replaced_and_unknown_lines_stay(desk: Hands) -> None:
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )
-def test_what_a_header_cannot_hold_is_refused(
-    desk: Hands, options: tuple[str, ...], message: str
-) -> None:
+def test_what_no_header_can_hold(desk: Hands, options: tuple[str, ...], message: str) -> None:
     before = desk.look()
     assert one_line(desk.run("edit", *options, code=2)) == message
     assert desk.look() == before
@@ -148,9 +146,7 @@ def test_the_editor_does_not_draw_into_the_result(
     assert "drawn\n" in drawn.err
 
 
-def test_what_was_written_in_an_editor_is_kept_where_it_is_no_header(
-    desk: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_header_is_kept_as_typed(desk: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_EDITOR", "sed -i -e '$a--- a/x\\n+++ b/x\\n@@ -1 +1 @@\\n-a\\n+b'")
     before = desk.raw("fork-one.patch")
     answer = desk.run("edit", "fork-one", code=1)

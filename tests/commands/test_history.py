@@ -294,9 +294,7 @@ def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.Monkey
     ],
     ids=["path", "deep-path", "format", "digest", "ref", "content", "target"],
 )  # fmt: skip
-def test_a_log_from_a_stranger_is_not_believed(
-    desk: Hands, change: dict[str, object], code: int, message: str
-) -> None:
+def test_a_strangers_log(desk: Hands, change: dict[str, object], code: int, message: str) -> None:
     other = desk.stage.clone("other")
     path = sorted((desk.stage.root / ".patchmgr/log").glob("*.json"))[-1]
     entry = json.loads(path.read_text())

@@ -85,9 +85,7 @@ def _pulled(up: Repository) -> dict[str, str]:
     }.items(),
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_a_commit_or_a_pull_request_of_upstream_is_a_patch(
-    pulls: Upstream, line: str, expected: list[str]
-) -> None:
+def test_a_commit_or_pull_request_comes(pulls: Upstream, line: str, expected: list[str]) -> None:
     words = line.format(**pulls.commits).split()
     dry = pulls.stage.run("import", *words, "--series", "w", "--dry-run").out
     assert pulls.headers() == []

@@ -179,9 +179,7 @@ def test_some_files_put_back_after_a_kill_stop_the_rest(stage: Stage, small: Rep
 
 
 @pytest.mark.parametrize("mode", [(), ("--commit",)], ids=["files", "commit"])
-def test_commits_after_a_kill_drop_what_was_begun(
-    stage: Stage, small: Repository, mode: tuple[str, ...]
-) -> None:
+def test_commits_drop_what_was_left(stage: Stage, small: Repository, mode: tuple[str, ...]) -> None:
     half_applied(stage, small, *mode)
     small.git("reset", "--quiet", "--hard", "origin/later")
     answer = stage.run("verify", "s", "--to", small.root, code=4)

@@ -1,6 +1,5 @@
 """`conflicts learn`: what finished merges and rebases of a clone teach."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,14 +7,14 @@ import pytest
 from tests.commands.conftest import Scene
 from tests.commands.test_conflicts import conflicts, listed, merged
 from tests.commands.test_rebase import text
-from tests.conftest import Repository
+from tests.conftest import Make, Repository
 from tests.tables import table
 
 Files = dict[str, bytes | str | None]
 
 
 @pytest.fixture
-def clone(make_repository: Callable[[str], Repository]) -> Repository:
+def clone(make_repository: Make) -> Repository:
     return make_repository("clone")
 
 
@@ -181,9 +180,7 @@ def test_a_rebase_is_learned_with_the_branch_that_was(
         (["HEAD..main", "--was", "-x"], "usage"),
     ],
 )
-def test_what_is_no_merge_is_an_error(
-    scene: Scene, clone: Repository, arguments: list[str], kind: str
-) -> None:
+def test_what_is_no_merge(scene: Scene, clone: Repository, arguments: list[str], kind: str) -> None:
     clone.commit({"a": "a\n"})
     git = ("learn", "--json", "--git", clone.root)
     answer = conflicts(scene, *git, *arguments, code=2)

@@ -30,9 +30,7 @@ def desk(stage: Stage) -> Hands:
         "not-pushed": (("three",), "~ new\n"),
     },
 )
-def test_files_of_a_patch_have_a_sign_and_edits_are_the_tops(
-    desk: Hands, named: tuple[str, ...], printed: str
-) -> None:
+def test_files_and_edits_have_a_sign(desk: Hands, named: tuple[str, ...], printed: str) -> None:
     assert desk.run("files", *named).out == printed
 
 

@@ -191,9 +191,7 @@ CHECKERS = {
 
 
 @pytest.mark.parametrize("checker", CHECKERS.values(), ids=CHECKERS)
-def test_pages_have_no_warning(
-    pages: dict[str, bytes], checker: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_pages_are_clean(pages: dict[str, bytes], checker: tuple[str, ...], tmp_path: Path) -> None:
     if shutil.which(checker[0]) is None:
         pytest.skip(f"{checker[0]} is not installed")
     for name, page in pages.items():

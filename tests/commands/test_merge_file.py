@@ -3,7 +3,6 @@
 import random
 import stat
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from tests.commands.conftest import Answer, Run, Scene
 from tests.commands.test_conflicts import conflicts
 from tests.commands.test_rebase import clash, text
-from tests.conftest import Repository
+from tests.conftest import Make, Repository
 from tests.long import LONG
 from tests.tables import table
 
@@ -134,7 +133,7 @@ def _varied(dice: random.Random, lines: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(12 if LONG else 5))
 def test_any_merge_has_the_bytes_of_git_merge(
-    place: Path, run: Run, make_repository: Callable[[str], Repository], seed: int
+    place: Path, run: Run, make_repository: Make, seed: int
 ) -> None:
     dice = random.Random(seed)
     base = [dice.choice(["x\n", "}\n", "\n", "a\n", "b\n", f"{n}\n"]) for n in range(40)]
@@ -158,9 +157,7 @@ def test_any_merge_has_the_bytes_of_git_merge(
 
 
 @pytest.fixture
-def clone(
-    make_repository: Callable[[str], Repository], monkeypatch: pytest.MonkeyPatch
-) -> Repository:
+def clone(make_repository: Make, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """Return a clone with two branches that collide in a.py and b.bin; go there."""
     clone = make_repository("clone")
     start = clone.commit({"pkg/a.py": text(), "b.bin": "b\n", "c.py": "c\n"}, "base")
@@ -211,9 +208,7 @@ def test_a_repository_without_attributes_has_none_afterwards(clone: Repository, 
 
 
 @table("arguments", [["--pattern", "a b"], ["--pattern", "!x"], ["--upstream", "x"]])
-def test_what_no_attributes_file_can_hold_is_refused(
-    clone: Repository, run: Run, arguments: list[str]
-) -> None:
+def test_what_no_attributes_file_holds(clone: Repository, run: Run, arguments: list[str]) -> None:
     before = state(clone)
     driver(run, "install", *arguments, code=2)
     driver(run, "install", "--git", clone.root / "pkg/a.py", code=2)

@@ -160,9 +160,7 @@ def test_an_unknown_release_gets_the_nearest(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("command", ["rebase", "branch", "report", "import", "apply"])
-def test_another_archive_of_the_pinned_release_is_refused(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_no_other_archive(shop: Shop, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     fork(shop)
     shop.offer("1.0", {"demo/a.py": text(l30="evil\n"), "demo/b.py": text()})
     clone = Repository(shop.folder / "clone")

@@ -166,9 +166,7 @@ def test_text_and_markdown(planned: Scene) -> None:
     assert "| `fork-change-1.patch` | **conflict** | `a:11`<br>a: upstream changed" in text
 
 
-def test_releases_of_a_package_are_planned_one_by_one(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_releases_one_by_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = Index(tmp_path / "index")
     monkeypatch.setenv("PIP_INDEX_URL", index.root.as_uri())
     for version, line in {"1.0": "x", "1.1": "x", "1.2": "theirs", "2.0": "theirs"}.items():

@@ -48,9 +48,7 @@ def test_a_bar_is_drawn_over_itself_and_goes_and_elsewhere_large_work_is_announc
     assert capsys.readouterr().err == said
 
 
-def test_a_bar_is_not_drawn_for_every_byte(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drawn_rarely(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 7.0)
     progress = StderrProgress(shows_bar=True)
     progress.start("work", 9)

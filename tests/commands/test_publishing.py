@@ -399,9 +399,7 @@ def test_where_it_cannot_be_pushed(
     assert words in one_line(answer)
 
 
-def test_the_store_can_push_to_a_url(
-    stage: Stage, remote: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_push_to_a_url(stage: Stage, remote: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_COMMITTER_NAME", "Me")
     monkeypatch.setenv("GIT_COMMITTER_EMAIL", "me@example.org")
     options = ("--name", "x", "--push", remote.root, "--signoff", "--json")

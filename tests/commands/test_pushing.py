@@ -64,9 +64,7 @@ def test_patches_go_in_and_out_one_by_one_and_leave_head_and_index_alone(desk: H
         ("three", "goto three", ["one", "two", "three"]),
     ],
 )
-def test_push_and_pop_take_counts_and_goto_places(
-    three: Hands, start: str, line: str, applied: list[str]
-) -> None:
+def test_counts_and_places(three: Hands, start: str, line: str, applied: list[str]) -> None:
     three.run("goto", start)
     three.run(*line.split())
     assert three.applied() == [f"{name}.patch" for name in applied]
@@ -88,9 +86,7 @@ def test_push_and_pop_take_counts_and_goto_places(
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )
-def test_what_cannot_be_is_said(
-    three: Hands, line: tuple[str, ...], code: int, message: str
-) -> None:
+def test_what_is_refused(three: Hands, line: tuple[str, ...], code: int, message: str) -> None:
     three.run("goto", "two")
     before = three.look()
     assert one_line(three.run(*line, code=code)) == message
@@ -189,9 +185,7 @@ def test_an_edit_beside_what_is_pushed_stays(three: Hands) -> None:
     ],
     ids=["edited", "deleted", "untracked"],
 )
-def test_a_push_over_somebodys_file_is_refused(
-    stage: Stage, path: str, content: str | None, message: str
-) -> None:
+def test_somebodys_file_is_kept(stage: Stage, path: str, content: str | None, message: str) -> None:
     desk = hands(stage, name="w")
     desk.patch("one", {"pkg/b.py": text(l3="one\n"), "new": "new\n"})
     desk.run("pop")

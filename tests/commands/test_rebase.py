@@ -1,6 +1,6 @@
 """`rebase` on real repositories, with git as the oracle."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 from tests.commands.conftest import Run, Scene
 from tests.commands.scenes import Stage
 from tests.commands.scenes import text as text
-from tests.conftest import Repository
+from tests.conftest import Make, Repository
 
 
 def verdicts(document: Any) -> list[str]:
@@ -278,7 +278,7 @@ def test_guards_leave_a_patch_out_until_it_is_selected(scene: Scene) -> None:
 
 
 def test_a_store_without_a_reference_brings_what_it_needs(
-    tmp_path: Path, run: Run, make_repository: Callable[[str], Repository]
+    tmp_path: Path, run: Run, make_repository: Make
 ) -> None:
     upstream = make_repository("upstream")
     base = upstream.commit({"a": text(), "large": "x" * 100_000})

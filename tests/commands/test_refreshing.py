@@ -127,9 +127,7 @@ def popped(two: Hands) -> Hands:
         (("refresh", "-p", "three"), 1, "three.patch is not pushed"),
     ],
 )
-def test_what_cannot_be_is_refused(
-    popped: Hands, line: tuple[str, ...], code: int, message: str
-) -> None:
+def test_what_is_refused(popped: Hands, line: tuple[str, ...], code: int, message: str) -> None:
     before = popped.look()
     assert one_line(popped.run(*line, code=code)) == message.format(root=popped.root)
     assert popped.look() == before

@@ -122,9 +122,7 @@ def test_what_patches_say_is_shown_as_it_is(scene: Scene, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("name", ["finding", "binary", "deleted by the patch", "moved"])
-def test_a_conflict_of_another_class_has_its_screen(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_each_class_has_a_screen(scene: Scene, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     leave(scene, name)
     looks: list[str] = []
     driven(scene, monkeypatch, "z q", lambda app: looks.append(shown(app, "about")), code=3)
@@ -179,9 +177,7 @@ LONG = "the fork says more here than any narrow terminal has room for, and all o
 
 # How a wide one is laid out is also seen in `test_every_key_of_a_rebase_has_its_hint`.
 @pytest.mark.parametrize("screen", [NARROW, WIDE] if IS_LONG else [NARROW], indirect=True, ids=str)
-def test_a_whole_rebase_in_a_terminal(
-    scene: Scene, screen: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rebase_to_its_end(scene: Scene, screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     on: Files = {"a": "one\n", "b": "b\n", "gone": "old\n"}
     first: Files = {"a": f"{LONG}\n"}
     second: Files = {**first, "b": "mine\n"}

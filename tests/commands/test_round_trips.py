@@ -2,14 +2,14 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.commands.conftest import Run, Scene, borrowing
 from tests.commands.scenes import Picture, picture
-from tests.conftest import Repository
+from tests.conftest import Make, Repository
 from tests.long import LONG, crossed
 
 HUGE = b"x" * 1_000_000
@@ -268,7 +268,7 @@ def test_real_patches_leave_as_they_came(
     mirrors: Path,
     tmp_path: Path,
     run: Run,
-    make_repository: Callable[[str], Repository],
+    make_repository: Make,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mirror = Repository(mirrors / name / "repo", is_there=True)

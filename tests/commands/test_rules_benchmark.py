@@ -12,6 +12,7 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.plumbing.scratch_repository import Scratch
 from tests.conftest import Repository
 
+History = tuple[Repository, dict[str, str]]
 LINES = [f"value_{n} = compute({n}, limit_{n})\n" for n in range(20)]
 
 
@@ -20,7 +21,7 @@ def text(*changed: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, dict[str, str]]:
+def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     """Return upstream, which landed two commits of a fork in one, and its commits by name."""
     upstream = Repository(tmp_path_factory.mktemp("rules") / "upstream")
     base = upstream.commit({"f.py": text(), "g.py": "x = 1\n"}, "base")
@@ -35,7 +36,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, dict[
     return upstream, {**names, "before": before, "landed": landed, "after": after}
 
 
-def series(history: tuple[Repository, dict[str, str]], *picks: Any, **more: Any) -> KnownSeries:
+def series(history: History, *picks: Any, **more: Any) -> KnownSeries:
     upstream, ids = history
     trees = [upstream.tree(ids[end]) for end in more.pop("ends")]
     row = {"series": "s", "kind": "A", "stores": ["a+b"], "base": ids["base"], "picks": picks,
@@ -44,9 +45,7 @@ def series(history: tuple[Repository, dict[str, str]], *picks: Any, **more: Any)
 
 
 @pytest.mark.parametrize("form", ["commits", "range", "message", "squashed", "picked"])
-def test_a_series_is_rebuilt_from_its_picks(
-    history: tuple[Repository, dict[str, str]], form: str
-) -> None:
+def test_a_series_is_rebuilt_from_its_picks(history: History, form: str) -> None:
     upstream, ids = history
     base, one, two = ids["base"], ids["one"], ids["two"]
     forms: dict[str, tuple[list[Any], list[str], list[str]]] = {
@@ -62,9 +61,7 @@ def test_a_series_is_rebuilt_from_its_picks(
     assert [patch.subject for patch in patches] == subjects
 
 
-def test_patches_are_judged_on_each_target(
-    history: tuple[Repository, dict[str, str]], tmp_path: Path
-) -> None:
+def test_patches_are_judged_on_each_target(history: History, tmp_path: Path) -> None:
     upstream, ids = history
     mirror = tmp_path / "mirrors/a+b"
     mirror.mkdir(parents=True)
@@ -82,9 +79,7 @@ def test_patches_are_judged_on_each_target(
     assert early.without == late.without == {}
 
 
-def test_what_cannot_be_judged_is_said(
-    history: tuple[Repository, dict[str, str]], tmp_path: Path
-) -> None:
+def test_what_cannot_be_judged_is_said(history: History, tmp_path: Path) -> None:
     mirror = tmp_path / "mirrors/a+b"
     mirror.mkdir(parents=True)
     (mirror / "repo").symlink_to(history[0].root / ".git")

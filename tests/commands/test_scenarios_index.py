@@ -81,9 +81,7 @@ def test_each_patch_meets_the_fate_that_a_maintainer_found(
         assert ("`name`" in str(found["patches"][0]["warnings"])) is (onto == "v0.21.0")
 
 
-def test_the_readme_shows_what_its_first_command_prints(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_readme_shows_what_is_printed(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS")
     monkeypatch.chdir(workspace)
     text = (REPOSITORY / "README.md").read_text()

@@ -301,9 +301,7 @@ def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack)
         pytest.param([], 2, "a new series needs an upstream and the state to pin", id="on-nothing"),
     ],
 )  # fmt: skip
-def test_a_series_stands_on_what_is_there(
-    stack: Stack, arguments: list[str], code: int, problem: str
-) -> None:
+def test_what_it_can_stand_on(stack: Stack, arguments: list[str], code: int, problem: str) -> None:
     stack.moves_on(a=text(l30="theirs\n"))
     answer = stack.scene.call("series", "new", "new", *arguments, code=code)
     assert one_line(answer) == problem.format(base=stack.base)

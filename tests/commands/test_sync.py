@@ -133,9 +133,7 @@ def test_what_carries_is_a_branch_and_the_workspace_stays(scene: Scene, server: 
     assert "1 commit: rebases cleanly onto upstream/main" in pull["body"]
 
 
-def test_up_to_the_commit_that_breaks_and_a_work_order_for_the_rest(
-    scene: Scene, server: Server, tmp_path: Path
-) -> None:
+def test_as_far_as_it_goes_and_a_work_order(scene: Scene, server: Server, tmp_path: Path) -> None:
     conflict(scene)
     out = tmp_path / "out"
     found = sync(scene, "--output", str(out), code=3)
@@ -228,9 +226,7 @@ def test_a_persons_push_stays_and_is_told(scene: Scene, server: Server, tmp_path
     assert told in scene.call("sync", "--push", "origin").out
 
 
-def test_a_push_in_the_very_moment_stays_and_is_told(
-    scene: Scene, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_push_meanwhile(scene: Scene, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.upstream.commit({"c": "x\n"})
     sync(scene)
     scene.upstream.commit({"d": "x\n"})

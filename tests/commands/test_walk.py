@@ -191,17 +191,13 @@ def walk(stage: Stage, monkeypatch: pytest.MonkeyPatch, *, seed: int, commands: 
 
 
 @pytest.mark.parametrize("seed", SHORT_WALKS if LONG else SHORT_WALKS[1:])
-def test_a_short_walk_loses_no_line(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_a_short_walk_keeps_lines(stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     walk(stage, monkeypatch, seed=seed, commands=30)
 
 
 @pytest.mark.skipif(not LONG, reason="PATCHMGR_LONG is not set: takes minutes")
 @pytest.mark.parametrize("seed", LONG_WALKS)
-def test_a_walk_of_two_thousand_commands_loses_no_line(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_a_long_walk_keeps_lines(stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     walker = walk(stage, monkeypatch, seed=seed, commands=2000)
     verbs = {verb for verb, _ in walker.counts}
     assert all(walker.counts[verb, True] for verb in verbs), walker.counts

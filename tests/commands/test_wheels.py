@@ -264,9 +264,7 @@ def test_a_wheel_has_a_bill_of_materials_where_asked_for(house: House, source: P
     assert component["pedigree"]["notes"].endswith(order)
 
 
-def test_a_missing_library_is_said(
-    house: House, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_library_is_missing(house: House, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(render, "cyclonedx", raising=False)
     for name in [n for n in sys.modules if n.startswith(("cyclonedx", "patchmgr.render.cyclo"))]:
         monkeypatch.delitem(sys.modules, name)

@@ -174,9 +174,7 @@ def test_names_that_cannot_stand_in_a_path(stage: Stage, name: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["path", "file", "odd", "relative"])
-def test_fetch_brings_branch_and_tags_without_contents(
-    stage: Stage, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fetch_brings_no_contents(stage: Stage, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "o%41d ü" if form == "odd" else "another"
     upstream = Repository(stage.folder / name)
     first = plant(upstream, {"a": "one\n"}, "one")
@@ -498,9 +496,7 @@ def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, wor
         "folder": ("folder", "must be a regular file"),
     },
 )
-def test_a_broken_series_file_is_an_error_in_one_line(
-    stage: Stage, content: bytes | str | None, words: str
-) -> None:
+def test_a_broken_series_is_told(stage: Stage, content: bytes | str | None, words: str) -> None:
     path = stage.root / "series/s/series"
     path.unlink(missing_ok=True)
     if content == "fifo":
@@ -671,9 +667,7 @@ def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> N
         "while-it-ends": "patchmgr.services.session.Session.close",
     },
 )
-def test_an_interrupt_is_told_and_ends_with_130(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
+def test_interrupts_end_in_130(stage: Stage, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

@@ -140,9 +140,7 @@ def test_commits_that_a_header_cites() -> None:
         "silent": ([b"x = 1\n"], ()),
     },
 )
-def test_a_project_states_its_oldest_python(
-    texts: list[bytes], versions: tuple[tuple[int, int], ...]
-) -> None:
+def test_the_oldest_python(texts: list[bytes], versions: tuple[tuple[int, int], ...]) -> None:
     assert stated_versions(texts) == versions
 
 

@@ -169,9 +169,7 @@ REFUSED = [
 
 
 @table(("form", "text", "package", "kind", "words"), REFUSED)
-def test_what_a_form_refuses(
-    form: str, text: str, package: str | None, kind: str, words: str
-) -> None:
+def test_what_is_refused(form: str, text: str, package: str | None, kind: str, words: str) -> None:
     one = item("a.patch", text)
     said = pinned(one, ref="upstream/main", package=package)
     with pytest.raises(PatchmgrError, match=words) as caught:
@@ -209,9 +207,7 @@ LOSSES = [
 
 
 @table(("form", "line", "text", "words"), LOSSES)
-def test_what_readers_of_a_form_pass_over(
-    form: str, line: str, text: str, words: tuple[str, ...]
-) -> None:
+def test_what_readers_pass_over(form: str, line: str, text: str, words: tuple[str, ...]) -> None:
     one = item(line, text)
     found = FORMS[form].losses(Parcel(one, one.patch.raw))
     assert len(found) == len(words)

@@ -67,9 +67,7 @@ JOINS = {
 
 
 @table(("mails", "wanted"), JOINS)
-def test_mails_that_are_found_again_in_a_mailbox(
-    mails: list[bytes | None], wanted: tuple[bool, ...]
-) -> None:
+def test_mails_are_found_in_a_mailbox(mails: list[bytes | None], wanted: tuple[bool, ...]) -> None:
     assert joinable(mails) == wanted
 
 
@@ -83,9 +81,7 @@ SUBJECTS = {
 
 @table(("subject", "wanted"), SUBJECTS.items())
 @table("end", [b"\n", b"\r\n"])
-def test_cover_letters_and_replies_are_known_by_their_subject(
-    subject: bytes, wanted: bool, end: bytes
-) -> None:
+def test_subjects_tell_cover_letters_and_replies(subject: bytes, wanted: bool, end: bytes) -> None:
     mail = ZERO + b"From: x\nSubject: " + subject + b"\n\nSubject: Re: y\n"
     assert is_talk(mail.replace(b"\n", end)) is wanted
 
@@ -109,9 +105,7 @@ TAGGED = {
 
 
 @table(("text", "kept", "wish", "is_ignored"), TAGGED)
-def test_tags_leave_the_message(
-    text: bytes, kept: bytes, wish: str | None, is_ignored: bool
-) -> None:
+def test_tags_leave_a_message(text: bytes, kept: bytes, wish: str | None, is_ignored: bool) -> None:
     tagged = read_tags(TAGS_HEAD + text + TAGS_DIFF)
     assert (tagged.wish, tagged.is_ignored) == (wish, is_ignored)
     assert tagged.raw == TAGS_HEAD + kept + TAGS_DIFF

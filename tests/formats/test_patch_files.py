@@ -96,9 +96,7 @@ FILES = {
 
 @table(("header", "diff", "paths"), FILES)
 @table("end", {"no signature": b"", "signature": SIGNATURE})
-def test_header_diff_and_signature_are_told_apart(
-    header: bytes, diff: bytes, paths: list[str], end: bytes
-) -> None:
+def test_the_parts_are_told_apart(header: bytes, diff: bytes, paths: list[str], end: bytes) -> None:
     end = end if diff else b""
     patch = parse(header + diff + end)
     assert (patch.header, patch.diff) == (header, diff)

@@ -65,9 +65,7 @@ def test_a_conflict_survives_a_round_trip(recorded: Recorded, meta: bytes) -> No
     st.none() | st.binary(max_size=9),
     st.text(max_size=9),
 )
-def test_any_content_survives_a_round_trip(
-    sides: list[bytes | None], content: bytes | None, source: str
-) -> None:
+def test_contents_survive(sides: list[bytes | None], content: bytes | None, source: str) -> None:
     source = source.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
     resolution = Resolution(content, Origin.LEARN, source)
     base, ours, theirs = sides

@@ -88,9 +88,7 @@ TEXTS = {
 
 
 @table(("raw", "parts", "note"), TEXTS)
-def test_what_is_left_out_or_added_is_said(
-    raw: str, parts: tuple[str, ...], note: str | None
-) -> None:
+def test_what_is_left_out_or_added(raw: str, parts: tuple[str, ...], note: str | None) -> None:
     found = rewrite(raw, "x", "y")
     assert found.parts == tuple(part.encode() for part in parts)
     assert (note in found.notes[0]) if note else not found.notes

@@ -686,9 +686,7 @@ def test_unidiff_reads_the_same(parts: list[list[tuple[bytes, bytes]]]) -> None:
         "newline": (b'"a\nb"', None),
     },
 )
-def test_quoted_names_are_read_as_git_writes_them(
-    raw: bytes, expected: tuple[bytes, bytes] | None
-) -> None:
+def test_names_quoted_by_git_are_read(raw: bytes, expected: tuple[bytes, bytes] | None) -> None:
     assert unquote(raw) == expected
 
 

@@ -125,9 +125,7 @@ WRITTEN = [
 
 
 @table(("form", "fields", "expected"), WRITTEN)
-def test_a_stance_in_the_words_of_others(
-    form: str, fields: Mapping[str, str], expected: Mapping[str, str]
-) -> None:
+def test_words_of_others(form: str, fields: Mapping[str, str], expected: Mapping[str, str]) -> None:
     assert written(form, fields) == expected
 
 

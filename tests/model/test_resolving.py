@@ -81,9 +81,7 @@ def test_a_person_is_at_a_region(steps: tuple[Do, ...], name: str | None) -> Non
         "moves are not undone": ((take(OURS), step(1), step(1), undo), {}),
     },
 )
-def test_a_choice_is_of_the_region_and_can_be_undone(
-    steps: tuple[Do, ...], choices: dict[str, Choice]
-) -> None:
+def test_choices_are_made_and_undone(steps: tuple[Do, ...], choices: dict[str, Choice]) -> None:
     assert after(steps).choices == choices
 
 

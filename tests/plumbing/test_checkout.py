@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,11 @@ from patchmgr.plumbing import clones
 from patchmgr.plumbing.applied import Content, state_of
 from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement, finish_step
 from patchmgr.plumbing.clones import open_clone
-from tests.conftest import Repository
+from tests.conftest import Make
 
 
 def test_a_step_is_finished_once_and_not_where_the_checkout_is_gone(
-    make_repository: Callable[[str], Repository], tmp_path: Path
+    make_repository: Make, tmp_path: Path
 ) -> None:
     clone = make_repository("clone")
     head = clone.commit({"a": "old\n"})

@@ -12,7 +12,7 @@ from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.conversion import Conversion
 from patchmgr.plumbing.work_tree import WorkTree
-from tests.conftest import Repository
+from tests.conftest import Make, Repository
 
 ATTRIBUTES = {
     "crlf": "text eol=crlf", "lf": "text eol=lf", "text": "text", "auto": "text=auto",
@@ -26,6 +26,7 @@ CONTENTS = {
     "end": b"a\nb", "empty": b"", "id": b"x\n$Id$\ny\n", "stale": b"$Id: abc $\n",
     "umlaut": "ä\nö\n".encode(), "nul": b"a\0b\n\r\n", "b.x": b"x\ny\n", " a": b"spaced\n",
 }  # fmt: skip
+Checkout = tuple[Repository, dict[str, Content]]
 CONFIGURATIONS: Mapping[str, Mapping[str, str]] = {
     "nothing": {},
     "autocrlf": {"core.autocrlf": "true"},
@@ -63,9 +64,7 @@ def fits(attributes: str, content: str) -> bool:
 
 
 @pytest.fixture
-def checked_out(
-    built: tuple[Path, dict[str, Content]], request: pytest.FixtureRequest
-) -> tuple[Repository, dict[str, Content]]:
+def checked_out(built: tuple[Path, dict[str, Content]], request: pytest.FixtureRequest) -> Checkout:
     """Return the repository checked out by git with a configuration."""
     root, state = built
     repository = Repository(root, is_there=True)
@@ -84,7 +83,7 @@ def conversion_of(repository: Repository) -> Conversion:
 
 @pytest.mark.parametrize("checked_out", CONFIGURATIONS, indirect=True)
 def test_contents_go_out_as_git_checks_them_out(
-    checked_out: tuple[Repository, dict[str, Content]],
+    checked_out: Checkout,
 ) -> None:
     repository, state = checked_out
     written = conversion_of(repository).to_work_tree(state)
@@ -96,7 +95,7 @@ def test_contents_go_out_as_git_checks_them_out(
 
 @pytest.mark.parametrize("checked_out", CONFIGURATIONS, indirect=True)
 def test_files_that_nobody_edited_come_back_as_they_went_out(
-    checked_out: tuple[Repository, dict[str, Content]],
+    checked_out: Checkout,
 ) -> None:
     repository, state = checked_out
     tree = WorkTree(repository.root)
@@ -106,9 +105,7 @@ def test_files_that_nobody_edited_come_back_as_they_went_out(
 
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("checked_out", ["nothing", "autocrlf"], indirect=True)
-def test_edited_files_come_back_as_git_adds_them(
-    checked_out: tuple[Repository, dict[str, Content]], edit: str
-) -> None:
+def test_edited_files_come_back_as_git_adds_them(checked_out: Checkout, edit: str) -> None:
     repository, state = checked_out
     tree, edited = WorkTree(repository.root), []
     for path in state:
@@ -132,7 +129,7 @@ def test_edited_files_come_back_as_git_adds_them(
 
 
 def test_attributes_are_those_of_the_state_then_of_the_disk_then_of_head(
-    make_repository: Callable[[str], Repository],
+    make_repository: Make,
 ) -> None:
     repository = make_repository("r")
     repository.commit({".gitattributes": "*.a eol=crlf\n", "sub/x": "x\n"})
@@ -156,7 +153,7 @@ def test_attributes_are_those_of_the_state_then_of_the_disk_then_of_head(
     assert ends() == {"f.a": True, "f.b": True, "sub/f.b": True}
 
 
-def test_own_attributes_count(make_repository: Callable[[str], Repository], hermetic: Path) -> None:
+def test_own_attributes_count(make_repository: Make, hermetic: Path) -> None:
     repository = make_repository("r")
     repository.commit({"x": "x\n"})
     text = {"x": Content(Entry(REGULAR, "0" * 40), b"x\n")}
@@ -171,7 +168,7 @@ def test_own_attributes_count(make_repository: Callable[[str], Repository], herm
 
 
 def test_no_filter_runs_and_a_file_that_needs_one_is_named(
-    make_repository: Callable[[str], Repository], tmp_path: Path
+    make_repository: Make, tmp_path: Path
 ) -> None:
     repository = make_repository("r")
     repository.commit({".gitattributes": "*.bin filter=lfs\nplain.bin -filter\n", "a.bin": "x\n"})

@@ -115,9 +115,7 @@ def file(place: Path) -> None:
 
 @pytest.mark.parametrize("make", [link_file, link_folder, folder, file])
 @pytest.mark.parametrize("force", [False, True])
-def test_nothing_is_written_through_a_link_or_over_a_folder(
-    place: Path, make: Callable[[Path], None], force: bool
-) -> None:
+def test_links_and_folders_are_left(place: Path, make: Callable[[Path], None], force: bool) -> None:
     place.mkdir(parents=True)
     make(place)
     before = picture(place.parent)

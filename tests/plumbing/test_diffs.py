@@ -1,6 +1,5 @@
 """What git says of several trees at once: diffs, changed files, and files that import a name."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from patchmgr.plumbing.diffs import (
     readable_files,
 )
 from patchmgr.plumbing.scratch_repository import Scratch
-from tests.conftest import Repository
+from tests.conftest import Make, Repository
 
 TEXT: dict[str, bytes | str | None] = {"a": "text\n"}
 BINARY: dict[str, bytes | str | None] = {"b": bytes(range(256))}
@@ -36,7 +35,7 @@ NOTHING: dict[str, bytes | str | None] = {}
     ids=["ends-with-nothing", "begins-with-nothing", "nothing-in-between", "nothing"],
 )
 def test_a_commit_has_the_same_diff_alone_and_among_others(
-    make_repository: Callable[[str], Repository],
+    make_repository: Make,
     kinds: tuple[dict[str, bytes | str | None], ...],
 ) -> None:
     repository = make_repository("r")
@@ -52,9 +51,6 @@ def test_a_commit_has_the_same_diff_alone_and_among_others(
     for commit, diff in together.items():
         repository.git("apply", "--check", "-R", data=diff, good=(0,) if diff else (0, 128))
         assert commit.encode() not in diff
-
-
-Make = Callable[[str], Repository]
 
 
 def _states(make_repository: Make) -> tuple[Repository, str, str]:
@@ -101,7 +97,7 @@ FILES = {
 
 
 @pytest.fixture
-def repository(make_repository: Callable[[str], Repository]) -> Repository:
+def repository(make_repository: Make) -> Repository:
     made = make_repository("upstream")
     made.commit(FILES)
     return made

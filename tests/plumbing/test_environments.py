@@ -36,9 +36,7 @@ def info(site: Path, folder: str, record: str = "", metadata: str = "Version: 1\
 
 
 @pytest.mark.parametrize("form", ["interpreter", "folder", "name"])
-def test_an_environment_has_its_own_folder_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
-) -> None:
+def test_its_folder_is_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     site = virtual(tmp_path / "venv")
     monkeypatch.setenv("PATH", str(tmp_path / "venv/bin"))
     names = {

@@ -90,9 +90,7 @@ def fake(place: Path, script: str, tool: str = "black") -> None:
         pytest.param("yes", None, id="never-ends-to-speak"),
     ],
 )
-def test_a_tool_that_fails_costs_its_answer(
-    place: Path, tools: Toolbox, script: str, made: bytes | None
-) -> None:
+def test_a_tool_that_fails(place: Path, tools: Toolbox, script: str, made: bytes | None) -> None:
     fake(place, script)
     assert tools.run("black", b"", "x.py", b"aac\n") == made
 

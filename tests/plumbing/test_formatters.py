@@ -143,9 +143,7 @@ def test_settings_that_nobody_has_are_not_there(tools: Toolbox) -> None:
     assert len(brought) == 1
 
 
-def test_a_missing_tool_is_noted_for_the_files_that_it_would_format(
-    tools: Toolbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_tools_are_noted_by_files(tools: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "find", lambda tool: None)
     made = formatter({"pyproject.toml": RUFF + BLACK}, tools)
     assert made.styles("a.py") == made.styles("b.py") == made.styles("c.md") == ()

@@ -57,9 +57,7 @@ def test_nothing_said_means_the_documented_defaults(home: Path) -> None:
         ("SSL_CLIENT_CERT", "/k.pem", "client_cert", "/k.pem"),
     ],
 )  # fmt: skip
-def test_a_variable_sets_its_field(
-    home: Path, variable: str, value: str, field: str, expected: object
-) -> None:
+def test_one_variable(home: Path, variable: str, value: str, field: str, expected: object) -> None:
     assert getattr(read_settings(variables(home, **{variable: value})), field) == expected
 
 

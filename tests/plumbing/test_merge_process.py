@@ -94,9 +94,7 @@ def test_a_file_that_a_process_fails_on_is_asked_again_of_a_fresh_one(
 
 
 @pytest.mark.parametrize("begun", [MARKED, TORN])
-def test_a_merge_that_has_begun_is_the_same_and_one_that_nobody_needs_is_dropped(
-    apart: StructureApart, begun: bytes
-) -> None:
+def test_a_begun_merge_is_the_same_or_is_dropped(apart: StructureApart, begun: bytes) -> None:
     expected = resolve(TEXTS, "a.py", MARKED)
     for _ in range(2):
         apart.ahead(TEXTS, "a.py", begun)
@@ -144,9 +142,7 @@ def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(
         assert told.value.kind == "helper"
 
 
-def test_a_process_that_takes_its_time_gives_the_same_answer(
-    apart: StructureApart, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_answers_are_the_same(apart: StructureApart, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = apart(TEXTS, "a.py", MARKED)
     apart.close()
     waits = "; import time; time.sleep(0.2); answer_all"

@@ -321,9 +321,7 @@ def test_credentials_are_sent_and_never_kept(server: Server) -> None:
         "none": ([], [], None),
     },
 )
-def test_the_newest_final_release(
-    versions: list[str], yanked: list[str], expected: str | None
-) -> None:
+def test_newest_final_release(versions: list[str], yanked: list[str], expected: str | None) -> None:
     archive = Archive("x.tar.gz", "", None, "sdist")
     releases = [Release(v, replace(archive, yanked=v in yanked)) for v in versions]
     found = newest_final(releases)

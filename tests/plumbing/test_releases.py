@@ -148,9 +148,7 @@ def test_odd_names_survive(store: Path, tmp_path: Path) -> None:
         pytest.param(9**15, 4_102_444_800, id="far away"),
     ],
 )
-def test_the_date_is_the_newest_in_the_archive(
-    store: Path, tmp_path: Path, mtime: float, date: int
-) -> None:
+def test_the_date_is_of_the_newest(store: Path, tmp_path: Path, mtime: float, date: int) -> None:
     commit = bring(store, sdist(tmp_path, {"a": b"", "b": b""}, mtime))
     assert git(store, "log", "-1", "--format=%at %ct", commit).split() == [str(date)] * 2
 
@@ -243,9 +241,7 @@ def test_a_hostile_archive_leaves_the_store_as_it_was(store: Path, tmp_path: Pat
     assert not list((store / "objects/pack").iterdir())
 
 
-def test_a_store_that_cannot_be_written_is_reported(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_store(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -275,9 +271,7 @@ def test_an_unsafe_file_name_is_refused(store: Path, tmp_path: Path) -> None:
     assert refusal(store, Release("1.0", unsafe), path).kind == "bad-archive"
 
 
-def test_another_run_may_have_imported_it_meanwhile(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_was_first(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = sdist(tmp_path, {"a": b"1"})
     commit = bring(store, path)
     real = package_upstream.imported

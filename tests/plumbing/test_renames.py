@@ -1,6 +1,6 @@
 """Where upstream moved files and folders to, by the real git."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -8,9 +8,8 @@ import pytest
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.renames import find_renames, moved_folders
 from patchmgr.plumbing.scratch_repository import Scratch
-from tests.conftest import Repository
+from tests.conftest import Make
 
-Make = Callable[[str], Repository]
 Files = Mapping[str, str | None]
 
 

@@ -1,7 +1,7 @@
 """Paths that a file system takes for one are refused by name, and nothing else is."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.checkout_changes import refuse_same_names
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from tests.conftest import Repository
+from tests.conftest import Make
 
 ALIKE = [
     (("a/File.py",), "a/file.py"), (("A/file.py",), "a/file.py"), (("stra\u00dfe",), "STRASSE"),
@@ -25,7 +25,7 @@ def folding(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def tree(make_repository: Callable[[str], Repository], below: str) -> Iterator[StoredTree]:
+def tree(make_repository: Make, below: str) -> Iterator[StoredTree]:
     """Return a tree that has the file `below`."""
     repository = make_repository("r")
     repository.commit({below or "other": "x\n", "unrelated": "x\n"})
@@ -35,9 +35,7 @@ def tree(make_repository: Callable[[str], Repository], below: str) -> Iterator[S
 
 @pytest.mark.usefixtures("folding")
 @pytest.mark.parametrize(("there", "below"), ALIKE)
-def test_names_that_are_one_are_named(
-    tree: StoredTree, tmp_path: Path, there: tuple[str], below: str
-) -> None:
+def test_equal_names(tree: StoredTree, tmp_path: Path, there: tuple[str], below: str) -> None:
     with pytest.raises(PatchmgrError, match="would be one file in") as refused:
         refuse_same_names(tmp_path, there, (), tree)
     assert refused.value.kind == "same-name"
@@ -47,16 +45,12 @@ def test_names_that_are_one_are_named(
 
 @pytest.mark.usefixtures("folding")
 @pytest.mark.parametrize(("there", "below"), APART)
-def test_other_names_are_not(
-    tree: StoredTree, tmp_path: Path, there: tuple[str], below: str
-) -> None:
+def test_other_names(tree: StoredTree, tmp_path: Path, there: tuple[str], below: str) -> None:
     refuse_same_names(tmp_path, there, (), tree)
 
 
 @pytest.mark.parametrize(("there", "below"), ALIKE)
-def test_the_folder_is_asked_and_left_as_it_was(
-    tree: StoredTree, tmp_path: Path, there: tuple[str], below: str
-) -> None:
+def test_the_folder_stays(tree: StoredTree, tmp_path: Path, there: tuple[str], below: str) -> None:
     place = tmp_path / "place"
     place.mkdir()
     refuse_same_names(place, there, (), tree)  # this file system holds them apart

@@ -1,7 +1,6 @@
 """Blobs are read ahead by git, and what has not come is read in another way."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,14 +8,14 @@ import pytest
 from patchmgr.plumbing import scratch_repository
 from patchmgr.plumbing.background import Beside
 from patchmgr.plumbing.scratch_repository import FEW, MOST, MadeBlobs, ReadAhead, Scratch
-from tests.conftest import Repository
+from tests.conftest import Make, Repository
 
 MISSING = "1" * 40
 FILES = {"a": b"one\n", "b": b"", "c": b"\0two\nmissing\n", "d": b"x" * 100_000}
 
 
 @pytest.fixture
-def repository(make_repository: Callable[[str], Repository]) -> Repository:
+def repository(make_repository: Make) -> Repository:
     """Return a repository with a few files."""
     made = make_repository("repository")
     made.commit(FILES)
@@ -36,9 +35,7 @@ def read(ahead: ReadAhead, blob: str) -> bytes | None:
 
 
 @pytest.mark.parametrize("order", ["abcd", "dcba", "dad"])
-def test_blobs_are_what_they_are_in_any_order(
-    repository: Repository, tmp_path: Path, order: str
-) -> None:
+def test_blobs_come_in_any_order(repository: Repository, tmp_path: Path, order: str) -> None:
     names = blobs(repository)
     wanted = [names["a"], MISSING, names["b"], names["c"], names["d"]]
     with ReadAhead(repository.root / ".git", wanted, tmp_path) as ahead:

@@ -17,7 +17,7 @@ from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.operation_log import ContentStore
 from patchmgr.plumbing.stores import adopt_pack, borrow, create_store, lenders
-from tests.conftest import Repository
+from tests.conftest import Make
 from tests.plumbing.power_cut import Disk, needs_proc
 
 PACK = {f"objects/pack/pack-1.{suffix}": suffix.encode() for suffix in ("pack", "rev", "idx")}
@@ -52,7 +52,7 @@ class Shown(Progress):
 
 
 def test_a_second_fetch_into_a_store_waits_for_the_first(
-    make_repository: Callable[[str], Repository], tmp_path: Path
+    make_repository: Make, tmp_path: Path
 ) -> None:
     repository = make_repository("upstream")
     commit = repository.commit({"a": "1\n"})
@@ -70,7 +70,7 @@ def test_a_second_fetch_into_a_store_waits_for_the_first(
         assert second.result(60) == commit
 
 
-def test_a_shallow_clone_lends_nothing(make_repository: Callable[[str], Repository]) -> None:
+def test_a_shallow_clone_lends_nothing(make_repository: Make) -> None:
     lender, store = make_repository("lender"), make_repository("store").root / ".git"
     (lender.root / ".git/shallow").write_text(f"{lender.commit({})}\n")
     with pytest.raises(PatchmgrError, match="is a shallow clone"):
@@ -93,9 +93,7 @@ def test_a_shallow_clone_lends_nothing(make_repository: Callable[[str], Reposito
         ),
     ],
 )
-def test_nothing_is_written_through_a_link(
-    tmp_path: Path, link: str, write: Callable[[Path], object]
-) -> None:
+def test_no_link_is_followed(tmp_path: Path, link: str, write: Callable[[Path], object]) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     outside.mkdir()
     (root / link).parent.mkdir(parents=True)

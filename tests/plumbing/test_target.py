@@ -89,9 +89,7 @@ def test_who_is_stopped_while_dropping_goes_on_dropping(
 
 
 @pytest.mark.parametrize("moment", ["write", "delete", "move"])
-def test_a_signal_comes_after_the_whole_change(
-    target: Target, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
+def test_a_signal_comes_after(target: Target, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     real = getattr(WorkTree, moment)
 
     def interrupted(*arguments: Any, **options: Any) -> Any:

@@ -77,9 +77,7 @@ def apart(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_merge_without_git_is_what_git_makes(
-    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_it_is_what_git_makes(scratch: Scratch, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     chance = Chance(seed)
     cases = [three for three in (chance.three() for _ in range(CASES)) if len(set(three)) == 3]
     found = {three: merge for three in cases if (merge := apart(*three)) is not None}
@@ -132,9 +130,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("context", [0, 1, 3])
-def test_git_carries_each_hunk_that_surely_applies(
-    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, context: int
-) -> None:
+def test_git_carries_hunks(scratch: Scratch, monkeypatch: pytest.MonkeyPatch, context: int) -> None:
     chance, sure = Chance(context), list[tuple[bytes, bytes, Hunk, int]]()
     for _ in range(2 * CASES):
         base, ours, theirs = chance.three()

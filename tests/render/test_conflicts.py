@@ -41,9 +41,7 @@ def outcome(causes: Sequence[UpstreamCommit], conflict: FileConflict) -> PatchOu
         "strange": ((cause("1", "\x1b(#1) y", None, "f"),), r"v2 (111111111111 \u001b(#1) y)"),
     },
 )  # fmt: skip
-def test_a_marker_names_the_commit_it_shows(
-    shown: tuple[UpstreamCommit | None, ...], label: str
-) -> None:
+def test_a_marker_names_its_commit(shown: tuple[UpstreamCommit | None, ...], label: str) -> None:
     conflict = FileConflict("1", "f", "new", "why", b"", b"", b"", MARKED, shown=shown)
     patch = outcome([cause("9", "the first to touch it", None, "f")], conflict)
     base, onto = Pin("v1", "b" * 40, "d" * 40), Pin("v2", "c" * 40, "d" * 40)

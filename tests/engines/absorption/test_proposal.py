@@ -102,9 +102,7 @@ def test_where_upstream_did_not_do_it_the_patch_is_carried(onto: Files) -> None:
 
 
 @table(("text", "proposal", "alike"), [(ALIKE, "absorbed", [ALIKE]), (OTHER, None, [])])
-def test_a_collision_proposes_what_is_alike(
-    text: str, proposal: str | None, alike: list[str]
-) -> None:
+def test_a_collision_proposes_the_like(text: str, proposal: str | None, alike: list[str]) -> None:
     conflict = conflict_of(rebased({"f.py": source(l4=text)}))
     assert (conflict.reason, conflict.proposal) == ("upstream changed the same lines", proposal)
     assert [both.upstream.decode() for both in conflict.resemblances] == alike

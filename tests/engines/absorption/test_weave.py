@@ -84,9 +84,7 @@ def swapped(lines: list[str], old: str, *new: str) -> list[str]:
         ),
     },
 )  # fmt: skip
-def test_each_line_of_a_hunk_has_a_fate(
-    states: list[list[str]], upstream: list[str], counts: list[Count]
-) -> None:
+def test_fates_of_lines(states: list[list[str]], upstream: list[str], counts: list[Count]) -> None:
     found = effect(woven(states), content(upstream)).lines
     assert [count_of(found[patch, 0]) for patch in range(len(counts))] == counts
 

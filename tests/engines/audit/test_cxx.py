@@ -259,9 +259,7 @@ TOLD = {
 
 
 @table(("ours", "change", "symbol"), TOLD)
-def test_what_is_declared_as_something_else_is_told(
-    ours: dict[str, str], change: tuple[str, str], symbol: str
-) -> None:
+def test_another_declaration(ours: dict[str, str], change: tuple[str, str], symbol: str) -> None:
     told = told_of(SHAPED, ours, shapes(*change))
     assert [(one.symbol, one.is_certain) for one in told] == [(symbol, False)]
 

@@ -188,9 +188,7 @@ GONE = "`self.base.limit` no longer works: `Base` has no `limit`. Its new name m
         ),
     },
 )  # fmt: skip
-def test_members_are_looked_at_and_never_certain(
-    text: str, edits: list[tuple[str, str]], sentence: str | None
-) -> None:
+def test_members_stay_unsure(text: str, edits: list[tuple[str, str]], sentence: str | None) -> None:
     new = BASE
     for old, replacement in edits:
         new = new.replace(old, replacement)
@@ -413,9 +411,7 @@ NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        retu
         ),
     },
 )  # fmt: skip
-def test_statements_are_held_to_what_a_class_and_a_table_have(
-    text: str, old: str, new: str, words: str | None
-) -> None:
+def test_statements_fit_class_and_table(text: str, old: str, new: str, words: str | None) -> None:
     assert_said(text, old, new, words)
 
 
@@ -470,9 +466,7 @@ SHOP = {
             {"shop/cart.py": "CartOf = 1\nif CartOf:\n    Cart = 2\n"}, ()),
     },
 )  # fmt: skip
-def test_an_import_that_resolved_before_is_said(
-    text: str, merged: dict[str, str | None], said: tuple[str, ...]
-) -> None:
+def test_an_import_is_lost(text: str, merged: dict[str, str | None], said: tuple[str, ...]) -> None:
     base: Files = {path: content.encode() for path, content in SHOP.items()}
     changed = {path: t for path, t in {**SHOP, **merged}.items() if t is not None}
     upstream = {path: content.encode() for path, content in changed.items()}

@@ -48,9 +48,7 @@ def test_a_new_file_in_a_folder_that_is_gone_is_told(
         "in-a-binary": ("x.png", b"PNG\r\r\n\ra/x.py", {}, "a/x.py"),
     },
 )  # fmt: skip
-def test_a_path_that_upstream_no_longer_has_is_told(
-    path: str, line: bytes, upstream: Mapping[str, bytes], told: str
-) -> None:
+def test_a_path_is_gone(path: str, line: bytes, upstream: Mapping[str, bytes], told: str) -> None:
     findings = found((gone_paths,), BASE, {**BASE, path: line + b"\n"}, upstream)
     assert [finding.symbol for finding in findings] == ([told] if told else [])
     assert not any(finding.is_certain for finding in findings)
@@ -73,9 +71,7 @@ def test_a_long_line_is_read_once() -> None:
         "no-numbering": ("1_a.sql", "3_mine.sql", "3_users.sql", False),
     },
 )
-def test_a_number_that_upstream_gives_to_another_new_file_is_told(
-    before: str, ours: str, theirs: str, told: bool
-) -> None:
+def test_a_number_given_twice_is_told(before: str, ours: str, theirs: str, told: bool) -> None:
     base = {f"db/0{name}": name.encode() for name in before.split()}
     added, upstream = ({**base, f"db/0{name}": b"new\n"} for name in (ours, theirs))
     findings = found((numbers_taken,), base, added, upstream)

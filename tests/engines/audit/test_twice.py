@@ -79,9 +79,7 @@ COPY = "int copy(char* to) {\n  return fill(to);\n}\n\n"
         "another language": ("a.go", COPY, COPY.replace("to", "x"), []),
     },
 )
-def test_a_function_that_both_sides_define_is_told(
-    path: str, ours: str, upstream: str, said: list[str]
-) -> None:
+def test_a_function_defined_by_both(path: str, ours: str, upstream: str, said: list[str]) -> None:
     texts = ({path: text.encode()} for text in (PADS, ours + PADS, PADS + upstream))
     findings = found([defined_twice], *texts)
     assert [finding.symbol for finding in findings] == said
@@ -180,9 +178,7 @@ def test_the_sides_are_not_read_for_what_the_base_defines_twice(
             "  public int is() {\n  }\n", "  public int is(int x) {\n  }\n", []),
     },
 )  # fmt: skip
-def test_what_both_sides_add_to_a_block_is_told(
-    path: str, base: str, first: str, last: str, said: list[str]
-) -> None:
+def test_what_both_sides_add(path: str, base: str, first: str, last: str, said: list[str]) -> None:
     sides = (base.format(*some).encode() for some in (("", ""), (first, ""), ("", last)))
     told = found([check_keys], *({path: side} for side in sides))
     assert [finding.symbol for finding in told] == said

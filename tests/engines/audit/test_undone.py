@@ -26,9 +26,7 @@ MORE = LANDED.replace(b"line 6\n", b"line 6\nmore\n")
         "refined-addition": ((MORE, MORE.replace(b"more", b"most")), MORE, ""),
     },
 )
-def test_a_revert_of_what_upstream_has_is_told(
-    patched: tuple[bytes, ...], upstream: bytes, told: str
-) -> None:
+def test_a_revert_of_upstream(patched: tuple[bytes, ...], upstream: bytes, told: str) -> None:
     base, ours, onto, *later = (
         {"f.py": content} for content in (BASE, patched[0], upstream, *patched[1:])
     )

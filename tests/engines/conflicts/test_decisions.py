@@ -84,9 +84,7 @@ def test_a_finding_is_about_the_place_where_nothing_is_alike() -> None:
             {"f.py": source(), "g.py": b"theirs\n"}, [whole_file("g.py", b"theirs\n")]),
     },
 )  # fmt: skip
-def test_a_finding_may_be_about_a_whole_file(
-    patch: Patch, onto: dict[str, File], passages: list[Passage]
-) -> None:
+def test_a_finding_of_a_file(patch: Patch, onto: dict[str, File], passages: list[Passage]) -> None:
     finding = found(onto, patch)
     assert finding is not None
     assert list(finding.passages) == passages

@@ -103,9 +103,7 @@ def lessons(text: bytes, resolved: bytes) -> list[bytes | None]:
             [b"x\r\n"]),
     },
 )  # fmt: skip
-def test_a_region_is_cut_out_by_the_text_around_it(
-    text: bytes, resolved: bytes, expected: list[bytes | None]
-) -> None:
+def test_the_region_is_cut_out(text: bytes, resolved: bytes, expected: list[bytes | None]) -> None:
     assert lessons(text, resolved) == expected
     found = [one.resolution for one in learn(text, resolved)]
     assert found == [e for e in expected if e is not None]

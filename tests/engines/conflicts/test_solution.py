@@ -116,9 +116,7 @@ def test_a_marker_anywhere_is_never_taken(
 
 
 @given(TEXT, TEXT, TEXT, st.integers(0, 2))
-def test_a_side_that_differs_is_never_taken_whole(
-    base: bytes, ours: bytes, theirs: bytes, which: int
-) -> None:
+def test_no_side_that_differs_is_taken(base: bytes, ours: bytes, theirs: bytes, which: int) -> None:
     said = [set(side.split()) for side in (base, ours, theirs)]
     if said[0] == said[1] or said[0] == said[2] or said[1] == said[2]:
         return

@@ -127,9 +127,7 @@ def test_a_generated_text_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
         "a comment that goes": (in_function("a();\n  // b\n"), in_function("a();\n"), None),
     },
 )  # fmt: skip
-def test_a_change_reaches_whom_its_gates_let_in(
-    before: str, after: str, answer: tuple[Reach, list[str]] | None
-) -> None:
+def test_whom_gates_let_in(before: str, after: str, answer: tuple[Reach, list[str]] | None) -> None:
     found = sites(before, after)
     if answer is None:
         assert found == ()

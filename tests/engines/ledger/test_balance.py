@@ -362,9 +362,7 @@ DIFFS = {
 
 
 @table(("text", "expected"), DIFFS.values(), ids=DIFFS)
-def test_it_reads_patches_by_itself(
-    text: bytes, expected: list[tuple[str | None, str | None, int]]
-) -> None:
+def test_it_reads_patches(text: bytes, expected: list[tuple[str | None, str | None, int]]) -> None:
     assert [(d.old, d.new, len(d.hunks)) for d in read_diffs(text)] == expected
 
 

@@ -79,9 +79,7 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
         ),
     },
 )  # fmt: skip
-def test_faulty_imports_are_told(
-    base: str, ours: str, theirs: str, candidate: str, fault: str
-) -> None:
+def test_faults_of_imports(base: str, ours: str, theirs: str, candidate: str, fault: str) -> None:
     assert FileImports(base, ours, theirs, "").fault(candidate, base) == fault
 
 
@@ -103,9 +101,7 @@ def test_what_git_merged_outside_of_the_region_counts() -> None:
         ),
     },
 )  # fmt: skip
-def test_a_name_whose_import_a_side_drops_is_not_used(
-    base: str, ours: str, theirs: str, clean: str, candidate: str
-) -> None:
+def test_a_dropped_import(base: str, ours: str, theirs: str, clean: str, candidate: str) -> None:
     assert FileImports(base, ours, theirs, clean).fault(candidate, base) == "undefined-name"
     assert FileImports(base, theirs, ours, clean).fault(candidate, base) == "undefined-name"
     assert FileImports(base, ours, f"{theirs}x = 1\n", clean).fault(candidate, base) == ""

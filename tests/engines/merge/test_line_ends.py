@@ -84,9 +84,7 @@ def test_statements_that_both_sides_add_are_kept_whole(path: str, ours: str, the
             ("a.go", "", "\ta int\n}\n\nfunc b() {\n\tc()\n", "\td int\n}\n\nfunc e() {\n\tg()\n"),
     },
 )  # fmt: skip
-def test_what_stands_once_or_in_an_order_is_left_to_a_person(
-    path: str, base: str, ours: str, theirs: str
-) -> None:
+def test_what_stands_once_is_left_to_a_person(path: str, base: str, ours: str, theirs: str) -> None:
     assert _merged(path, base, ours, theirs) is None
     assert _merged(path, base, theirs, ours) is None
 

@@ -33,9 +33,7 @@ def test_operators_of_both_on_one_operand_ask(path: str, base: str, ours: str, t
 
 
 @table(("path", "base", "ours", "theirs", "merged"), TAKEN)
-def test_operators_that_keep_their_operands_do_not_ask(
-    path: str, base: str, ours: str, theirs: str, merged: str
-) -> None:
+def test_kept_operands_are_sure(path: str, base: str, ours: str, theirs: str, merged: str) -> None:
     assert _merged(path, base, ours, theirs) == f"{merged}\n"
     assert _merged(path, base, theirs, ours) == f"{merged}\n"
 

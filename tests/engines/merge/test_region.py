@@ -79,9 +79,7 @@ def test_lines_that_git_took_out_of_a_region_are_in_it_again() -> None:
         "no-empty-line-before": ("f\n// a\n", "b\n// a\n", "c\n// a\n", "d\n", "b\n// a\n"),
     },
 )
-def test_insertions_are_moved_to_where_they_begin(
-    before: str, ours: str, theirs: str, after: str, slid_ours: str
-) -> None:
+def test_insertions_slide(before: str, ours: str, theirs: str, after: str, slid_ours: str) -> None:
     *_, text = marked("", ours, theirs, before=before, after=after)
     pieces = pieces_of(text)
     assert pieces is not None

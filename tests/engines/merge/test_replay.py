@@ -204,9 +204,7 @@ _EDITS = st.tuples(
 
 
 @given(_TOKENS, _EDITS, _EDITS)
-def test_tokens_read_from_the_end_become_the_same_or_a_person_is_asked(
-    base: list[str], ours: _Edit, theirs: _Edit
-) -> None:
+def test_tokens_from_the_end_agree_or_ask(base: list[str], ours: _Edit, theirs: _Edit) -> None:
     """What could slide stands as far behind as it can; read from the end, as far before."""
     three = [base, *([*base[:at], *new, *base[at + gone :]] for at, gone, new in (ours, theirs))]
     merged, is_asked = _of_tokens(three)

@@ -138,9 +138,7 @@ def test_the_surest_candidate_is_taken_where_it_is_sure_enough_and_stands(
 
 
 @pytest.mark.parametrize(("least", "is_taken"), [(0.0, True), (0.88, True), (0.9, False)])
-def test_the_line_is_the_share_that_was_right_of_those_as_sure_or_surer(
-    least: float, is_taken: bool
-) -> None:
+def test_the_line_is_how_many_as_sure_or_surer_were_right(least: float, is_taken: bool) -> None:
     (choice,) = choose(FileCandidates(((PLAIN,),)), least=least, known=KNOWN)
     assert choice.ranked[0].reliability == Reliability("union", 101, 114)  # between the two steps
     assert (choice.taken is not None) is is_taken

@@ -34,9 +34,7 @@ def test_a_candidate_that_is_as_good_as_a_side_has_no_fault(text: str) -> None:
         ),
     },
 )
-def test_what_is_no_statement_is_read_within_the_whole_file(
-    before: str, sides: tuple[str, str, str], after: str
-) -> None:
+def test_parts_are_read_in_their_file(before: str, sides: tuple[str, str, str], after: str) -> None:
     found = _by_text("a.py", *sides, before=before, after=after)
     assert found[sides[1]].features["fails"] == "no"
 

@@ -214,9 +214,7 @@ def test_a_file_that_does_not_parse_is_not_sure() -> None:
         "in-a-comment": (b"x = 1\n", b"    stop()  # self.level\n", None),
     },
 )
-def test_attributes_of_another_class_are_missed(
-    home: bytes, added: bytes, missing: str | None
-) -> None:
+def test_missed_attributes_of_another_class(home: bytes, added: bytes, missing: str | None) -> None:
     assert missing_attribute(Outline("a.py", home), [added]) == missing
     assert missing_attribute(Outline("a.cc", home), [added]) is None
     assert missing_attribute(Outline("a.py", home), [added], frozenset({"level"})) is None

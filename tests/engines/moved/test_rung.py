@@ -128,9 +128,7 @@ CARRIED = [
 
 @FORM
 @pytest.mark.parametrize(("ours", "theirs", "expected", "homes"), CARRIED)
-def test_a_hunk_follows_what_it_changes(
-    form: Form, ours: Edit, theirs: Change, expected: Change, homes: str
-) -> None:
+def test_hunks_follow(form: Form, ours: Edit, theirs: Change, expected: Change, homes: str) -> None:
     stage = Stage(form)
     played = stage.play(ours, theirs)
     assert played.files == stage.texts(expected(theirs(stage.start)))
@@ -235,9 +233,7 @@ REFUSED: list[tuple[str, Edit, Change, list[str]]] = [
 @pytest.mark.parametrize(
     ("ours", "theirs", "reasons"), [pytest.param(*row[1:], id=row[0]) for row in REFUSED]
 )
-def test_a_hunk_without_one_sure_home_says_why(
-    form: Form, ours: Edit, theirs: Change, reasons: list[str]
-) -> None:
+def test_no_sure_home_says_why(form: Form, ours: Edit, theirs: Change, reasons: list[str]) -> None:
     stage = Stage(form)
     played = stage.play(ours, theirs)
     called = "these lines" if form.name == "text" else name_of(10)

@@ -75,9 +75,7 @@ DELETED = "? upstream deleted the file with"
             {B: "def k(a):\n" + function("f", 1, 2, 3, 4, 5, indent="    ")}, "b.py k.f"),
     },
 )  # fmt: skip
-def test_a_home_is_the_one_place_that_is_alike(
-    own: str | None, elsewhere: dict[str, str], expected: str
-) -> None:
+def test_a_home_is_the_one_alike(own: str | None, elsewhere: dict[str, str], expected: str) -> None:
     texts = {path: content.encode() for path, content in elsewhere.items()}
     assert _found(OWN + REST, own, texts, {}, "f") == expected
 
@@ -97,9 +95,7 @@ def test_a_home_is_the_one_place_that_is_alike(
             f"{DELETED} K.f; b.py has one of that name"),
     },
 )  # fmt: skip
-def test_what_was_there_before_is_no_home(
-    base: str, name: str, before: str, after: str, expected: str
-) -> None:
+def test_what_was_is_no_home(base: str, name: str, before: str, after: str, expected: str) -> None:
     told = _found(base, None, {B: after.encode()}, {B: before.encode()}, name)
     assert told == expected
 
@@ -112,9 +108,7 @@ def test_what_is_short_is_in_its_place_by_its_name() -> None:
     ("paths", "said"),
     [([B], "b.py has one of that name"), ([B, C], "b.py, c.py have one of that name")],
 )
-def test_a_rewritten_symbol_is_proposed_unless_several_have_its_name(
-    paths: list[str], said: str
-) -> None:
+def test_a_rewritten_symbol_is_proposed_if_its_name_is_alone(paths: list[str], said: str) -> None:
     base = method("K", "f", *range(1, 9)).encode()
     changed = method("K", "f", 1, 2, 3, 4, 50, 51, 52, 53, 54).replace("plant, floor", "x").encode()
     outline = Outline("a.py", base)

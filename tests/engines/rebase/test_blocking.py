@@ -267,9 +267,7 @@ FAR = numbered(l5="patch", l15="x")
             "conflict", numbered(l5="upstream", l15="up")),
     },
 )  # fmt: skip
-def test_in_a_file_in_conflict(
-    first: bytes, second: bytes, onto: bytes, verdict: str, left: bytes
-) -> None:
+def test_in_a_conflict(first: bytes, second: bytes, onto: bytes, verdict: str, left: bytes) -> None:
     patches = patches_of(edited("f", numbered(), first), edited("f", first, second))
     result = Run({"f": numbered()}, {"f": onto}).rebase(*patches)
     assert result.verdicts == ["conflict", verdict]

@@ -489,9 +489,7 @@ REST = {"f": swap(REST_BASE, FIRST, SECOND), "g": REST_BASE}
         "across-files": ([2, 3], [[TEXT, TEXT, GONE], [GONE]], REST),
     },
 )
-def test_hunks_are_numbered_through_the_files(
-    dropped: Collection[int], expected: list[list[str]], after: Files
-) -> None:
+def test_hunks_count_on(dropped: Collection[int], expected: list[list[str]], after: Files) -> None:
     second = swap(REST_BASE, SECOND)
     files = (edited("f", REST_BASE, ALL), edited("g", REST_BASE, second))
     results, found = carry(FIRST_BOTH, FIRST_BOTH, dropped, *files)

@@ -74,9 +74,7 @@ RENAMED = b"def assist():\n    return 1\n"
             ["a.py: `import b` no longer works"]),
     },
 )  # fmt: skip
-def test_suspicious_merges_are_told(
-    base: Files, ours: Files, upstream: Files, expected: list[str]
-) -> None:
+def test_suspicious_merges(base: Files, ours: Files, upstream: Files, expected: list[str]) -> None:
     ours = {path: content for path, content in ours.items() if content is not None}
     found = warned(base, ours, upstream)
     assert len(found) == len(expected)

@@ -258,9 +258,7 @@ def test_a_merge_that_cannot_be_formatted_is_refused() -> None:
         "neither-in-lines": ("a = 1\nb = 2\n", "a = 1\nb = 3\n", "a = 4\nb = 2\n", False),
     },
 )
-def test_no_formatter_settles_two_other_words_for_one(
-    base: str, ours: str, theirs: str, expected: bool
-) -> None:
+def test_other_words_are_not_settled(base: str, ours: str, theirs: str, expected: bool) -> None:
     marked = f"<<<<<<< o\n{ours}||||||| b\n{base}=======\n{theirs}>>>>>>> t\n"
     assert may_be_formatting(marked.encode()) is expected
 

@@ -173,9 +173,7 @@ def placed(base: bytes, hunks: tuple[Hunk, ...], at: tuple[int, ...] = (0, 7)) -
         "conflict": (OTHER, None, CONFLICT),
     },
 )
-def test_a_change_without_hunks_has_one_answer(
-    ours: bytes, merged: bytes | None, answer: Answer
-) -> None:
+def test_no_hunks_make_one_answer(ours: bytes, merged: bytes | None, answer: Answer) -> None:
     assert judge_hunks(placed(BASE, (), ()), ours, merged, PlainMerge()) == (answer,)
 
 

@@ -394,9 +394,7 @@ def test_the_first_verdict_that_holds_counts(words: str, has_conflict: bool, ver
         "neither": ({}, EARLY, ["absorbed", "unchanged"]),
     },
 )
-def test_skipped_and_blocked_come_before_what_hunks_say(
-    refused: Mapping[str, str], onto: bytes, verdicts: list[str]
-) -> None:
+def test_skipped_and_blocked(refused: Mapping[str, str], onto: bytes, verdicts: list[str]) -> None:
     patches = series({"f": BASE}, {"f": EARLY}, {"f": text("a B Q d e f g h i j k l")})
     result = Run({"f": BASE}, {"f": onto}).rebase(*patches, refused=refused)
     assert result.verdicts == verdicts

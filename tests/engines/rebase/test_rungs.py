@@ -224,7 +224,5 @@ def test_binaries_are_left() -> None:
         (b"", b"a\n", b"a", False),
     ],
 )  # fmt: skip
-def test_the_last_line_feed_is_merged_too(
-    base: bytes, ours: bytes, theirs: bytes, expected: bool
-) -> None:
+def test_the_last_line_feed_merges(base: bytes, ours: bytes, theirs: bytes, expected: bool) -> None:
     assert has_last_newline(base, ours, theirs) is expected

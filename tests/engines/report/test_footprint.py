@@ -69,9 +69,7 @@ def patch(*files: FilePatch, name: str = "a.patch") -> Patch:
         (change("sub", old=GITLINK, new=GITLINK, before=None, after=None), (1, 1), Kind.EDITED),
     ],
 )
-def test_the_kind_of_a_change(
-    given: FileChange, counts: tuple[int, int] | None, expected: Kind
-) -> None:
+def test_kinds_of_change(given: FileChange, counts: tuple[int, int] | None, expected: Kind) -> None:
     result = of(given, net={given.path: counts})
     assert [file.kind for file in result.files] == [expected]
     assert [tally.name for tally in result.kinds] == [expected.value]

@@ -69,9 +69,7 @@ optional-dependencies = {more = ["third", 4]}
         "no list": ("pyproject.toml", b"", b"[project]\ndependencies = 3\n", []),
     },
 )  # fmt: skip
-def test_what_runs_and_what_is_needed_is_named(
-    path: str, before: bytes, after: bytes | None, risks: list[str]
-) -> None:
+def test_risks_are_named(path: str, before: bytes, after: bytes | None, risks: list[str]) -> None:
     found = find_risks([change(path, before, after)], [file(path)], lambda words: frozenset())
     assert [f"{risk.kind.value}: {risk.what}" for risk in found] == risks
 

@@ -52,9 +52,7 @@ def row(*patches: Row, solutions: Row | None = None) -> SyncDocument:
             "conflict", ("text",)),
     },
 )  # fmt: skip
-def test_several_syncs_are_one_fact(
-    rows: list[SyncDocument], verdict: str, how: tuple[str, ...]
-) -> None:
+def test_syncs_are_one_fact(rows: list[SyncDocument], verdict: str, how: tuple[str, ...]) -> None:
     (carried,) = carried_of(rows)
     assert (carried.verdict, carried.how) == (verdict, how)
 
@@ -90,9 +88,7 @@ KNOWN, UNKNOWN = ({"rule": "history", "right": 9, "of": 10}, {"rule": "range", "
         ),
     },
 )
-def test_what_is_dropped_says_how_often_such_verdicts_were_right(
-    found: list[Row], kinds: tuple[Reliability, ...]
-) -> None:
+def test_drops_say_how_often_it_was_right(found: list[Row], kinds: tuple[Reliability, ...]) -> None:
     plain: Row = {"commit": "c", "subject": "s", "pull": None, "paths": []}
     rows = [row(patch("absorbed", evidence=[{**plain, **one} for one in found]))]
     assert [dropped.reliability for dropped in dropped_of(rows)] == [kinds]

@@ -77,9 +77,7 @@ def laid(states: list[Files]) -> tuple[Ground, tuple[Layer, ...], list[State]]:
         ),
     },
 )  # fmt: skip
-def test_a_patch_needs_those_that_it_cannot_do_without(
-    states: list[Files], expected: dict[str, tuple[Need, ...]]
-) -> None:
+def test_what_a_patch_needs(states: list[Files], expected: dict[str, tuple[Need, ...]]) -> None:
     whole = [PIN]
     for changes in states:
         whole.append({**whole[-1], **changes})
@@ -97,9 +95,7 @@ CHANGES = st.lists(
 
 
 @given(CHANGES, st.randoms(use_true_random=False))
-def test_every_order_that_keeps_the_needs_makes_the_same_files(
-    changes: list[tuple[str, int, str]], random: object
-) -> None:
+def test_orders_that_keep_needs_agree(changes: list[tuple[str, int, str]], random: object) -> None:
     states: list[Files] = [PIN]
     for path, line, new in changes:
         before = states[-1][path]

@@ -150,9 +150,7 @@ def test_a_patch_changes_what_it_says(
             "must name exactly one commit"),
     },
 )  # fmt: skip
-def test_a_patch_that_does_not_fit_is_refused(
-    before: Files, changes: list[FilePatch], reason: str
-) -> None:
+def test_what_does_not_fit_is_refused(before: Files, changes: list[FilePatch], reason: str) -> None:
     with pytest.raises(PatchmgrError) as caught:
         Side(before).step(*changes)
     assert caught.value.kind == "bad-patch"
@@ -218,9 +216,7 @@ def test_a_step_says_what_became_of_the_file(
         "a-prefix-is-no-parent": ("fil", (), None),
     },
 )
-def test_obstacles_are_parents_and_folders(
-    path: str, leaving: tuple[str, ...], obstacle: str | None
-) -> None:
+def test_what_is_an_obstacle(path: str, leaving: tuple[str, ...], obstacle: str | None) -> None:
     side = Side({"file": ONE, "dir/one": ONE})
     side.overlay.set("dir/two", Entry(REGULAR, blob_id(ONE)))
     assert side.overlay.obstacle(path, leaving) == obstacle

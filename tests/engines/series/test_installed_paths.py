@@ -161,9 +161,7 @@ def test_content_finds_a_file(files: tuple[Files, Files], path: str, place: str 
         "metadata": (SRC, "pkg-1.dist-info/x", None),
     },
 )  # fmt: skip
-def test_a_new_file_goes_where_the_files_beside_it_are(
-    files: tuple[Files, Files], path: str, place: str | None
-) -> None:
+def test_a_new_file_goes_beside(files: tuple[Files, Files], path: str, place: str | None) -> None:
     assert layout(*files).place_new(path) == place
 
 
@@ -211,9 +209,7 @@ def test_a_path_map_comes_first(path: str, place: str | None) -> None:
         "outside": (COPIES, "../../../share/include/z.h", None),
     },
 )  # fmt: skip
-def test_an_installed_file_has_a_path_of_the_repository(
-    files: tuple[Files, Files], place: str, path: str | None
-) -> None:
+def test_paths_of_installed_files(files: tuple[Files, Files], place: str, path: str | None) -> None:
     assert layout(*files).path_of(place) == path
 
 

@@ -99,9 +99,7 @@ def test_hunks_apply(
             f"occur {MOST_PLACES} times"),
     },
 )  # fmt: skip
-def test_hunks_are_refused(
-    content: bytes, hunks: list[Hunk], index: int, reason: str | None
-) -> None:
+def test_refused_hunks(content: bytes, hunks: list[Hunk], index: int, reason: str | None) -> None:
     found = apply_hunks(content, hunks)
     if reason is None:
         assert isinstance(found, Applied)
@@ -173,9 +171,7 @@ def test_a_diff_applied_to_its_base_gives_its_target(old: bytes, new: bytes, con
 
 @settings(deadline=None)
 @given(CONTENTS, CONTENTS, st.integers(0, 3), CONTENTS)
-def test_a_diff_on_another_content_is_whole_or_refused(
-    old: bytes, new: bytes, context: int, other: bytes
-) -> None:
+def test_a_diff_is_whole_or_refused(old: bytes, new: bytes, context: int, other: bytes) -> None:
     hunks = hunks_between(old, new, context)
     applied = apply_hunks(other, hunks)
     if isinstance(applied, Applied):

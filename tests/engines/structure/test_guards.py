@@ -56,9 +56,7 @@ def at_end(text: str) -> str:
         ),
     },
 )
-def test_what_a_merge_breaks_is_told(
-    base: str, upstream: str, fork: str, merged: str, told: str
-) -> None:
+def test_what_a_merge_breaks(base: str, upstream: str, fork: str, merged: str, told: str) -> None:
     assert told in suspect(Texts(base, upstream, fork), merged, "a.py")
 
 
@@ -141,9 +139,7 @@ READ = "import os\n\n\ndef run(plant):\n    plant.start()\n    plant.stop()\n"
         ),
     },
 )  # fmt: skip
-def test_what_may_be_wrong_is_worth_a_look(
-    upstream: str, fork: str, merged: str, expected: bool
-) -> None:
+def test_doubt_is_worth_a_look(upstream: str, fork: str, merged: str, expected: bool) -> None:
     assert is_worth_a_look(Texts(READ, upstream, fork), merged) is expected
     assert is_worth_a_look(Texts(READ, fork, upstream), merged) is expected
 

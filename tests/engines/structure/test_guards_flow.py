@@ -85,9 +85,7 @@ NONE_RAISES = ("if a is None:", "    raise ValueError")
         ),
     },
 )
-def test_code_that_only_the_merge_never_reaches(
-    upstream: str, fork: str, merged: str, told: tuple[str, ...]
-) -> None:
+def test_code_never_reached(upstream: str, fork: str, merged: str, told: tuple[str, ...]) -> None:
     facts = [facts_of(text) for text in (upstream, fork, merged)]
     assert newly_dead(*facts) == told  # type: ignore[arg-type]
 
@@ -136,9 +134,7 @@ ONCE = within("go(a)", "b()")
         "no-change-laid-out-anew": ((ONCE, ONCE, ONCE), within("go(", "    a", ")", "b()"), ()),
     },
 )
-def test_a_statement_that_only_the_merge_has_twice(
-    texts: Texts, merged: str, told: tuple[str, ...]
-) -> None:
+def test_a_statement_twice_in_the_merge(texts: Texts, merged: str, told: tuple[str, ...]) -> None:
     facts = [facts_of(text) for text in (*texts, merged)]
     assert doubled_statements(*facts) == list(told)  # type: ignore[arg-type]
 

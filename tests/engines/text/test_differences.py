@@ -34,9 +34,7 @@ def lines(words: str) -> list[bytes]:
         "runs": ("x b b a b b", "y b c b a b z", [(0, 1, 0, 1), (2, 2, 2, 3), (5, 6, 6, 7)]),
     },
 )
-def test_blocks_are_what_differs(
-    old: str, new: str, blocks: list[tuple[int, int, int, int]]
-) -> None:
+def test_blocks_of_differences(old: str, new: str, blocks: list[tuple[int, int, int, int]]) -> None:
     assert changed_blocks(lines(old), lines(new)) == tuple(Block(*block) for block in blocks)
 
 

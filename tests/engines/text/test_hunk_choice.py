@@ -56,9 +56,7 @@ def test_all_of_a_file_says_nothing_of_the_next() -> None:
         "binary": (b"\0", b"\0a", "binary file", [b"binary file\n"]),
     },
 )
-def test_what_has_no_hunks_is_taken_whole(
-    old: bytes | None, new: bytes | None, words: str, lines: list[bytes]
-) -> None:
+def test_taken_whole(old: bytes | None, new: bytes | None, words: str, lines: list[bytes]) -> None:
     (offer,) = offers_of("f", old, new)
     assert (offer.whole, list(offer.lines()), offer.parts()) == (words, lines, (offer,))
 

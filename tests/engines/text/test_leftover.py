@@ -19,9 +19,7 @@ HEADING = b"Title\n=======\n"
         "nothing": (b"", [b""], None),
     },
 )
-def test_a_marker_is_a_line_that_no_side_has(
-    content: bytes, sides: list[bytes], found: tuple[int, bytes] | None
-) -> None:
+def test_a_new_marker(content: bytes, sides: list[bytes], found: tuple[int, bytes] | None) -> None:
     assert leftover_marker(content, sides) == found
 
 
@@ -36,9 +34,7 @@ def test_a_marker_is_a_line_that_no_side_has(
         "the sides are not known": ("a.py", b"(\n", [], None),
     },
 )
-def test_a_file_compiles_no_more_where_a_side_did(
-    path: str, content: bytes, sides: list[bytes], line: int | None
-) -> None:
+def test_compiles_no_more(path: str, content: bytes, sides: list[bytes], line: int | None) -> None:
     found = syntax_problem(path, content, sides)
     assert (None if found is None else found[0]) == line
 

@@ -66,9 +66,7 @@ LEFT = {
 
 
 @table(("base", "ours", "theirs"), LEFT)
-def test_what_git_might_pair_in_another_way_is_left_to_git(
-    base: Lines, ours: Lines, theirs: Lines
-) -> None:
+def test_what_git_might_pair_otherwise_is_left(base: Lines, ours: Lines, theirs: Lines) -> None:
     assert merged(text_of(base), text_of(ours), text_of(theirs)) is None
 
 
