@@ -51,9 +51,7 @@ def learnt(training: Any) -> list[LabelledFile]:
     ]  # fmt: skip
 
 
-def test_points_tell_right_from_wrong_and_pairs_what_a_feature_alone_does_not(
-    training: Any, learnt: list[LabelledFile]
-) -> None:
+def test_points_and_pairs_tell_right_from_wrong(training: Any, learnt: list[LabelledFile]) -> None:
     points = training.learn(learnt)
     judged = {
         (one.rule, one.features["order"]): likelihood_of(one.features, points)

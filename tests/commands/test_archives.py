@@ -5,6 +5,7 @@ import os
 import shutil
 import tarfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,6 @@ def as_tar(place: Path, files: dict[str, str], top: str = "sdk-1/") -> None:
             archive.addfile(member, io.BytesIO(content.encode()))
 
 
-def as_flat_tar(place: Path, files: dict[str, str]) -> None:
-    as_tar(place, files, top="")
-
-
 def as_folder(place: Path, files: dict[str, str]) -> None:
     shutil.rmtree(place, ignore_errors=True)
     for path, content in {**files, ".git/config": "no file of the project\n"}.items():
@@ -39,9 +36,8 @@ def as_folder(place: Path, files: dict[str, str]) -> None:
 
 
 Form = Callable[[Path, dict[str, str]], None]
-FORMS: list[tuple[str, Form]] = [
-    ("sdk.tar", as_tar), ("flat.tar", as_flat_tar), ("folder", as_folder),
-]  # fmt: skip
+FLAT = partial(as_tar, top="")
+FORMS: list[tuple[str, Form]] = [("sdk.tar", as_tar), ("flat.tar", FLAT), ("folder", as_folder)]
 
 
 @pytest.fixture

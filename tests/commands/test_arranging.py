@@ -70,9 +70,7 @@ def test_the_graph_says_which_patch_needs_which(desk: Hands) -> None:
     ),
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )
-def test_patches_change_places_where_the_files_stay_the_same(
-    desk: Hands, line: tuple[str, ...], order: str, goes: str
-) -> None:
+def test_patches_change_places(desk: Hands, line: tuple[str, ...], order: str, goes: str) -> None:
     tree = work_tree(desk.checkout)
     desk.run("goto", goes)
     was = set(desk.applied())

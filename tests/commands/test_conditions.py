@@ -148,9 +148,7 @@ def other_upstream(scene: Scene, make_repository: Make) -> Repository:
     return other
 
 
-def test_need_depends_on_the_commit_that_upstream_pins_of_another(
-    scene: Scene, make_repository: Make
-) -> None:
+def test_need_depends_on_the_pin_of_another(scene: Scene, make_repository: Make) -> None:
     other = other_upstream(scene, make_repository)
     old, new = other.head(), other.commit({"kernels/120.h": "y\n"}, "new")
     with other.at("-b", "side", old):
@@ -176,9 +174,7 @@ def test_need_depends_on_the_commit_that_upstream_pins_of_another(
     assert error["kind"] == "unknown-state"
 
 
-def test_another_upstream_is_looked_at_where_it_is_tracked(
-    scene: Scene, make_repository: Make
-) -> None:
+def test_another_upstream_is_read_where_it_is_tracked(scene: Scene, make_repository: Make) -> None:
     two_patches(scene)
     other = other_upstream(scene, make_repository)
     say(scene, "fork-change-1.patch", 'Needed-When: no pattern "y" in kernels/120.h of lib')

@@ -155,9 +155,7 @@ def test_upstreams_own_formatter_formats_the_patch(
     assert told["tree"] == scene.upstream.tree()
 
 
-def test_a_formatter_that_is_missing_is_named_where_a_conflict_is_left(
-    scene: Scene, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_one_is_named(scene: Scene, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Toolbox, "find", lambda tools, tool: None)
     up, path = scene.upstream, "pkg/plant.py"
     base = up.commit({path: "import one\n", "other.txt": "x\n", **YAPF}, "base")

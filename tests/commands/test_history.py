@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -298,19 +299,12 @@ def test_a_strangers_log(desk: Hands, change: dict[str, object], code: int, mess
     other = desk.stage.clone("other")
     path = sorted((desk.stage.root / ".patchmgr/log").glob("*.json"))[-1]
     entry = json.loads(path.read_text())
-    one = entry_digest(desk.folder / "one.patch")
+    one = sha256((desk.folder / "one.patch").read_bytes()).hexdigest()
     words = json.dumps(change).replace("{other}", str(other.root)).replace("{one}", one)
     path.write_text(json.dumps({**entry, **json.loads(words)}))
     with unchanged(desk.stage.folder, without=("cache", ".git", ".patchmgr")):
         answer = desk.run("undo", code=code)
         assert message.replace("{other}", str(other.root)) in one_line(answer)
-
-
-def entry_digest(path: Path) -> str:
-    """Return the sha256 of a file."""
-    import hashlib
-
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_a_content_that_was_changed_is_not_put_back(desk: Hands) -> None:

@@ -437,9 +437,7 @@ def test_git_took_the_patches_out(desk: Hands) -> None:
     desk.run("push")
 
 
-def test_the_workspace_is_known_in_the_checkout_and_the_checkout_in_the_workspace(
-    three: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_two_folders_know_each_other(three: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.commands.conftest import invoke
 
     monkeypatch.chdir(three.root / "pkg")

@@ -277,9 +277,7 @@ def test_guards_leave_a_patch_out_until_it_is_selected(scene: Scene) -> None:
     assert verdicts(scene.rebase(*dry, "--select", "extra")) == ["unchanged", "unchanged"]
 
 
-def test_a_store_without_a_reference_brings_what_it_needs(
-    tmp_path: Path, run: Run, make_repository: Make
-) -> None:
+def test_without_a_reference_it_is_brought(tmp_path: Path, run: Run, make_repository: Make) -> None:
     upstream = make_repository("upstream")
     base = upstream.commit({"a": text(), "large": "x" * 100_000})
     with upstream.at("-b", "fork"):

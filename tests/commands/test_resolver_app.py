@@ -71,10 +71,6 @@ def driven(
     return scene.call("resolve", code=code)
 
 
-def tops(app: ResolverApp) -> list[int]:
-    return [pane.region.y for pane in app.query(".pane") if pane.display][:3]
-
-
 def test_every_key_of_a_rebase_has_its_hint(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     collide(scene)
     told: list[str] = []
@@ -86,8 +82,8 @@ def test_every_key_of_a_rebase_has_its_hint(scene: Scene, monkeypatch: pytest.Mo
         assert max(map(len, hints.split("\n"))) <= width
         assert keys.region.height == len(hints.split("\n")) and keys.region.bottom == height
         assert app.query_one("#work").region.height > 3
-        is_wide = len(set(tops(app))) == 1
-        assert is_wide is (width >= 110)
+        tops = [pane.region.y for pane in app.query(".pane") if pane.display][:3]
+        assert (len(set(tops)) == 1) is (width >= 110)
         told.append(shown(app, "told"))
 
     sizes = (WIDE, (60, 16), NARROW, (300, 100))

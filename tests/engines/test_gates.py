@@ -17,7 +17,6 @@ from patchmgr.engines.gates import (
 )
 from patchmgr.engines.languages.python_modules import Modules, parsed_for
 from patchmgr.engines.series.claims import broken_claims
-from patchmgr.model.check import Problem
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.settings import Claim
 from patchmgr.model.snapshot import Entry
@@ -164,11 +163,7 @@ def problems(*patches: Changes) -> list[str]:
         for n, patch in enumerate(patches)
     ]
     found = gates.problems(changes, lambda modules, names: ["use.py", "lost.py", "gone.py"])
-    return [_shown(problem) for problem in found]
-
-
-def _shown(problem: Problem) -> str:
-    return f"{problem.patch} {problem.path}: {problem.sentence}"
+    return [f"{problem.patch} {problem.path}: {problem.sentence}" for problem in found]
 
 
 @table(

@@ -446,12 +446,9 @@ def test_a_damaged_or_locked_zip_member_is_refused() -> None:
 
 def test_a_month_that_is_none_counts_as_no_time() -> None:
     raw = zipped((zip_info("x-1/a"), b""))
-    broken = raw.replace(zipfile_date(2024, 2, 3), bytes(2))
+    date = ((2024 - 1980) << 9 | 2 << 5 | 3).to_bytes(2, "little")
+    broken = raw.replace(date, bytes(2))
     assert [file.mtime for file in read_sdist(io.BytesIO(broken))] == [0]
-
-
-def zipfile_date(year: int, month: int, day: int) -> bytes:
-    return ((year - 1980) << 9 | month << 5 | day).to_bytes(2, "little")
 
 
 @table(

@@ -15,9 +15,7 @@ from patchmgr.plumbing.clones import open_clone
 from tests.conftest import Make
 
 
-def test_a_step_is_finished_once_and_not_where_the_checkout_is_gone(
-    make_repository: Make, tmp_path: Path
-) -> None:
+def test_a_step_is_finished_once_in_its_checkout(make_repository: Make, tmp_path: Path) -> None:
     clone = make_repository("clone")
     head = clone.commit({"a": "old\n"})
     checkout = Checkout(open_clone(clone.root))

@@ -167,9 +167,7 @@ def test_own_attributes_count(make_repository: Make, hermetic: Path) -> None:
     assert content.content == b"x\r\n"
 
 
-def test_no_filter_runs_and_a_file_that_needs_one_is_named(
-    make_repository: Make, tmp_path: Path
-) -> None:
+def test_no_filter_runs_and_who_needs_one_is_named(make_repository: Make, tmp_path: Path) -> None:
     repository = make_repository("r")
     repository.commit({".gitattributes": "*.bin filter=lfs\nplain.bin -filter\n", "a.bin": "x\n"})
     for name in ("clean", "smudge", "process"):

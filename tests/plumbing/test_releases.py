@@ -101,9 +101,7 @@ def test_a_release_is_one_commit_with_the_files_of_the_archive(store: Path, tmp_
     git(store, "fsck", "--full", "--strict")
 
 
-def test_the_same_archive_gives_the_same_commit_everywhere(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_everywhere(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = sdist(tmp_path, {"a": b"1", "b": b"2"}, is_packed=False)
     config = tmp_path / "gitconfig"
     config.write_text(

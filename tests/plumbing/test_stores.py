@@ -51,9 +51,7 @@ class Shown(Progress):
         self.labels.append(label)
 
 
-def test_a_second_fetch_into_a_store_waits_for_the_first(
-    make_repository: Make, tmp_path: Path
-) -> None:
+def test_a_second_fetch_into_a_store_waits(make_repository: Make, tmp_path: Path) -> None:
     repository = make_repository("upstream")
     commit = repository.commit({"a": "1\n"})
     store = create_store(tmp_path / "store.git")

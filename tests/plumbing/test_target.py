@@ -281,9 +281,7 @@ def test_a_power_cut_leaves_the_old_state_or_the_new_one(target: Target) -> None
 
 
 @needs_proc
-def test_a_power_cut_after_a_change_was_dropped_does_not_bring_it_back(
-    target: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_power_cut_brings_nothing_back(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = Disk(target.root.parent)
 
     def full(*_: object) -> None:

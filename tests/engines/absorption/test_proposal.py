@@ -5,7 +5,6 @@ import pytest
 from patchmgr.engines.absorption.proposal import marked_spots
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.conflicts.ids import conflict_regions
-from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.text.differences import Block
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.outcome import FileConflict, How, PatchOutcome
@@ -54,11 +53,6 @@ def rebased(
 def conflict_of(result: Result, number: int = 0) -> FileConflict:
     (conflict,) = result.outcomes[number].conflicts
     return conflict
-
-
-def file_of(result: Result, number: int = 0) -> FileResult:
-    (file,) = result.judged[number].files
-    return file
 
 
 def test_a_clean_hunk_that_says_the_same_again_is_a_conflict() -> None:
@@ -141,7 +135,8 @@ def test_what_is_left_of_a_partly_absorbed_patch_is_looked_at() -> None:
     patch = difference("p", BASE, {"f.py": source(l1="    first(1)\n", l9=MINE)})
     result = rebased({"f.py": source(l1="    first(1)\n", l11=ALIKE)}, patch, p=found)
     assert result.answers() == ["absorbed exact", "conflict -"]
-    assert [one.hunk for one in file_of(result).proposals] == [1]
+    (file,) = result.judged[0].files
+    assert [one.hunk for one in file.proposals] == [1]
 
 
 def test_links_and_files_that_go_are_not_looked_into() -> None:

@@ -84,9 +84,7 @@ LATIN = b"\xe9\na\nb\nc\nd\ne\n"
             b"\xe9\nb\nc\nd\n", b"\xe9\nb\nc\n\xfc\n", b"\xe8\nb\nc\nd\n", None),
     },
 )  # fmt: skip
-def test_a_patch_in_another_encoding_than_the_file_now_has(
-    base: bytes, ours: bytes, upstream: bytes, line: int | None
-) -> None:
+def test_another_encoding(base: bytes, ours: bytes, upstream: bytes, line: int | None) -> None:
     told = found([encoding], {"a.txt": base}, {"a.txt": ours}, {"a.txt": upstream})
     faults = [(f.kind, f.line, f.is_certain) for f in told]
     assert faults == ([("encoding", line, True)] if line else [])

@@ -108,9 +108,7 @@ NAMES = "".join(f"    int a{n};\n" for n in range(8))
         ),
     },
 )  # fmt: skip
-def test_a_name_that_both_sides_give_in_one_scope_is_told(
-    head: str, pad: str, first: str, last: str, said: list[str]
-) -> None:
+def test_a_name_given_by_both(head: str, pad: str, first: str, last: str, said: list[str]) -> None:
     tail = "" if head.startswith("#") else "};\n"
     sides = (head + pad + tail, head + first + pad + tail, head + pad + last + tail)
     texts = ({"a.c": text.encode()} for text in sides)

@@ -108,9 +108,7 @@ def test_only_files_in_conflict_are_in_a_finding() -> None:
         "needed-where-it-merges": ("l8", Ruling.NEEDED, "me", "unchanged"),
     },
 )
-def test_an_absorbed_patch_is_dropped_and_a_needed_one_is_carried_without_an_alarm(
-    place: str, ruling: Ruling, by: str, verdict: str
-) -> None:
+def test_absorbed_or_needed_is_no_alarm(place: str, ruling: Ruling, by: str, verdict: str) -> None:
     onto = {"f.py": source(**{place: ALIKE})}
     result = again(onto, decided(found(onto), ruling, by=by))
     assert result.verdicts == [verdict]

@@ -46,9 +46,7 @@ def _candidates(path: str, base: str, ours: str, theirs: str) -> tuple[Candidate
 
 
 @table(("path", "base", "ours", "theirs", "expected"), ONE_ANSWER)
-def test_what_the_sides_do_in_different_places_has_one_answer(
-    path: str, base: str, ours: str, theirs: str, expected: str
-) -> None:
+def test_in_different_places(path: str, base: str, ours: str, theirs: str, expected: str) -> None:
     first = _candidates(path, base, ours, theirs)[0]
     assert (first.text, first.rule) == (expected, "replay")
     assert first.features["open how"] == "none"

@@ -5,7 +5,7 @@ import random
 from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.rebase.blocking import pass_on_causes, resolved_both_ways
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.model.outcome import FileConflict, PatchOutcome
+from patchmgr.model.outcome import FileConflict
 from patchmgr.model.patch import FilePatch, Patch
 from tests.engines.ports import PlainMerge
 from tests.engines.series import (
@@ -327,10 +327,6 @@ def edit(
     return [hunk.lines for change in changes for hunk in change.hunks]
 
 
-def is_promised(outcome: PatchOutcome) -> bool:
-    return outcome.is_carried and bool(outcome.hunks)
-
-
 @table("way", ["ours", "theirs"])
 def test_what_is_carried_behind_a_conflict_is_carried_alike_once_it_is_resolved(way: str) -> None:
     compared = 0
@@ -346,7 +342,7 @@ def test_what_is_carried_behind_a_conflict_is_carried_alike_once_it_is_resolved(
                 on[outcome.name, "f"] = shown(conflict.ours or b"")
         second = run.rebase(*patches, solved=solved, solved_on=on)
         for number, outcome in enumerate(first.outcomes):
-            if solved and is_promised(outcome):
+            if solved and outcome.is_carried and outcome.hunks:
                 again = second.outcomes[number]
                 assert again.verdict == outcome.verdict, seed
                 alone = edit(run, patches, number, {}, {})

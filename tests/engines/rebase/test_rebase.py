@@ -456,9 +456,7 @@ def test_a_series_loses_what_upstream_took_first(states: Sequence[Files], contex
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(FILE, FILE), min_size=1, max_size=5), st.data())
-def test_patches_on_files_of_their_own_are_absorbed_one_by_one(
-    pairs: Sequence[tuple[bytes, bytes]], data: st.DataObject
-) -> None:
+def test_absorbed_one_by_one(pairs: Sequence[tuple[bytes, bytes]], data: st.DataObject) -> None:
     assume(all(old != new for old, new in pairs))
     taken = data.draw(st.sets(st.sampled_from(range(len(pairs)))))
     base: dict[str, bytes] = {f"f{n}": old for n, (old, _) in enumerate(pairs)}

@@ -73,15 +73,10 @@ def test_two_layers_change_places_or_collide(key: str, reason: str | None) -> No
 
 def test_a_change_that_is_there_already_is_no_collision() -> None:
     place = ground()
-    state = {"f": entry_of_text(place, changed(a="A\n"))}
+    assert isinstance(place.blobs, MemoryBlobs)
+    state = {"f": entry_of(place.blobs, changed(a="A\n"))}
     layer = place.between("one", {}, state)
     assert lay_all(place, [layer, layer], {}) == ({}, state, state)
-
-
-def entry_of_text(place: Ground, content: bytes) -> Entry:
-    blobs = place.blobs
-    assert isinstance(blobs, MemoryBlobs)
-    return entry_of(blobs, content)
 
 
 def test_an_exact_patch_leads_from_state_to_state() -> None:

@@ -87,9 +87,7 @@ MOVED = {
 
 
 @table(("moved", "expected"), MOVED)
-def test_a_run_counts_as_changed_if_it_is_no_longer_than_another_one_between_certain_runs(
-    moved: Lines, expected: list[tuple[int, int]]
-) -> None:
+def test_a_short_run_counts_as_changed(moved: Lines, expected: list[tuple[int, int]]) -> None:
     found = changes_between(Text(text_of(BASE)), Text(text_of(moved)))
     assert found is not None
     assert [change[:2] for change in found] == expected
