@@ -244,11 +244,7 @@ def test_a_diff_of_standard_input_has_the_paths_of_the_current_folder(desk: Hand
         [
             (("--file", "new"), [b"-line 5", b"+three", b"-line 50", b"+more"], [b"+three"]),
             (("--file", "pkg"), [b"+three"], [b"-line 5", b"+three", b"-line 50", b"+more"]),
-            (
-                ("--hunk", "pkg/b.py:2"),
-                [b"+three", b"-line 5", b"+three"],
-                [b"-line 50", b"+more"],
-            ),
+            (("--hunk", "pkg/b.py:2"), [b"+three", b"-line 5", b"+three"], [b"-line 50", b"+more"]),
             (
                 ("--hunk", "pkg/b.py:1", "--file", "new"),
                 [b"-line 50", b"+more"],

@@ -1,13 +1,6 @@
 """What a file in conflict becomes by what a person chose."""
 
-from patchmgr.commands.resolve import (
-    content_of,
-    edited,
-    offered,
-    opened_text,
-    place_of,
-    text_of,
-)
+from patchmgr.commands.resolve import content_of, edited, offered, opened_text, place_of, text_of
 from patchmgr.engines.conflicts.work_order import regions_of
 from patchmgr.model.outcome import FileConflict, Reliability, Suggestion
 from patchmgr.model.resolving import Choice, Choices, Taken

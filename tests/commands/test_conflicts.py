@@ -116,9 +116,7 @@ def test_what_a_person_made_of_a_file_is_learned_when_the_rebase_is_finished(
     assert "--- ours\n+++ resolution\n@@ -1 +1 @@\n-theirs\n+both\n" in shown
 
 
-def test_a_resolution_is_replayed_anywhere_and_whichever_side_comes_first(
-    collided: Scene,
-) -> None:
+def test_a_resolution_is_replayed_anywhere_and_whichever_side_comes_first(collided: Scene) -> None:
     (collided.root / WORK / "a").write_text(text(l10="both\n"))
     collided.rebase("--continue")
     sides = "x\nline 10\ny\n", "x\nours\ny\n", "x\ntheirs\ny\n"
@@ -220,9 +218,7 @@ def test_another_resolution_does_not_replace_the_first(collided: Scene) -> None:
     conflicts(collided, "accept", name, "theirs")
 
 
-def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(
-    collided: Scene,
-) -> None:
+def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(collided: Scene) -> None:
     name = only_id(collided)
     conflicts(collided, "accept", name, "ours")
     (collided.root / WORK / "a").write_text(text(l10="both\n"))

@@ -8,16 +8,7 @@ from codecs import BOM_UTF8
 
 import pytest
 
-from tests.commands.importing import (
-    EDIT_A,
-    EDIT_B,
-    commits,
-    mailbox,
-    order,
-    put,
-    refuses,
-    take,
-)
+from tests.commands.importing import EDIT_A, EDIT_B, commits, mailbox, order, put, refuses, take
 from tests.commands.scenes import Stage, picture, text
 
 ONE, TWO = ({"pkg/a.py": text(l1="x\n")}, "one"), ({"pkg/b.py": text(l1="y\n")}, "two")

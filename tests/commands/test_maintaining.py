@@ -94,10 +94,7 @@ def home(tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     (own_home / "deepgemm.mbox").write_bytes(box)
     index, inits = Index(tmp_path / "index"), {}
     for version, edits in {"0.6.12": {}, "0.6.13": {"v2": "13"}}.items():
-        inits[version] = {
-            "flashinfer/__init__.py": module(**edits),
-            "flashinfer/__main__.py": SHOW,
-        }
+        inits[version] = {"flashinfer/__init__.py": module(**edits), "flashinfer/__main__.py": SHOW}
         index.release("flashinfer-python", version, inits[version])
     fork = Repository(tmp_path / "flashinfer")
     base = fork.commit(dict(inits["0.6.12"]), "0.6.12")

@@ -184,10 +184,7 @@ def test_the_page_of_a_command_has_all_of_it(pages: dict[str, bytes]) -> None:
     assert ".SH ENVIRONMENT" in main
 
 
-CHECKERS = {
-    "mandoc": ("mandoc", "-T", "lint"),
-    "groff": ("groff", "-ww", "-z", "-man", "-Tutf8"),
-}
+CHECKERS = {"mandoc": ("mandoc", "-T", "lint"), "groff": ("groff", "-ww", "-z", "-man", "-Tutf8")}
 
 
 @pytest.mark.parametrize("checker", CHECKERS.values(), ids=CHECKERS)

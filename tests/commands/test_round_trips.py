@@ -35,10 +35,7 @@ COMMITS: Mapping[str, Files] = {
     "binary: literal": {"new.bin": b"\x00\x01" * 300},
     "binary: delta": {"data.bin": bytes(range(256)) * 4 + b"\x00end"},
     "binary: gone": {"new.bin": None},
-    "rename": {
-        "old/home.txt": None,
-        "new/home.txt": b"".join(b"home %d\n" % n for n in range(40)),
-    },
+    "rename": {"old/home.txt": None, "new/home.txt": b"".join(b"home %d\n" % n for n in range(40))},
     "rename with an edit": {
         "new/home.txt": None,
         "new/house.txt": b"".join(b"home %d\n" % n for n in range(39)) + b"end\n",

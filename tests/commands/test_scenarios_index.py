@@ -65,11 +65,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     ("series", "onto", "patches", "verdicts"), TABLE, ids=[f"{row[0]}-{row[1]}" for row in TABLE]
 )
 def test_each_patch_meets_the_fate_that_a_maintainer_found(
-    workspace: Path,
-    series: str,
-    onto: str,
-    patches: str,
-    verdicts: str,
+    workspace: Path, series: str, onto: str, patches: str, verdicts: str
 ) -> None:
     answer = invoke("-C", workspace, "rebase", series, "--onto", onto, "--dry-run", "--json")
     (found,) = answer.json["series"]

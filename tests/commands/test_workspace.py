@@ -566,8 +566,7 @@ def test_who_is_at_work_is_named_and_a_journal_is_theirs_to_finish(stage: Stage)
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["lock", "journal.json", "staging", "targets", "rebase", "log", "log/contents", ""],
+    "name", ["lock", "journal.json", "staging", "targets", "rebase", "log", "log/contents", ""]
 )
 def test_links_among_the_private_files_lead_nowhere(stage: Stage, name: str) -> None:
     """A workspace may come from a stranger, private files and all."""

@@ -80,21 +80,10 @@ EXPECTED = {
 
 
 @table(
-    "pack",
-    {
-        "plain tar": bytes,
-        "gzip": gzip.compress,
-        "bzip2": bz2.compress,
-        "xz": lzma.compress,
-    },
+    "pack", {"plain tar": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 )
 @table(
-    "form",
-    {
-        "ustar": tarfile.USTAR_FORMAT,
-        "gnu": tarfile.GNU_FORMAT,
-        "pax": tarfile.PAX_FORMAT,
-    },
+    "form", {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 )
 def test_an_sdist_gives_its_files_below_the_top(form: int, pack: Callable[[bytes], bytes]) -> None:
     assert found(pack(tar(*PLAIN, form=form))) == EXPECTED

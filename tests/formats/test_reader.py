@@ -37,9 +37,6 @@ def test_a_fault_names_patch_and_line_and_explains_a_stray_cr() -> None:
     error = reader.fault("it is wrong", "do this")
     assert error.kind == "bad-patch"
     assert error.message == "patch sub/\\x1bx.patch line 2: it is wrong"
-    assert error.hints == (
-        "do this",
-        "the line ends in CR LF, but other lines of the file do not",
-    )
+    assert error.hints == ("do this", "the line ends in CR LF, but other lines of the file do not")
     assert reader.fault("it is wrong", at=0).hints == ()
     assert reader.fault("it is wrong", at=2).message.startswith("patch sub/\\x1bx.patch line 3")

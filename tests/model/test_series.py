@@ -7,13 +7,7 @@ NEEDS_A, NEEDS_B = Guard("a", is_positive=True), Guard("b", is_positive=True)
 NOT_A, NOT_B = Guard("a", is_positive=False), Guard("b", is_positive=False)
 
 
-@table(
-    ("guard", "text"),
-    {
-        "positive": (NEEDS_A, "#+a"),
-        "negative": (NOT_B, "#-b"),
-    },
-)
+@table(("guard", "text"), {"positive": (NEEDS_A, "#+a"), "negative": (NOT_B, "#-b")})
 def test_a_guard_is_written_as_mq_does(guard: Guard, text: str) -> None:
     assert str(guard) == text
 

@@ -82,9 +82,7 @@ def conversion_of(repository: Repository) -> Conversion:
 
 
 @pytest.mark.parametrize("checked_out", CONFIGURATIONS, indirect=True)
-def test_contents_go_out_as_git_checks_them_out(
-    checked_out: Checkout,
-) -> None:
+def test_contents_go_out_as_git_checks_them_out(checked_out: Checkout) -> None:
     repository, state = checked_out
     written = conversion_of(repository).to_work_tree(state)
     for path, content in written.items():
@@ -94,9 +92,7 @@ def test_contents_go_out_as_git_checks_them_out(
 
 
 @pytest.mark.parametrize("checked_out", CONFIGURATIONS, indirect=True)
-def test_files_that_nobody_edited_come_back_as_they_went_out(
-    checked_out: Checkout,
-) -> None:
+def test_files_that_nobody_edited_come_back_as_they_went_out(checked_out: Checkout) -> None:
     repository, state = checked_out
     tree = WorkTree(repository.root)
     found = {path: tree.read(path) for path in state}

@@ -35,8 +35,7 @@ NOTHING: dict[str, bytes | str | None] = {}
     ids=["ends-with-nothing", "begins-with-nothing", "nothing-in-between", "nothing"],
 )
 def test_a_commit_has_the_same_diff_alone_and_among_others(
-    make_repository: Make,
-    kinds: tuple[dict[str, bytes | str | None], ...],
+    make_repository: Make, kinds: tuple[dict[str, bytes | str | None], ...]
 ) -> None:
     repository = make_repository("r")
     repository.commit({"start": "start\n"})

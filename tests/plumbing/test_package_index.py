@@ -12,11 +12,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.plumbing.index_session import IndexSettings, with_login, without_login
-from patchmgr.plumbing.package_index import (
-    Archive,
-    Release,
-    list_releases,
-)
+from patchmgr.plumbing.package_index import Archive, Release, list_releases
 from patchmgr.plumbing.package_upstream import newest_final
 from tests.tables import table
 

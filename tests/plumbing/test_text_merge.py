@@ -11,12 +11,7 @@ from patchmgr.engines.rebase.ladder import CARRIED_TEXT, judge_hunk
 from patchmgr.engines.series.placement import apply_one
 from patchmgr.engines.text import separate_changes
 from patchmgr.engines.text.known_changes import surely_applies
-from patchmgr.engines.text.separate_changes import (
-    Text,
-    changes_between,
-    merge_apart,
-    merge_around,
-)
+from patchmgr.engines.text.separate_changes import Text, changes_between, merge_apart, merge_around
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.patch import Hunk
 from patchmgr.plumbing import git_process, text_merge

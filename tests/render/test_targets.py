@@ -104,11 +104,7 @@ def test_no_targets_are_no_text() -> None:
 
 
 @table(
-    ("targets", "said"),
-    [
-        (TARGETS, "Conflicts on 2 of 3 targets."),
-        (TARGETS[:1], "No conflict."),
-    ],
+    ("targets", "said"), [(TARGETS, "Conflicts on 2 of 3 targets."), (TARGETS[:1], "No conflict.")]
 )
 def test_what_is_left_is_said(targets: tuple[TargetOutcome, ...], said: str) -> None:
     assert after_targets(targets) == f"{said} Nothing was written: this was a dry run."

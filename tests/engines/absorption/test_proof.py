@@ -2,12 +2,7 @@
 
 import pytest
 
-from patchmgr.engines.absorption.proof import (
-    Drop,
-    Text,
-    checked,
-    why_needed,
-)
+from patchmgr.engines.absorption.proof import Drop, Text, checked, why_needed
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
     CONFLICT,

@@ -11,15 +11,7 @@ from patchmgr.model.outcome import FileConflict, How, PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
 from tests.engines.ports import Binary, PlainMerge
-from tests.engines.series import (
-    Files,
-    Result,
-    Run,
-    difference,
-    executable,
-    link,
-    text,
-)
+from tests.engines.series import Files, Result, Run, difference, executable, link, text
 from tests.tables import table
 
 STEPS = [f"    step_{n}(plant)\n" for n in range(12)]

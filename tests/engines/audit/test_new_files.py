@@ -3,11 +3,7 @@
 import time
 from collections.abc import Mapping
 
-from patchmgr.engines.audit.new_files import (
-    files_in_removed_folders,
-    gone_paths,
-    numbers_taken,
-)
+from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths, numbers_taken
 from tests.engines.audit.audited import found
 from tests.tables import table
 

@@ -88,10 +88,7 @@ def test_all_of_the_c_family_has_symbols(path: str) -> None:
         "an #endif without an #if": ("a.cu", "void f() {\n}\n#endif\n"),
         "an #if without an #endif": ("a.cu", "#if A\nvoid f() {\n}\n"),
         "open angles": ("a.cu", "template <int N, bool = (N < 3\nstruct S {\n};\n"),
-        "a head that is all angles": (
-            "a.cu",
-            "template <int N\nstruct S {\n};\n> > > (x) {\n}\n",
-        ),
+        "a head that is all angles": ("a.cu", "template <int N\nstruct S {\n};\n> > > (x) {\n}\n"),
         "a declaration without end": ("a.cc", "void f() {}\n" + "a " * 10_000),
         "an open body": ("a.rs", "fn f() {"),
         "a brace too many": ("a.rs", "fn f() {}\n}"),

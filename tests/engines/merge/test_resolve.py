@@ -169,10 +169,7 @@ def test_the_points_of_the_package_say_each_thing_once() -> None:
         assert all(0 <= step.right <= step.of for step in steps)
 
 
-@table(
-    ("path", "line"),
-    [("a.c", " " * 1_000_000 + "x();\n"), ("a.txt", "a." * 20_000 + "\n")],
-)
+@table(("path", "line"), [("a.c", " " * 1_000_000 + "x();\n"), ("a.txt", "a." * 20_000 + "\n")])
 def test_a_very_long_line_takes_no_long_time(path: str, line: str) -> None:
     *texts, text = marked("one();\n", "two();\n", f"{line}one();\n")
     assert resolve(Texts(*texts), path, text.encode()) is not None

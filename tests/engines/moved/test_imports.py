@@ -2,12 +2,7 @@
 
 import pytest
 
-from patchmgr.engines.moved.imports import (
-    Unsure,
-    import_lines,
-    missing_attribute,
-    needed_imports,
-)
+from patchmgr.engines.moved.imports import Unsure, import_lines, missing_attribute, needed_imports
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.text.differences import Run
 from tests.engines.moved.relocations import Played, play

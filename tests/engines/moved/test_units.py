@@ -1,13 +1,6 @@
 """Units of a text: symbols, and paragraphs outside of them."""
 
-from patchmgr.engines.moved.units import (
-    Outline,
-    indent_of,
-    is_comment,
-    joined,
-    leaf_of,
-    reindented,
-)
+from patchmgr.engines.moved.units import Outline, indent_of, is_comment, joined, leaf_of, reindented
 from tests.tables import table
 
 PYTHON = b"""\

@@ -271,10 +271,7 @@ def test_symbols_are_looked_up_at_the_first_changed_line(
 
 @table(
     ("onto", "symbol"),
-    {
-        "moved-down": (b"new\n" + BASE, "line 3"),
-        "there-twice": (b"B\n" + BASE, "line 2"),
-    },
+    {"moved-down": (b"new\n" + BASE, "line 3"), "there-twice": (b"B\n" + BASE, "line 2")},
 )
 def test_the_symbol_in_a_file_that_moved_is_that_of_its_new_home(onto: bytes, symbol: str) -> None:
     run = Run({"f": BASE}, {"g": onto})

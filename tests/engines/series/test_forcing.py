@@ -44,13 +44,7 @@ def test_hunks_without_a_place_are_left(
     assert forced(files, change) == (after, rejects)
 
 
-@table(
-    "change",
-    {
-        "binary": binary("f", b"\0old", b"\0new"),
-        "move": moved("f", "g", OLD, OLD),
-    },
-)
+@table("change", {"binary": binary("f", b"\0old", b"\0new"), "move": moved("f", "g", OLD, OLD)})
 def test_what_cannot_be_a_reject_is_refused(change: object) -> None:
     with pytest.raises(PatchmgrError, match="does not apply"):
         forced({"f": b"x\n", "g": b"y\n"}, change)
