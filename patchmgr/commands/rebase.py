@@ -21,6 +21,7 @@ from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.recorded_conflict import Recalled, Recorded
 from patchmgr.model.upstream import Lock, SeriesRecord
+from patchmgr.plumbing.durable import uninterrupted
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.linked_worktree import LinkedWorktree
@@ -288,6 +289,7 @@ def skip_patch(session: Session, named: Sequence[tuple[str, str]] = ()) -> Rebas
         return _rebase_all(session, in_progress, options, tree_of(session, in_progress))
 
 
+@uninterrupted()
 def abort_rebase(session: Session) -> None:
     """Stop the rebase in progress: delete its conflicts, work area and, if unedited, checkout."""
     with session.writing():
@@ -345,24 +347,25 @@ def _rebase_all(
         skipped=in_progress.skipped,
         checkout=None if checkout is None else checkout.root,
     )
-    keep_findings(session.workspace, outcomes)
-    keep_open_findings(session.workspace, outcomes)
-    if not result.has_conflicts:
-        result = _finish(memory, in_progress, result, change, options.solved)
-        _tell_outdated(session, result)
-        if checkout is not None:
-            checkout.release()
-    elif not session.is_dry_run:
-        if checkout is not None:
-            in_progress = replace(in_progress, ran=checkout.ran, failed=checkout.failed)
-        result = _leave(session, in_progress, result, memory)
-    keep_syncs(
-        session.workspace,
-        outcomes,
-        is_dry_run=session.is_dry_run or result.has_conflicts,
-        old_heads={plan.name.removeprefix(BRANCHES): plan.old for plan in change.refs},
-        known=(*result.replayed, *result.learned),
-    )
+    with uninterrupted():
+        keep_findings(session.workspace, outcomes)
+        keep_open_findings(session.workspace, outcomes)
+        if not result.has_conflicts:
+            result = _finish(memory, in_progress, result, change, options.solved)
+            _tell_outdated(session, result)
+            if checkout is not None:
+                checkout.release()
+        elif not session.is_dry_run:
+            if checkout is not None:
+                in_progress = replace(in_progress, ran=checkout.ran, failed=checkout.failed)
+            result = _leave(session, in_progress, result, memory)
+        keep_syncs(
+            session.workspace,
+            outcomes,
+            is_dry_run=session.is_dry_run or result.has_conflicts,
+            old_heads={plan.name.removeprefix(BRANCHES): plan.old for plan in change.refs},
+            known=(*result.replayed, *result.learned),
+        )
     return result
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from patchmgr.workspace import Workspace
 from tests.commands.conftest import SCENE, Answer, Scene, invoke
 from tests.commands.every import restorer
 from tests.commands.faults import Killed, killing
@@ -221,6 +223,23 @@ def test_abort_takes_the_tree_away_unless_it_has_edits(scene: Scene, is_edited: 
         words = shlex.split(answer.err.splitlines()[0].partition("To remove it: ")[2])
         subprocess.run(words, cwd=scene.root, check=True)
         assert not tree.root.exists()
+
+
+@pytest.mark.parametrize("is_abort", [False, True])
+def test_what_follows_a_change_is_done_after_an_interrupt(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, is_abort: bool
+) -> None:
+    begin(scene, ONE if is_abort else LATER)
+    line = ["rebase", "s", "--onto", "upstream/main"]
+    if is_abort:
+        rebase(scene, code=3)
+        line = ["rebase", "--abort"]
+    make = Workspace.make
+    with monkeypatch.context() as patched:
+        patched.setattr(Workspace, "make", lambda *given: (signal.raise_signal(2), make(*given)))
+        scene.call(*line, code=130)
+    assert (scene.root / ".patchmgr/syncs/s.json").exists() is not is_abort
+    assert not tree_of(scene).root.exists()
 
 
 @pytest.mark.parametrize("line", ["--continue", "--abort"])
