@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.formats.mail_text import read_body
 from patchmgr.formats.mboxes import split_mbox
 from patchmgr.formats.patch_files import is_in_diff
 from patchmgr.formats.patch_package import PLACES, Stack, read_stack
@@ -207,7 +208,8 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
     """Return commits as mails, oldest first, without merges and empty commits.
 
     The revisions are commit ids, and the first line of each mail contains the commit's. A line of
-    a message that would be read as the message's end or as a part of the diff is quoted with `> `.
+    a message that would be read as the message's end, as a part of the diff or, if it is the first
+    one, as a header of the mail is quoted with `> `.
     """
     # Not in the repository, whose info/attributes may say that a text file is binary, and not in
     # the current folder, which git would take for the work tree, with its attributes.
@@ -227,11 +229,13 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
 
 
 def _with_quoted_text(mail: bytes, text: bytes) -> bytes:
-    """Quote the lines of a mail's message (`text`) that would be read as a part of the diff."""
+    """Quote the lines of a mail's message (`text`) that would not be read as lines of it."""
     size = len(text.rstrip().split(b"\n")) if text.strip() else 0
     head, gap, rest = mail.partition(b"\n\n")
     lines = rest.split(b"\n")
     lines[:size] = (b"> " + line if is_in_diff(line) else line for line in lines[:size])
+    if read_body(lines[: min(size, 1)], None).headers:
+        lines[0] = b"> " + lines[0]
     return head + gap + b"\n".join(lines)
 
 

@@ -273,6 +273,16 @@ def test_a_message_with_a_rule_and_a_diff(empty: Stage) -> None:
     assert built[8] == "Signed-off-by: A <a@b>"
 
 
+@pytest.mark.parametrize("line", ["From: other <o@x>", "subject: other", "[PATCH] other"])
+def test_a_message_that_begins_like_a_mail(empty: Stage, line: str) -> None:
+    head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, f"one\n\n{line}\nDate: then"))
+    empty.run("import", "--git", empty.upstream.root, f"main..{head}", "--series", "s")
+    empty.run("branch", "--repo", empty.upstream.root, "--name", "built")
+    form, log = "--format=%an %ad%n%s%n%b", empty.upstream.git
+    built = log("log", "-1", form, "built").partition("\nImported-From")[0].rstrip()
+    assert built.replace("> ", "") == log("log", "-1", form, head).rstrip()
+
+
 def test_a_file_that_the_series_no_longer_lists_is_listed_again(empty: Stage) -> None:
     up = empty.upstream
     head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, "one"), ({"pkg/b.py": "y\n"}, "two"))
