@@ -199,11 +199,13 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     If neither ends with a blank line, but both have blank lines inside, one is put between them: a
     section that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
 
-    An insertion with `if __name__ == ...` comes last. Lines that are indented more come first,
-    because they belong to the line above.
+    An insertion with `if __name__ == ...` comes last, and so does one that ends with a comment on
+    the code after it (doctrine/orm 00258782). Lines that are indented more come first, because they
+    belong to the line above.
     """
     is_last = any(map(_is_main, first)) and not any(map(_is_main, second))
-    if is_last or _depth(first) < _depth(second):
+    is_remark = _is_remark(first) and not _is_remark(second)
+    if is_last or is_remark or _depth(first) < _depth(second):
         first, second = second, first
     ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]
     rest = list(second)
@@ -214,6 +216,13 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
         gap = "" if _has_blank_line(rest[0]) else "\n"
         rest[0] = replace(rest[0], lead=gap + rest[0].lead)
     return [*(p for p in first if p.kind != "blank" or not rest), *rest]
+
+
+def _is_remark(run: Nodes) -> bool:
+    """Return whether an insertion ends with a comment, and no blank line."""
+    parts = next((p.parts for p in run[::-1] if p.kind != "blank"), ())
+    is_comment = bool(parts) and all(part.kind == "comment" for part in parts)
+    return is_comment and not _has_blank_line(run[-1])
 
 
 def _has_blank_line(node: Node) -> bool:

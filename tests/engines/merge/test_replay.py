@@ -173,6 +173,12 @@ def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str
     assert _candidates(path, base, ours, theirs)[0].asks == asks
 
 
+def test_a_comment_on_what_follows_stays_before_it() -> None:
+    found = _candidates("a.php", "", "/** a */\n", "b = 1;\n\n")
+    both = "b = 1;\n\n/** a */\n"
+    assert {one.text for one in found if one.rule.startswith("replay")} == {both}
+
+
 def test_a_decorator_is_no_operator() -> None:
     sides = marked("b(a)\n\n", "b(a)\n\n@c\n", "", before="a = 1\n", after="def f():\n    pass\n")
     found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
