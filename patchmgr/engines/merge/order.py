@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -56,6 +56,12 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
         return "not reached"
     if is_python and _share_names(earlier, later):
         return "effects"
+    if not is_python and chunk.kind == "block":
+        one, other = ({*_steps(run)} for run in (earlier, later))
+        if _targets(one) & _targets(other):
+            return "effects"  # `sql += a;` here and `sql = limited(sql);` there
+        if any(map(_is_call, one & other)):
+            return "doubled"  # `run(b);` here and `if (b) { run(b); }` there
     return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
 
 
@@ -169,6 +175,30 @@ def _share_names(one: Nodes, other: Nodes) -> bool:
         not _names_in(a, of_targets=True).isdisjoint(_names_in(b, of_targets=False))
         for a, b in ((one, other), (other, one))
     )
+
+
+def _steps(run: Nodes) -> Iterator[str]:
+    """Yield the statements of a run, and those in its conditions and loops, without their heads."""
+    for node in run:
+        blocks = [p for p in node.parts if p.kind == "block"] if node.kind == "compound" else []
+        for block in blocks:
+            yield from _steps(block.parts)
+        if node.kind in _DONE and not blocks:
+            heads = (n for n, p in enumerate(node.parts, 1) if p.text in (")", "else"))
+            head = next(heads, 0) if node.kind == "compound" else 0
+            yield " ".join(p.said for p in node.parts[head:])
+
+
+def _targets(steps: Iterable[str]) -> set[str]:
+    return {name for step in steps for name in _TARGET.findall(step)}
+
+
+_TARGET = re.compile(r"((?:\w+ (?:\.|- >|: :) ){0,9}\w+) (?:[.+*/%&|^-] )?= (?![=>])")
+
+
+def _is_call(step: str) -> bool:
+    words = words_of(step)
+    return "(" in words and words[0] not in _LEAVING
 
 
 def _names_in(run: Nodes, *, of_targets: bool) -> set[str]:

@@ -249,7 +249,7 @@ class Replay:
         runs = (rest, ours) if self.is_theirs else (ours, rest)
         own = [[p for p in run if p.key not in same] for run in runs]
         asks = asks_of(chunk, own[0], own[1], is_python=self.is_python)
-        if any(p.kind == "entry" for p in same.values()):
+        if any(p.kind in ("entry", "code") for p in same.values()):
             asks = "same key"
         self.places.append(Place(kind, how))
         is_doubled = any(a and a == b for a, b in zip(*map(_head_and_block, own), strict=True))
