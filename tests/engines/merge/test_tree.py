@@ -48,6 +48,7 @@ TEXTS = {
     "torn.cpp": "  } else {\n    f(1,\n#ifdef A\n",
     "no-receiver.go": "func () F() {\n}\n\nfunc (a *T[K, V]) F() {\n}\nfunc (",
     "group.go": 'import (\n\t"a" // why\n\tb "c"\n)\n\nvar d = `\n{` // t\nvar',
+    "types.go": "type a struct {\n\tb int\n}\n\ntype c = a\n",
     "a.ts": "a()\n;[b].c(/[/]'/)\n@D()\nclass E {\n  f = `${\n`\n}\n",
     "a.yaml": "on:\n  push: [a, b]\njobs:\n  # c\n  x:\n    - run: |\n        echo\n",
     "a.toml": '[tool]\nx = [\n  "a",\n]\n',
@@ -58,20 +59,8 @@ TEXTS = {
     "empty.py": "",
 }
 
-_PIECES = st.sampled_from(
-    [
-        *"([{<>}]);,:=#'\"\\/*ab \n",
-        "func (",
-        "if ",
-        "class ",
-        "import ",
-        "else",
-        "var ",
-        "type ",
-        "@",
-        "`",
-    ]
-)
+_WORDS = ["func (", "if ", "class ", "import ", "else", "var ", "type ", "@", "`"]
+_PIECES = st.sampled_from([*"([{<>}]);,:=#'\"\\/*ab \n", *_WORDS])
 
 
 @table("path", list(TEXTS))
