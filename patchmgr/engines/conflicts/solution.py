@@ -104,7 +104,8 @@ def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
         region = one.region
         where = "here" if len(regions) == 1 else f"in region {regions.index(region) + 1}"
         yield from given_up(*region.sides, one.resolution, where)
-        yield from _overwritten(region, one.resolution, where)
+        repeatable = {name for side in sides for name, *_ in _set_in_a_row(side)}
+        yield from _overwritten(region, one.resolution, where, repeatable)
     if not fitted.lessons:
         yield from given_up(conflict.base, conflict.ours, conflict.theirs, content, "here")
 
@@ -133,17 +134,29 @@ def given_up(
             yield Failure("ledger", f"it has none of {who}'s changes {where}")
 
 
-def _overwritten(region: RegionSides, text: bytes, where: str) -> Iterator[Failure]:
-    """Yield a failure for each name that two adjacent lines set, one line from each side."""
+def _overwritten(
+    region: RegionSides, text: bytes, where: str, repeatable: Collection[bytes]
+) -> Iterator[Failure]:
+    """Yield a failure for each name that two adjacent lines set, one line from each side.
+
+    `repeatable` are names that a side itself sets in a row, as a unit of systemd does.
+    """
     sides = [{*split_lines(side)} for side in (region.ours, region.theirs)]
+    for name, *lines in _set_in_a_row(text):
+        whose = [[one in side for side in sides] for one in lines]
+        if sorted(whose) == [[False, True], [True, False]] and name not in repeatable:
+            told = name.decode("utf-8", "replace")
+            yield Failure("ledger", f"{told} is set twice {where}; the first value is lost")
+
+
+def _set_in_a_row(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield each name that two adjacent lines set, and the lines; the second does not use it."""
     for line, after in pairwise(split_lines(text)):
         first, then = _SETS.match(line), _SETS.match(after)
-        whose = [[one in side for side in sides] for one in (line, after)]
-        if not (first and then and sorted(whose) == [[False, True], [True, False]]):
+        if not first or not then or first[1] != then[1]:
             continue
-        if first[1] == then[1] and first[1].split(b".")[-1] not in _TOKEN.findall(then[2]):
-            name = first[1].decode("utf-8", "replace")
-            yield Failure("ledger", f"{name} is set twice {where}; the first value is lost")
+        if first[1].split(b".")[-1] not in _TOKEN.findall(then[2]):
+            yield first[1], line, after
 
 
 def _has_nothing(

@@ -60,6 +60,13 @@ def test_a_text_fails_what_it_does_not_satisfy(text: bytes, checks: list[str]) -
         "numbers of both": (b"ninja\n", b"ninja>=1.5\n", b"ninja<2\n", b"ninja>=1.5,<2\n", []),
         "one after the other": (*SET, SET[1] + SET[2], ["ledger"]),
         "in the other order": (*SET, SET[2] + SET[1], ["ledger"]),
+        "in a row, as on one side": (
+            b"x = 0\n",
+            b"x = 0\nx = 1\n",
+            b"x = 0\nx = 2\n",
+            b"x = 0\nx = 1\nx = 2\n",
+            [],
+        ),
         "with the first value": (SET[0], SET[1], b"x = f(x)\n", SET[1] + b"x = f(x)\n", []),
         "in two branches": (*SET, SET[1] + b"else:\n" + SET[2], []),
         "of other names": (b"", b"x = 1\n", b"y = 1\n", b"x = 1\ny = 1\n", []),
