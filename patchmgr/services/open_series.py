@@ -141,7 +141,10 @@ class OpenSeries(Struct, frozen=True):
         for name in names:
             if name in self.hidden:
                 message = f"{shown(name)} is hidden: {self.hidden[name]}"
-                raise PatchmgrError("hidden-patch", message, "include it with --select SYM")
+                is_selectable = self.file.line(name).refusal(self.selected) is not None
+                edit = f"to change its conditions: patchmgr edit {typed(name)}"
+                hint = "include it with --select SYM" if is_selectable else edit
+                raise PatchmgrError("hidden-patch", message, hint)
 
     def unpushed(self) -> tuple[str, ...]:
         """Return the names of the patches that are neither pushed nor hidden, in series order."""

@@ -114,6 +114,7 @@ def test_a_hidden_patch_is_passed_over_unless_its_symbol_is_selected(three: Hand
     three.stage.run("series", "guard", "one", "+sym", "--series", "w")
     answer = three.run("push", "two", code=1)
     assert one_line(answer) == "two.patch is hidden: its group experimental is off and not selected"
+    assert "--select SYM" in answer.err
     answer = three.run("push", "-a", "--select", "experimental", "--select", "sim")
     assert answer.err == "warning: no guard or group is named sim\n"
     said = answer.out
@@ -121,6 +122,13 @@ def test_a_hidden_patch_is_passed_over_unless_its_symbol_is_selected(three: Hand
     assert three.applied() == ["two.patch", "three.patch"]
     three.run("pop")
     assert three.run("push").out.startswith("Pushed three.patch")  # the selection is remembered
+
+
+def test_a_condition_that_hides_a_patch_is_no_symbol_to_select(three: Hands) -> None:
+    three.run("pop", "-a")
+    three.run("edit", "one", "--field", "Needed-When=path nowhere")
+    answer = three.run("push", "one", code=1)
+    assert "patchmgr edit one.patch" in answer.err and "--select" not in answer.err
 
 
 def test_a_pushed_patch_that_gets_a_guard_is_pushed_until_it_is_popped(three: Hands) -> None:
