@@ -55,7 +55,7 @@ from patchmgr.services.installed import (
 )
 from patchmgr.services.load import LoadedSeries, rebase_run
 from patchmgr.services.packages import PackageResult, carry_onto_package, is_same_release
-from patchmgr.services.series import needed_blobs, touched_paths, whole_series
+from patchmgr.services.series import needed_blobs, tell_strays, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.upstream_states import End
 
@@ -211,6 +211,7 @@ def _apply(found: _Target, request: _Request) -> Application:
     upstream = session.upstream_of(record)
     base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
     patches, series_file = whole_series(session, record)
+    tell_strays(session, record.name)
     now = session.workspace.series_record(record.name)
     if series_digest(session, now, session.selected) != request.digest:
         hint = "run the command again"

@@ -37,6 +37,7 @@ from patchmgr.services.published import (
     remember_published,
     tag_message,
 )
+from patchmgr.services.series import tell_strays
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import read_syncs
 from patchmgr.workspace import Workspace
@@ -101,8 +102,7 @@ def left_out(
     def members(given: str) -> Sequence[str]:
         if given not in groups:
             return (pick(given, names, series=series, what="patch or group"),)
-        for one in sorted({*groups[given]} - {*names, *(n.removesuffix(SUFFIX) for n in names)}):
-            session.say(f"The group {given} names {shown(one)}, which is not a patch of {series}.")
+        tell_strays(session, series, (given,))
         return [n for n in names if not {n, n.removesuffix(SUFFIX)}.isdisjoint(groups[given])]
 
     unwanted = {name for given in without for name in members(given)}

@@ -341,11 +341,10 @@ def _check(session: Session, name: str) -> Checked:
         problems.append(Problem("workspace", fault.message))
     patches = [p for p in (_read(session, name, n, problems) for n in names) if p is not None]
     problems += _strays(session.workspace.root / "series" / name, set(names))
-    for group, members in settings.groups.items():
-        for member in members:
-            if member not in names and f"{member}.patch" not in names:
-                sentence = f"the group {group} names {member}, which is not a patch"
-                problems.append(Problem("workspace", sentence))
+    for group in settings.groups:
+        for member in settings.strays(group, names):
+            sentence = f"the group {group} names {member}, which is not a patch"
+            problems.append(Problem("workspace", sentence))
     gate = gate_of("workspace", len(names), tuple(problems))
     read = tuple(patch.name for patch in patches)
     return Checked(name, None, read, (gate, *text_gates(patches, settings)))

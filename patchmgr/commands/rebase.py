@@ -47,7 +47,7 @@ from patchmgr.services.rebase_checkout import (
     with_added,
 )
 from patchmgr.services.repeated_rebase import SKIPPED, options_to_continue
-from patchmgr.services.series import whole_stacks
+from patchmgr.services.series import tell_strays, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
 from patchmgr.services.upstream_states import UpstreamStates
@@ -380,6 +380,7 @@ def rebase_stack(
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), in_progress)
+        tell_strays(run.session, name)
         target = in_progress.target(name, loaded.upstream)
         outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
         if checkout is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
@@ -64,6 +64,11 @@ class SeriesSettings(Struct, frozen=True):
     confidence: int | None = None
     trusted: frozenset[str] = frozenset()
     build_env: Mapping[str, str] = field(default_factory=dict)
+
+    def strays(self, group: str, names: Collection[str]) -> tuple[str, ...]:
+        """Return what a group lists that is none of the patches `names`, sorted."""
+        known = {*names, *(name.removesuffix(".patch") for name in names)}
+        return tuple(sorted({*self.groups[group]} - known))
 
     def off_groups(self, patch: str) -> tuple[str, ...]:
         """Return the names of the patch's groups that are off unless selected, sorted."""

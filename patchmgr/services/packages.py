@@ -30,7 +30,7 @@ from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry, items_of
 from patchmgr.services.decisions import decisions_on
 from patchmgr.services.load import LoadedSeries, RebaseRun, rebase_run
-from patchmgr.services.series import needed_blobs, touched_paths, whole_series
+from patchmgr.services.series import needed_blobs, tell_strays, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.upstream_states import End
 
@@ -259,6 +259,7 @@ class _Run:
         self.run, self.record, self.package = run, record, package
         session, scratch = self.session, self.scratch = run.session, run.scratch
         self.patches, self.series_file = whole_series(session, record)
+        tell_strays(session, record.name)
         self.ends = find_ends(session.upstream_of(record), record.pin, package.version)
         pin, release = self.ends.base, self.ends.onto
         trees = [scratch.tree(end.commit) for end in (release, pin) if end is not None]

@@ -92,6 +92,15 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
     return (*before, *patches), SeriesFile((*lines.lines, *file.lines))
 
 
+def tell_strays(session: Session, name: str, groups: Iterable[str] | None = None) -> None:
+    """Name what the groups, by default those that are off, list though it is not a patch."""
+    settings, names = session.workspace.settings(name), session.workspace.series_file(name).names()
+    off = sorted(settings.groups.keys() & settings.off)
+    for group in off if groups is None else groups:
+        for one in settings.strays(group, names):
+            session.say(f"The group {group} names {shown(one)}, which is not a patch of {name}.")
+
+
 def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
     """Raise PatchmgrError "broken-stack" if a series and the one below it have different pins."""
     if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):

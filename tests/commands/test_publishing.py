@@ -208,6 +208,10 @@ def test_variants_are_one_command_each(stage: Stage) -> None:
     answer = stage.run("branch", "s", "--only", "first", "--name", "c", "--json")
     assert answer.json["head"] == arm["head"]
     assert "The group first names tow, which is not a patch of s.\n" in answer.err
+    (stage.root / "series/s/series.toml").write_text('[groups]\nexperimental = ["tow"]\n')
+    for line in (("rebase", "--onto", "upstream/main"), ("apply", "--to", stage.upstream.root)):
+        answer = stage.run(line[0], "s", *line[1:], "--dry-run")
+        assert answer.err.count("The group experimental names tow, which is not a patch of s.") == 1
     answer = stage.run("branch", "s", "--without", "fork-tow", "--name", "d", code=2)
     assert "fork-two" in answer.err
 
