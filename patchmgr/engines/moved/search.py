@@ -180,7 +180,8 @@ def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) ->
     """Yield every unit of a file that `unit` may have become, with the similarity of the two."""
     if unit.name is None:
         if is_own or sum(base.distinctive(unit).values()) >= FEWEST_LINES:
-            yield from _same_text(base, unit, file)
+            # A paragraph has not moved unless all its lines are the same, but for line endings.
+            yield from (Home(file, there, 1.0) for there in file.keyed.get(base.key(unit), ()))
         return
     wanted = base.distinctive(unit)
     is_short = sum(wanted.values()) < FEWEST_LINES
@@ -196,14 +197,6 @@ def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) ->
             # A symbol with many more lines only contains the moved symbol.
             if alike >= OTHER_NAME and likeness(found, wanted) >= SAME_NAME:
                 yield Home(file, there, alike)
-
-
-def _same_text(base: Outline, unit: Unit, file: Outline) -> Iterator[Home]:
-    """Yield the paragraphs of a file that equal a unit byte for byte, apart from line endings."""
-    wanted = base.chomped(unit)
-    for there in file.units:
-        if there.name is None and file.chomped(there) == wanted:
-            yield Home(file, there, 1.0)
 
 
 def _bare(outline: Outline, unit: Unit) -> list[bytes]:

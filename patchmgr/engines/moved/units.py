@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -99,9 +99,9 @@ class Outline:
         """Return the lines of a unit, with their line feeds."""
         return self.lines[unit.start : unit.end]
 
-    def chomped(self, unit: Unit) -> tuple[bytes, ...]:
-        """Return the lines of a unit without their line endings."""
-        return tuple(line.rstrip(b"\r\n") for line in self.text_of(unit))
+    def key(self, unit: Unit) -> object:
+        """Return the name of a unit, or its lines without line endings if it has no name."""
+        return unit.name or tuple(line.rstrip(b"\r\n") for line in self.text_of(unit))
 
     @property
     def whole(self) -> Unit:
@@ -109,13 +109,17 @@ class Outline:
         return Unit(None, 0, len(self.lines))
 
     @cached_property
-    def places(self) -> Mapping[object, int]:
-        """Map each unit's name, or text if it has none, to its start; shared keys are left out."""
-        found: dict[object, list[int]] = {}
+    def keyed(self) -> Mapping[object, Sequence[Unit]]:
+        """The units with each key, in order."""
+        found = defaultdict[object, list[Unit]](list)
         for unit in self.units:
-            key = unit.name or self.chomped(unit)
-            found.setdefault(key, []).append(unit.start)
-        return {key: starts[0] for key, starts in found.items() if len(starts) == 1}
+            found[self.key(unit)].append(unit)
+        return found
+
+    @cached_property
+    def places(self) -> Mapping[object, int]:
+        """Map the key of each unit to the unit's start; shared keys are left out."""
+        return {key: units[0].start for key, units in self.keyed.items() if len(units) == 1}
 
     def distinctive(self, unit: Unit) -> Counter[bytes]:
         """Count how often each distinctive line of a unit occurs, without its white space."""
