@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Sequence, Set
+from functools import cache, cached_property, lru_cache
 from math import fsum, log2
 from operator import itemgetter
 
@@ -86,6 +86,8 @@ class Comparison:
         self.base, self.ours = split_lines(base), split_lines(ours)
         self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
+        # All hunks of a file ask for the same blocks.
+        self._brought, self._symbols_in = cache(self._brought_in), cache(self._names_in)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -104,14 +106,22 @@ class Comparison:
         last = bisect_right(blocks, most, key=lambda block: block.old_start)
         return [b for b in blocks[first:last] if any(run.gap(b) <= NEAR for run in runs)]
 
+    def _brought_in(self, block: Block) -> list[Brought]:
+        old = tuple(self.base[block.old_start : block.old_end])
+        put = _put(old, tuple(self.ours[block.new_start : block.new_end]), self.language)
+        return [(block.new_start + n, word) for n, word in put]
+
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
         """Return the words that upstream added in the given ranges, with their line numbers."""
-        found = list[Brought]()
-        for block in blocks:
-            old = tuple(self.base[block.old_start : block.old_end])
-            put = _put(old, tuple(self.ours[block.new_start : block.new_end]), self.language)
-            found += [(block.new_start + n, word) for n, word in put]
-        return found
+        return [one for block in blocks for one in self._brought(block)]
+
+    @cached_property
+    def words(self) -> Set[str]:
+        """The words that upstream added anywhere in the file."""
+        return {word for _, word in self.brought(self.blocks)}
+
+    def _names_in(self, block: Block) -> Set[str | None]:
+        return {self._symbols[1].at(n + 1) for n in range(block.new_start, block.new_end)}
 
     @cached_property
     def _names(self) -> Counter[bytes]:
@@ -138,10 +148,11 @@ class Comparison:
             return next(filter(None, (self._symbols[0].at(max(1, n)) for n in lines)), None)
 
         def is_near(run: Run, block: Block) -> bool:
-            there = {self._symbols[1].at(n + 1) for n in range(block.new_start, block.new_end)}
-            is_told = (symbol := symbol_of(run)) is not None and there != {None}
+            there, symbol = self._symbols_in(block), symbols[run]
+            is_told = symbol is not None and there != {None}
             return symbol in there if is_told else run.gap(block) <= NEAR
 
+        symbols = {run: symbol_of(run) for run in runs}
         return [block for block in blocks if any(is_near(run, block) for run in runs)]
 
     def called(self, there: Sequence[Brought]) -> list[Brought]:
@@ -190,7 +201,7 @@ def find_resemblance(
     if is_short and is_clean:
         return None
     fewest = 1 if is_short else least - 0.01  # a confidence is rounded
-    there = {word for _, word in comparison.brought(changed)}
+    there = {word for _, word in comparison.brought(changed)} if is_clean else comparison.words
     # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
     is_there = wanted.weight(filter(there.__contains__, wanted.words)) >= fewest * wanted.total
     if not is_there:
