@@ -155,7 +155,11 @@ class Comparison:
     def _compared(self, request: Request, wanted: str | None) -> Compared:
         name, count = f"p{request.number}", len(request.commits)
         try:
-            self._ground.add_series(name, request.base, *self._source(request))
+            source = self._source(request)
+        except subprocess.CalledProcessError:  # the mirror lacks a large blob
+            return Compared(self._name, request.number, count, "not comparable")
+        try:
+            self._ground.add_series(name, request.base, *source)
             line = ("rebase", name, "--onto", request.before, "--dry-run", "--json")
             answer = json.loads(self._ground.inside(*line, good=False))
         except (SystemExit, ValueError) as fault:

@@ -14,6 +14,7 @@ from itertools import groupby, pairwise
 
 from msgspec import Struct, field
 
+from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import aligned, matched_lines, matched_runs, runs_of
 from patchmgr.engines.text.distinctive import bare, is_distinctive, normal_lines
@@ -232,6 +233,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     is_same = known is not None and [weave.nodes[n].key for n in alive] == keys
     pairs = dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, keys)
     alignment, matched = aligned(sorted(pairs.items()), weave.nodes, keys), set(pairs.values())
+    loose = {key for n, key in enumerate(keys) if key and n not in matched}
     fates: dict[Change, Fate] = {}
     places: dict[Run, range] = {}
     ways = defaultdict[How, set[HunkId]](set)
@@ -247,7 +249,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
             ways[How.SUPERSET if is_wider else How.EXACT] |= {change.by for change in run.changes}
         # Lines that upstream lacks beside a missing line do not matter (S-fi-2125).
         absent = Fate.TAKEN if news or ours is None else Fate.OPEN
-        fates |= _fates(weave, run, pairs, state, absent, is_rewritten=is_rewritten)
+        fates |= _fates(weave, run, pairs, state, absent, loose, is_rewritten=is_rewritten)
     removed = {(c.by, c.node.text.rstrip(b"\r\n")) for c in fates if not c.adds}
     for change, fate in fates.items():
         text, line = change.node.text.rstrip(b"\r\n"), pairs.get(change.at)
@@ -293,8 +295,8 @@ def _state(weave: Weave, run: Run, here: list[bytes], missing: int, *, is_gone: 
 
 
 def _fates(
-    weave: Weave, run: Run, pairs: Mapping[int, int], state: int | None, absent: Fate, *,
-    is_rewritten: bool,
+    weave: Weave, run: Run, pairs: Mapping[int, int], state: int | None, absent: Fate,
+    loose: Set[bytes], *, is_rewritten: bool,
 ) -> dict[Change, Fate]:  # fmt: skip
     """Return the fate of each change in a run. `state` is the state that the run is in, if any."""
     nodes, here, found = weave.nodes, range(run.start, run.end), dict[Change, Fate]()
@@ -303,6 +305,10 @@ def _fates(
     latest = max(there, default=-1) if lasting else weave.last + 1
     adds_any = any(not nodes[at].is_base for at in here)
     gone = Fate.FOUND if adds_any or not is_rewritten else Fate.TAKEN
+    # Upstream may have most of the missing lines, paired with none, above or below (a lock file).
+    lost = [n.key for n in (nodes[at] for at in here if at not in pairs) if n.is_base and n.key]
+    if sum(key in loose for key in lost) > MOST * len(lost):
+        gone = Fate.OPEN
     for change in run.changes:
         node, number, patch = change.node, change.number, change.by[0]
         past = sum(state is None or by <= state for by, _ in node.events)

@@ -1,12 +1,14 @@
 """A weave has every state of a file in a series."""
 
 import itertools
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.engines.absorption.weave import Count, Weave, count_of, effect
 from patchmgr.engines.series.placement import Applied, apply_hunks
+from patchmgr.model.patch import Hunk
 from tests.engines.series import difference
 from tests.tables import table
 
@@ -95,3 +97,20 @@ def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fat
     weave = woven(states)
     weave.is_made = is_made
     assert count_of(effect(weave, None).lines[0, 0]) == fate
+
+
+def test_lines_that_upstream_still_has_have_not_landed() -> None:
+    """Upstream landed one hunk. The `open` of the other may be the one after the hunk, too."""
+    other, mine = (tuple(f"{side}_{n}" for n in range(9)) for side in ("old", "new"))
+    block = ("open", "wheel_0", "wheel_1", "wheel_2", ")")
+    changes = [(0, other, mine), (10, block, ("name", "source")), (16, (), ("made",))]
+    weave = Weave(content([*other, "stay", *block, "open", "end"]))
+    weave.apply(0, 0, [replaced(*change) for change in changes], [at for at, _, _ in changes])
+    found = effect(weave, content([*mine, "stay", *block, "open", "end"])).lines
+    assert [count_of(found[0, hunk]).found for hunk in range(3)] == [18, 0, 0]
+
+
+def replaced(at: int, old: Sequence[str], new: Sequence[str]) -> Hunk:
+    """Return a hunk without context."""
+    lines = [f"-{line}\n".encode() for line in old] + [f"+{line}\n".encode() for line in new]
+    return Hunk(at + 1, len(old), at + 1, len(new), b"", tuple(lines))
