@@ -307,8 +307,7 @@ def _fates(
     gone = Fate.FOUND if adds_any or not is_rewritten else Fate.TAKEN
     # Upstream may have most of the missing lines, paired with none, above or below (a lock file).
     lost = [n.key for n in (nodes[at] for at in here if at not in pairs) if n.is_base and n.key]
-    if sum(key in loose for key in lost) > MOST * len(lost):
-        gone = Fate.OPEN
+    still = loose if sum(key in loose for key in lost) > MOST * len(lost) else ()
     for change in run.changes:
         node, number, patch = change.node, change.number, change.by[0]
         past = sum(state is None or by <= state for by, _ in node.events)
@@ -323,7 +322,7 @@ def _fates(
         elif state is None and not is_there and change.adds and (is_last or latest <= patch):
             found[change] = absent
         elif state is None and not is_there and not change.adds and is_last and node.is_base:
-            found[change] = gone
+            found[change] = Fate.OPEN if node.key in still else gone
     # If all lines that a patch adds were replaced, its removals were, too. Without this,
     # B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     for patch in run.patches:
