@@ -20,7 +20,7 @@ from tests.mutation.mutants import Mutant, mutants
 
 SECONDS = 30
 # Tables alone: what only random tests notice, they may miss the next time.
-PLUGINS = ("-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin")
+PLUGINS = ("-p", "no:cacheprovider", "-p", "xdist.plugin", "-p", "_hypothesis_pytestplugin")
 CHOICE = ("-x", "-q", *PLUGINS, "-m", "not hypothesis")
 
 
@@ -61,7 +61,7 @@ def _run(name: str, copies: SimpleQueue[Path], options: argparse.Namespace) -> i
             rows.append(_row(name, mutant, end))
             if rows[-1]["end"] == "survived":
                 print(f"{name}: - {mutant.old_line}\n{name}: + {mutant.new_line}", flush=True)
-    results = options.keep / f"{name}{'-part' if options.only else ''}.json"
+    results = options.keep / f"{Path(name).name}{'-part' if options.only else ''}.json"
     results.write_text(json.dumps(rows, indent=1) + "\n")
     counts = Counter(row["end"] for row in rows)
     print(f"{name}: {len(rows)} mutants, {dict(counts)}", flush=True)
@@ -81,7 +81,7 @@ def _ends(name: str, source: str, copies: SimpleQueue[Path]) -> str:
     try:
         module = copy / module_path(name)
         module.write_text(source)
-        for cached in (module.parent / "__pycache__").glob(f"{name}.*"):
+        for cached in (module.parent / "__pycache__").glob(f"{module.stem}.*"):
             cached.unlink()  # may have the time and the size of the mutant
         return _tested(name, copy)
     finally:
