@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from errno import EISDIR
+from errno import EACCES, EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -162,6 +162,9 @@ class Journal:
             entries.append((path, staged))
         for path in (path for path, staged in entries if staged and (self._root / path).is_dir()):
             raise IsADirectoryError(EISDIR, f"{path} is a folder")
+        for folder in {(self._root / path).parent for path, _ in entries}:
+            if folder.is_dir() and not os.access(folder, os.W_OK):
+                raise unwritable(str(folder), PermissionError(EACCES, os.strerror(EACCES)))
         steps = tuple((os.fsdecode(target.root), token) for token, target in ready.items())
         plan = _Plan(tuple(entries), tuple(change.refs), tuple(change.spent), steps)
         beside = staging / "journal.json"

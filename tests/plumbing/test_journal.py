@@ -84,6 +84,17 @@ def test_a_recovered_change_goes_on_without_a_branch_that_is_gone(root: Path) ->
     assert (root / "upstream.lock").read_bytes() == b"new\n"
 
 
+def test_a_folder_that_may_not_be_written_is_named_before_any_change(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, folder = files(root), root / "series/s"
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda at, how: at != folder and access(at, how))
+    with pytest.raises(PatchmgrError, match=f"{folder} cannot be written: .*; nothing was changed"):
+        Journal(root).make(Change(dict(CHANGE)), failing)
+    assert files(root) == before
+
+
 def test_a_signal_comes_after_the_whole_change(root: Path) -> None:
     def interrupted(plans: Sequence[RefPlan]) -> None:
         signal.raise_signal(signal.SIGINT)
