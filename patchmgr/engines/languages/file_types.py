@@ -41,6 +41,7 @@ _SUFFIXES = {
     "Perl": "pl",
     "PHP": "php",
     "PowerShell": "ps1",
+    "Properties": "properties",
     "Protobuf": "proto",
     "PTX": "ptx",
     "Python": "py pyi",

@@ -49,6 +49,7 @@ _READ_BY = {
     **dict.fromkeys(CXX_LANGUAGES, late_pattern(_CASE)),
     "INI": late_pattern(_SECTION),
     "PHP": late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION))),
+    "Properties": late_pattern(rb"((?:\\.|[^\\=:\s])+)[ \t]*[=:]"),
     "Shell": late_pattern(_SHELL),
 }
 _LONGEST = 1000  # bytes of a line that are read

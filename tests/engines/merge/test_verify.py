@@ -280,6 +280,8 @@ def test_a_whole_file_is_broken_if_no_side_is(path: str, text: str, side: str, i
         ("a.js", "f();\n", "if (a) {\n  b();\n}\n", "if (a) {\n  c();\n}\n", False),
         ("a.js", "f();\n", "it('a', () => {\n  b();\n});\n", "it('c', (d) => {\n});\n", False),
         ("a.js", "f({\n", "  a: 1,\n", "  'a': 2,\n", True),
+        ("a.properties", "a=b\n", "a\\:_%1...=\n", "a\\:_%1... = b=c\n", True),
+        ("a.properties", "a=b\n", "c=b\n", "d=b\n", False),
     ],
 )
 def test_a_name_that_each_side_adds_to_one_block_breaks_the_file(
