@@ -230,8 +230,8 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     section that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
 
     An insertion with `if __name__ == ...` comes last, and so does one that ends with a comment on
-    the code after it (doctrine/orm 00258782). Lines that are indented more come first, because they
-    belong to the line above.
+    the code after it (doctrine/orm 73c89240b2). Lines that are indented more come first, because
+    they belong to the line above.
     """
     is_last = any(map(_is_main, first)) and not any(map(_is_main, second))
     is_remark = _is_remark(first) and not _is_remark(second)

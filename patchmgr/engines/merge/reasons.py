@@ -35,6 +35,7 @@ _JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})([uUlL]{0,3}\W*)")
 _LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'|\b\d[\w.]*")
 _WORD = re.compile(r"\w+")
+_JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")
 _NEAR = 2  # tokens between the edits of both sides
 _LONGEST_RUN = 30  # words of the longest run that is checked for repetition
 _NEARBY = 10  # lines before and after a region
@@ -169,15 +170,27 @@ def _is_renamed(conflict: Conflict, _: Made) -> bool:
     """Return whether one side removes all uses of a word, and the other side adds uses of it.
 
     For example, upstream removes the column `true` from every row of a table, and the patch adds
-    two rows that have it. Or upstream renames a function, and the patch adds calls to it.
+    two rows that have it. Or upstream renames a function, and the patch adds calls to it. Two words
+    with a sign between them count if they occur twice: a fork replaces `ollama/ollama` in the paths
+    of all imports, and upstream adds an import (ollama/ollama a7208da01b).
     """
     base = conflict.subject.base
+    pairs = [_joined_words("".join(side)) for side in conflict.region.sides]
     return any(
         other[word] > base[word]
         for one, other in _ways((conflict.subject.ours, conflict.subject.theirs))
         for word in base
         if one and not one[word] and (word.isidentifier() or word in "&|")
+    ) or any(
+        one and not one[pair] and other[pair] > n > 1
+        for one, other in _ways(pairs[1:])
+        for pair, n in pairs[0].items()
     )
+
+
+@lru_cache(maxsize=64)
+def _joined_words(text: str) -> Counter[str]:
+    return Counter(_JOINED.findall(text))
 
 
 def _is_used_elsewhere(conflict: Conflict, _: Made) -> bool:
@@ -549,13 +562,14 @@ def _joins_lines(conflict: Conflict, made: Made) -> bool:
 
     One side removes one of two empty lines, and the other side removes the other one: `def f():`
     and the comment below it were one line (tribler a976408033). Or each side puts its own comment
-    at the end of one line (qutebrowser 2963de3d92).
+    at the end of one line (qutebrowser 2963de3d92). Where line ends are only white space, those in
+    comments count: one side puts a comment on one line, and the other adds a line (doctrine/orm
+    a0c2aa0cac).
     """
     language = conflict.around.language
     texts = (made.text, *map("".join, conflict.region.sides))
-    return language.layout != "signs" and any(
-        _joins_two(*({*parts(text, language)} for text in texts)) for parts in (_lines, _comments)
-    )
+    kinds = (_comment_lines,) if language.layout == "signs" else (_lines, _comments)
+    return any(_joins_two(*({*parts(text, language)} for text in texts)) for parts in kinds)
 
 
 def _joins_two(merged: set[str], *sides: set[str]) -> bool:
@@ -563,7 +577,7 @@ def _joins_two(merged: set[str], *sides: set[str]) -> bool:
     known = set[str]().union(*sides)
     said = {one for one in known if _WORD.search(one)}
     return any(
-        one[:at] in said and one[at:].lstrip() in said
+        one[:at].rstrip() in said and one[at:].lstrip(" \t*") in said
         for one in merged - known
         for at in range(1, min(len(one), _LONGEST))
     )
@@ -575,6 +589,10 @@ def _lines(text: str, _: Language) -> Iterator[str]:
 
 def _comments(text: str, language: Language) -> Iterator[str]:
     return (token.text for token in tokens_of(text, language) if token.kind == "comment")
+
+
+def _comment_lines(text: str, language: Language) -> Iterator[str]:
+    return (x.strip("/* \t") for one in _comments(text, language) for x in one.split("\n"))
 
 
 def _loses_a_condition(conflict: Conflict, made: Made) -> bool:
