@@ -59,7 +59,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, hunk: HunkId, landed: int, number: int) -> Sequence[Line]:
-    """Return the lines of a hunk that commit `landed` introduced, as they are after `number`."""
+    """Return the lines of a hunk that commit `landed` made, with their fates after `number`."""
     pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
     return [now for then, now in pairs if then[1] is Fate.FOUND]
 
@@ -78,7 +78,7 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_of(lines: Sequence[Line]) -> Event:
-    """Return what became of landed lines, by their fate at the target: kept, changed or gone."""
+    """Return whether landed lines were kept, changed or removed, by their fates at the target."""
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in lines):
         return Event.LANDED
     put_in = [fate for puts_in, fate in lines if puts_in] or [fate for _, fate in lines]
@@ -88,9 +88,9 @@ def event_of(lines: Sequence[Line]) -> Event:
 def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
     """Return those hunks of a landed patch that upstream has since undone.
 
-    A hunk that also removed lines counts if such hunks make up most of the patch. Any hunk counts
-    if a commit that calls itself a revert undid it. Otherwise, upstream may only have cleaned up
-    lines that the patch had added.
+    Undone hunks that removed lines are returned if they make up most of the patch. Any hunk is
+    returned if a commit that calls itself a revert undid it. Other hunks are left out, because
+    upstream may only have cleaned up lines that the patch had added.
     """
     lines = {hunk: at_step(series, hunk, landed, series.way.end) for hunk in series.hunks[patch]}
 
@@ -113,7 +113,7 @@ Landings = Mapping[int, Sequence[int]]
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """For each patch, by index, return which hunks upstream has, and since which commit."""
+    """Return, by patch index, which hunks of the patch upstream has, and since which commit."""
     landings = _landings(series)
     absorptions = ((n, _landed(series, n, landings)) for n in range(len(series.folded)))
     found = {patch: one for patch, one in absorptions if one is not None}

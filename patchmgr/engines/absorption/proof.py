@@ -63,7 +63,7 @@ class Text:
 
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:
-        """Map the number of each line inside a comment or long string to the mark that ends it."""
+        """Map the numbers of lines inside comments and long strings to the marks that end these."""
         found, line, at = dict[int, bytes](), 0, 0
         for mark in _QUOTED.finditer(self.content):
             first = line + self.content.count(b"\n", at, mark.start())
@@ -86,9 +86,9 @@ text_of = lru_cache(maxsize=16)(Text)
 
 
 class Drop:
-    """A hunk of a file that may be dropped, given by its index, and upstream's version of the file.
+    """A hunk that may be dropped, given by its index in a file, and upstream's version of the file.
 
-    `is_state` says whether upstream's lines at the hunk's position equal a state of the series.
+    `is_state` says whether upstream's lines at the hunk are those of some state of the series.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Drop:
 
     @cached_property
     def runs(self) -> tuple[tuple[Run, range], ...]:
-        """The runs of changed lines, each with its range of lines in the file with the patch."""
+        """The hunk's runs of changed lines, each with the range that it has in the patched file."""
         earlier = self.file.hunks[: self.number]
         shift, found = sum(hunk.added() - hunk.removed() for hunk in earlier), []
         for run in runs_of(self.hunk, self.file.positions[self.number]):
@@ -114,9 +114,9 @@ class Drop:
         return tuple(found)
 
     def is_same_block(self, line: int, place: int) -> bool:
-        """Return whether two lines are in the same block, judged by lines unique in both texts.
+        """Return whether a line of the patched file and one of upstream's are in the same block.
 
-        Two decorators must also be of the same function.
+        Only block openings unique in both files count. Decorators must be of the same function.
         """
         if language(self.file.path) in ("Text", OTHER):
             return True
@@ -139,7 +139,7 @@ def _alignment(mine: bytes, there: bytes) -> Alignment:
 
 
 def rewritten_deletion(drop: Drop) -> str | None:
-    """Return a reason to keep a hunk if upstream has or rewrote lines that it only deletes."""
+    """Return a reason to keep a hunk if upstream kept or rewrote lines that the hunk deletes."""
     closest = partial(get_close_matches, n=1, cutoff=ALIKE)
     for run, at in () if drop.is_there else drop.runs:
         lines = [n.strip() for n in run.removed if key_of(n)]
@@ -162,7 +162,7 @@ def rewritten_deletion(drop: Drop) -> str | None:
 
 
 def other_place(drop: Drop) -> str | None:
-    """Return a reason to keep a hunk if upstream lacks an added line or has it elsewhere."""
+    """Return a reason to keep a hunk if a line that it adds is missing or elsewhere upstream."""
     keys, base, there = drop.mine.keys, drop.base.counts, drop.there.counts
     added = [line for _, lines in drop.runs for line in lines if keys[line]]
     for line in added[:1] if drop.is_there else added:
@@ -230,7 +230,7 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
 
 
 def untouched(drop: Drop) -> str | None:
-    """Return a reason to keep a hunk if upstream still has its old text, context included."""
+    """Return a reason to keep a hunk if upstream still has the hunk's old lines and context."""
     old, new = b"".join(drop.hunk.old()), b"".join(drop.hunk.new())
     added = [line for _, lines in drop.runs for line in lines]
     # If a new function ends like the one before it, the old text is still there (T-fi-3051).
@@ -254,14 +254,14 @@ PROOFS: tuple[tuple[str, Callable[[Drop], str | None]], ...] = (
 
 
 def why_needed(drop: Drop) -> str | None:
-    """Return why a hunk must be kept, by the first proof that applies, or None if none applies."""
+    """Return why a hunk is needed, by the first proof that shows it, or None if no proof does."""
     return next((why for _, proof in PROOFS if (why := proof(drop)) is not None), None)
 
 
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return the merge; an absorbed hunk that, by a proof, is still needed becomes a conflict."""
+    """Return the merge; absorbed hunks that are proved to be still needed become conflicts."""
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None
     if texts is None:

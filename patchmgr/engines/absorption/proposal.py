@@ -48,7 +48,7 @@ Brought = tuple[int, str]
 
 
 class Wanted(Struct, frozen=True):
-    """The words that a hunk adds, in order, and the weight of each and of all in the search."""
+    """The words that a hunk adds, in order, with the weight of each word and the total weight."""
 
     words: tuple[str, ...]
     weights: dict[str, float]
@@ -231,7 +231,7 @@ class Proposal(Struct, frozen=True):
 def with_proposals(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Find the hunks that upstream seems to have. Those that merged cleanly become conflicts."""
+    """Make conflicts of hunks that upstream seems to have; return the merge and the proposals."""
     is_binary = isinstance(merged, Collided) and merged.marked is None
     is_asked = not is_binary and sides.base and sides.ours and sides.base.blob != sides.ours.blob
     texts = sides.texts(blobs) if is_asked else None
@@ -257,7 +257,7 @@ def with_proposals(
 
 
 def marked_spots(texts: Sequence[bytes], spots: Sequence[Block], text: TextMerge) -> bytes | None:
-    """Merge three texts, with conflict markers around the given lines even if they merge."""
+    """Merge three texts, with conflict markers around the given lines even if they do not clash."""
     lines, new = split_lines(texts[0]), split_lines(texts[1])
     to = aligned(matched_lines(lines, new), lines, new)
     back = Alignment(to.new, to.old)

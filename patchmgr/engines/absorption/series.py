@@ -52,7 +52,7 @@ class Folded(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """Upstream's files at base and target, the paths of moved files, and the commits in between."""
+    """Upstream's files at base and target, the commits between, and the paths of moved files."""
 
     start: Versions
     target: Versions
@@ -122,7 +122,7 @@ class Series:
             self.wholes |= {*hunks}
 
     def versions_in(self, steps: Sequence[Step], start: Versions) -> Mapping[str, FileVersions]:
-        """Return the versions of each file that commits make, from those in `start`."""
+        """Return, for each file in `start`, its version there and those that the commits make."""
         homes, found = self.way.homes, dict[str, FileVersions]()
         for path, entry in start.items():
             later = versions_of(steps, path, homes.get(path, path))
@@ -156,7 +156,7 @@ class Series:
         return self.steps[hunk][0].change.path
 
     def file(self, hunk: HunkId) -> PatchedFile | None:
-        """Return a patch's change to the file of a hunk, or None if it is not a change of lines."""
+        """Return a hunk's file before and after the patch, or None if no lines in it change."""
         step = self.steps[hunk][0]
         base, theirs = self.text(step.base), self.text(step.theirs)
         if base is None or theirs is None or hunk in self.wholes:
@@ -171,7 +171,7 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether upstream's file after a commit is the series' file after `patch` or later.
+        """Return whether upstream's file after a commit is as `patch` or a later patch leaves it.
 
         A file that is missing, or the same as in the base, does not count.
         """
@@ -281,7 +281,7 @@ class Series:
         return self.traffic_of(self.versions)
 
     def traffic_of(self, versions: Mapping[str, FileVersions]) -> Traffic:
-        """For each patch, return how many of its changes each commit makes, or undoes."""
+        """Return how many changes of each patch each commit makes, and how many it undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for path in self.paths:
             for (_, old), (number, new) in pairwise(versions[path].items()):
@@ -318,9 +318,9 @@ class Series:
         }
 
     def is_own(self, patch: int, number: int) -> bool:
-        """Return whether the series makes most of a commit's changes to the files of a patch.
+        """Return whether the series also makes most of a commit's changes to the files of a patch.
 
-        The changes are the lines that the commit adds or, if it adds none, removes.
+        Only lines that the commit adds are counted or, if there are none, those that it removes.
         """
         paths = {self.path(hunk) for hunk in self.hunks[patch]}
         lines = {change for change in self.news(number) if change[0] in paths}

@@ -36,7 +36,7 @@ class Node(Struct):
     events: list[HunkId] = field(default_factory=list)
 
     def is_alive(self, patch: int) -> bool:
-        """Return whether the file has the line once this patch is applied (index; -1: the base)."""
+        """Return whether the file has the line after the patch with this index (-1: in base)."""
         past = len(self.events)  # they are in the order of the patches
         while past and self.events[past - 1][0] > patch:
             past -= 1
@@ -44,7 +44,7 @@ class Node(Struct):
 
 
 class Change(Struct, eq=False):
-    """A line that a hunk adds or removes; `at` is the node's index, `number` that of its event."""
+    """A line added or removed by a hunk, which is event `number` of the node with index `at`."""
 
     node: Node
     at: int
@@ -74,7 +74,7 @@ class Weave:
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
-        """Record a patch's change of the file. `first` is the index of the first hunk."""
+        """Record a patch's hunks in the file; `first` is the index, in the patch, of the first."""
         nodes, alive = self.nodes, [-1, *self.alive(patch - 1), len(self.nodes)]
         changes = [
             (run, (patch, first + number))
@@ -154,7 +154,7 @@ class Weave:
 
     @cached_property
     def undone(self) -> Mapping[HunkId, Set[int]]:
-        """Map each hunk to the earlier patches whose changes of lines it undoes."""
+        """Map each hunk that undoes line changes of earlier patches to these patches."""
         found = defaultdict[HunkId, set[int]](set)
         for node in self.nodes:
             for by, after in pairwise(node.events):
@@ -164,7 +164,7 @@ class Weave:
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
-        """(Indices, lines) of the nodes in the file after the whole series, then in the base."""
+        """Pairs (node indices, lines) for two states of the file: after the series, and in base."""
         states = map(self.alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
@@ -202,7 +202,7 @@ class Count(Struct, frozen=True):
 
     @property
     def is_all(self) -> bool:
-        """Whether upstream has all of these lines, and there are any."""
+        """Whether upstream has all lines in the total, and the total is not 0."""
         return self.found == self.total > 0
 
 
