@@ -60,12 +60,12 @@ Claims = Callable[[Sequence[Version]], Iterable[bool]]
 
 
 def each(claim: Claim) -> Claims:
-    """Turn a test of one version of a file into a test of several versions."""
+    """Turn a test of one version of a file into a test of several, with an answer for each."""
     return lambda versions: (claim(version) for version in versions)
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the commit that made a file pass a test, judged by samples, or None."""
+    """Return the commit since which a file passes a test, or None; not every version is tested."""
     fails, holds = -1, len(versions)
     while holds - fails > 1:
         probes = _probes(fails, holds, is_first=holds == len(versions))
