@@ -67,7 +67,7 @@ def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Ite
 def standing_decision(
     decisions: Sequence[Decision], patch: Patch, side: NewSide, blobs: Blobs
 ) -> Decision | None:
-    """Return the decision on a patch whose upstream text is still there, or None."""
+    """Return the decision about a patch if upstream still has the text it refers to, or None."""
     change = change_digest(patch) if decisions else ""
     for decision in decisions:
         if decision.change == change and all(

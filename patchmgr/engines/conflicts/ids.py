@@ -8,7 +8,7 @@ from patchmgr.engines.text.marked import split_marked
 
 
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return base, ours and theirs of each region of a conflict, without the last line feed."""
+    """Return base, ours and theirs of each conflict region, each without its last line feed."""
     sides = (map(_unended, found.region.sides) for found in split_marked(marked).regions)
     return tuple((base, ours, theirs) for base, ours, theirs in sides)
 

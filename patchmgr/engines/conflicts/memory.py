@@ -21,7 +21,7 @@ _LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 
 class Resolutions(Protocol):
-    """The recorded resolutions of conflicts. Ours and theirs may be swapped in a search."""
+    """The recorded resolutions of conflicts. A search also finds those with swapped sides."""
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Return the recorded resolution of a region as whole lines, or None if there is none."""
@@ -100,7 +100,7 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return the resolutions of a conflict's regions that a resolved file certainly shows."""
+    """Return the resolution of each conflict region for which the resolved file leaves no doubt."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 
@@ -281,8 +281,8 @@ def refusal(resolution: bytes) -> str | None:
 def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str | None:
     """Return why a text is unlikely to resolve a region of a conflict, or None if it may.
 
-    `whole` is the text with markers that contains the region, or None if it is not known. Of the
-    three lines before and after the region, a resolution must not repeat any that no side has.
+    `whole` is the text with markers that contains the region, or None if it is not known. Unless
+    a side has the line, `text` must not repeat any of the three lines before or after the region.
     """
     if (reason := refusal(text)) is not None:
         return f"it {reason}"

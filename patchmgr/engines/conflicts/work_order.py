@@ -157,7 +157,7 @@ def _text_of(side: Outline, name: str) -> str | None:
 
 
 def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -> str:
-    """Return the hunks of a diff that contain any of the lines or names, or else all hunks."""
+    """Return the hunks of a diff that contain a line of `texts` or a name, or else all hunks."""
     known = {line for text in texts for line in normal_lines(text)} - {b""}
 
     def is_near(hunk: str) -> bool:
@@ -175,7 +175,7 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Cut the texts of a work order at ends of statements to at most `most`, if possible."""
+    """Cut texts of a work order after statements, to get its `size` down to `most` if possible."""
     shorter = order
     for cap in _CAPS:
         if size(shorter) <= most:
@@ -221,7 +221,7 @@ class _Cut:
 
 
 def first_statements(text: str, path: str, most: int) -> str:
-    """Return the start of a text, at most `most` characters, cut after a statement or a line."""
+    """Cut a text after a statement or a line, so that at most `most` characters are left."""
     kept = "".join(_fitting(read(text[: most + 1], language_of(path)), most)[0])
     return kept or text[: text.rfind("\n", 0, most) + 1]
 
