@@ -107,9 +107,9 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 
 
 def proposed(result: FileResult, proposals: tuple[Proposal, ...]) -> FileResult:
-    """Add to a conflict the hunks that upstream seems to have in another form.
+    """Add to a conflict a proposal for each hunk that upstream seems to have in another form.
 
-    If these are all the hunks in conflict, the conflict proposes to count the patch as absorbed.
+    If every hunk in conflict has one, the conflict proposes to count the patch as absorbed.
     """
     if result.conflict is None or not proposals:
         return result

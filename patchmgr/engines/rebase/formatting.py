@@ -41,9 +41,9 @@ _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """Two checks for a language: whether texts differ only in format, and whether a merge is sound.
+    """Two checks for a language: do two texts differ only in formatting, and is a merge sound?
 
-    `is_sound` takes the merge, base, upstream and fork, all in the same format.
+    `is_sound` takes the merge, base, upstream and fork, all formatted the same way.
     """
 
     is_same: Callable[[bytes, bytes], bool]
@@ -51,7 +51,7 @@ class Notation(Struct, frozen=True):
 
 
 def notation_of(path: str) -> Notation | None:
-    """Return the checks for the language of a file, or None if the language has none."""
+    """Return the `Notation` for the language of a file, or None if that language has none."""
     if path.endswith(PYTHON):
         return Notation(is_same_python, _is_sound_python)
     return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
@@ -60,7 +60,7 @@ def notation_of(path: str) -> Notation | None:
 def is_same_python(one: bytes, other: bytes) -> bool:
     """Return whether two Python texts have the same syntax tree and the same comments.
 
-    Of docstrings, only the words are compared. A text that does not parse equals only itself.
+    In docstrings, only the words are compared. A text that does not parse equals only itself.
     """
     if one == other:
         return True
@@ -165,10 +165,10 @@ def merge_formatted(
 def may_be_formatting(marked: bytes) -> bool:
     """Return whether formatting might resolve all conflict regions of a text.
 
-    Formatting cannot do so if both sides change the same words of a region, or if both change words
-    but neither changes anything between words. Brackets, commas and quotes do not count as words,
-    because formatters add and remove them. A region with imports is never ruled out, because
-    formatters sort imports.
+    Here, words include all signs but parentheses, commas and quotes, which formatters add and
+    remove. Formatting cannot help if both sides change the same words of a region, or if both
+    change words but neither changes anything between words. A region with imports is never ruled
+    out, because formatters sort imports.
     """
     for found in split_marked(marked).regions:
         base, *sides = map(_SAID.split, found.region.sides)

@@ -123,7 +123,7 @@ def rebase_series(
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Rebase a series in memory, and return the result for each patch and the changed files.
 
-    The merge base of each patch is the old upstream state with the patches before this one. The
+    The merge base of each patch is the old upstream state with all earlier patches applied. The
     returned files are those that differ from the new upstream state, with None for a deleted file.
     After a conflict, the rebase continues with upstream's lines. Later changes that touch these
     lines, or lines of the conflicts in `left`, are blocked. All other changes are applied.

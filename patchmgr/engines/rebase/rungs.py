@@ -73,7 +73,7 @@ class Unsolved(Struct, frozen=True):
 class Open(Struct, frozen=True):
     """A file in conflict that another method may merge: base, both sides, and the marked text.
 
-    If a recorded resolution was replayed, all texts contain it, and `used` has its id.
+    `used` has the ids of replayed resolutions, which are in all four texts, base included.
     `is_upstream_ours` says whether upstream's side comes first in the markers, as `ours`.
     """
 
@@ -112,7 +112,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def formatted(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge a conflict as text after converting base and the patch's side to upstream's format."""
+    """Merge a conflict as text after formatting base and the patch's side as upstream does."""
     if mergers.formatter is None or not may_be_formatting(left.marked):
         return left
     content = merge_formatted(

@@ -42,7 +42,7 @@ Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
-    """The tools of the merge methods in `rungs.py`; without its tool, a method is skipped.
+    """The tools of the merge methods in `rungs.py`. A method whose tool is None is skipped.
 
     `recall` finds recorded resolutions, `formatter` formats as upstream does, and `structure`
     merges by the structure of a file.
@@ -119,7 +119,7 @@ class UpstreamRange(Struct, frozen=True):
 class NewSide(Struct, frozen=True):
     """Upstream's new files with the patches applied so far, and the new paths of moved files.
 
-    `homes` maps the old path of a moved file to its new path. `arrivals` is as in `UpstreamRange`.
+    `homes` maps the old path of a moved file to its new path; for `arrivals`, see `UpstreamRange`.
     """
 
     files: Overlay
