@@ -186,7 +186,7 @@ def _steps(run: Nodes) -> Iterator[str]:
         if node.kind in _DONE and not blocks:
             heads = (n for n, p in enumerate(node.parts, 1) if p.text in (")", "else"))
             head = next(heads, 0) if node.kind == "compound" else 0
-            yield " ".join(p.said for p in node.parts[head:])
+            yield " ".join(p.said for p in node.parts[head:] if p.kind != "comment")
 
 
 def _targets(steps: Iterable[str]) -> set[str]:
@@ -229,12 +229,12 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     If neither ends with a blank line, but both have blank lines inside, one is put between them: a
     section that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
 
-    An insertion with `if __name__ == ...` comes last, and so does one that ends with a comment on
-    the code after it (doctrine/orm 73c89240b2). Lines that are indented more come first, because
-    they belong to the line above.
+    An insertion with `if __name__ == ...` comes last. So does one that ends with a comment on the
+    code after it, if the other one ends with a blank line (doctrine/orm 73c89240b2). Lines that are
+    indented more come first, because they belong to the line above.
     """
     is_last = any(map(_is_main, first)) and not any(map(_is_main, second))
-    is_remark = _is_remark(first) and not _is_remark(second)
+    is_remark = _is_remark(first) and second[-1:] and _has_blank_line(second[-1])
     if is_last or is_remark or _depth(first) < _depth(second):
         first, second = second, first
     ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]

@@ -181,10 +181,12 @@ def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str
     assert _candidates(path, base, ours, theirs)[0].asks == asks
 
 
-def test_a_comment_on_what_follows_stays_before_it() -> None:
-    found = _candidates("a.php", "", "/** a */\n", "b = 1;\n\n")
-    both = "b = 1;\n\n/** a */\n"
-    assert {one.text for one in found if one.rule.startswith("replay")} == {both}
+@table(("code", "orders"), [("b = 1;\n\n", 1), ("b = 1;\n", 2)])
+def test_a_comment_on_what_follows_stays_before_it(code: str, orders: int) -> None:
+    found = _candidates("a.php", "", "/** a */\n", code)
+    texts = {one.text for one in found if one.rule.startswith("replay")}
+    assert len(texts) == orders
+    assert f"{code}/** a */\n" in texts
 
 
 def test_a_decorator_is_no_operator() -> None:
