@@ -2,9 +2,9 @@
 
 One side of a merge may change a declaration while the other adds lines that use it. Both directions
 are checked. Because no compiler confirms the findings, most of them are warnings. A finding is
-certain only if the name is in no included file (outside of comments), if a function outside of a
-class takes a different number of arguments, or if an included file no longer exists. Also found are
-lines that upstream's changes moved into or out of an `#if`.
+certain in three cases: no included file contains the name (outside of comments), a function outside
+of a class takes a different number of arguments, or an included file no longer exists. Lines that
+upstream's changes moved into or out of an `#if` are found, too.
 """
 
 from __future__ import annotations

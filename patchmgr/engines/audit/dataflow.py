@@ -35,7 +35,7 @@ class Definition(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A statement (only its head, if it has a body) with the variables that it reads.
+    """A statement (without its body, if it has one), and the variables that it reads.
 
     `computed` holds the names in `reads` whose values enter an operation, a condition or an index;
     the values of the other names are only passed on. `guards` holds the conditions and loops around

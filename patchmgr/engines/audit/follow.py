@@ -209,7 +209,7 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
-    """Return Python source with its moved imports rewritten, except upstream's; None if none is."""
+    """Rewrite moved imports in lines that upstream lacks; return None if there are none."""
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)
     if tree is None or "\r" in text:

@@ -40,7 +40,7 @@ _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Joine
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each imported module or name that no longer exists or is a function now."""
+    """Yield a fault for each imported module or name that is gone, or is now a function."""
     module = module_of(node) if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -275,7 +275,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return `owner` or its base, whichever is named like the old member's class, or else None."""
+    """Return the class named like the old member's class among `owner` and its bases, or None."""
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]

@@ -116,8 +116,8 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[PyflakesFault, ...]:
     """Return the pyflakes messages about merged source that neither side has.
 
     A side has a message if it has the same message about a line with the same text. If both sides
-    changed a line, neither side has the merged text of the line. So a message also counts as old if
-    one side has at least as many messages of the same kind about the name. In a side that does not
+    changed a line, neither has the merged text of the line. So a message is also left out if one
+    side has at least as many messages of the same kind about the name. In a side that does not
     parse, any line may have the fault (twisted/twisted 9a429a6cea: `xrange` in Python 2).
     """
     found = faults_of(merged)
@@ -143,7 +143,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[PyflakesFault, ...]:
 
 @lru_cache(maxsize=16)
 def faults_of(content: bytes) -> tuple[PyflakesFault, ...]:
-    """Return the pyflakes messages in `_KINDS` about a file, or none if the file does not parse."""
+    """Return the pyflakes messages about names in a file, or none if the file does not parse."""
     tree = parsed_python(content)
     if tree is None:
         return ()

@@ -35,7 +35,7 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the only definition in `others` that is similar enough to `old`, or None."""
+    """Return the name of the one definition in `others` that is most like `old`, or None."""
     if old is None:
         return None
     scored = sorted(
@@ -71,7 +71,7 @@ def _lines(node: ast.AST, name: str) -> list[str]:
 
 
 def reexported_from(old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the path of the module that defined a re-exported name, if it still does, or None."""
+    """Return the module that defined a re-exported name, if the module still does so, or None."""
     node, module = old.node, old.module
     if module is None or not isinstance(node, Definition) or node.name != name:
         return None
@@ -105,7 +105,7 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the folder below which `module` names the file at `path`, or "" if none."""
+    """Return the folder from which `path` is imported as `module`, or "" if there is none."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 

@@ -51,8 +51,8 @@ _RENAMES = re.compile(
 class Altered(Struct, frozen=True):
     """The names whose meaning may differ between two versions of a project's Python modules.
 
-    `types` holds the names whose values may have a different type. `lost` holds the names that were
-    removed or may take different arguments, but not their aliases.
+    `types` holds the names whose values may have a different type. `lost` holds the names, without
+    their aliases, that were removed or that may take different arguments.
     """
 
     names: set[str]
@@ -104,7 +104,7 @@ class Suspects(Struct, frozen=True):
     naming: Sequence[int] | None = None
 
     def has(self, node: ast.AST) -> bool:
-        """Return whether a node may be affected. Of a definition, only the head is examined."""
+        """Return whether a changed name may affect a node or, for a definition, its header."""
         line = getattr(node, "lineno", 0)
         if self.naming is None or line in self.whole:
             return True
@@ -112,7 +112,7 @@ class Suspects(Struct, frozen=True):
 
 
 def head_lines(node: ast.AST) -> tuple[int, int]:
-    """Return the first and the last line of a node, or of the head of a definition."""
+    """Return the first and the last line of a node or, for a definition, of its header."""
     if isinstance(node, Definition):
         return first_line(node), max(node.lineno, node.body[0].lineno - 1)
     return getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
@@ -211,9 +211,9 @@ def _depth(text: str) -> int:
 
 
 def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
-    """Return the head of a class, and (first line, source) for each of its members.
+    """Return the header of a class, and (first line, source) for each of its members.
 
-    Lines count from 0. Any other block has an empty head, and is itself the only member.
+    Lines count from 0. For any other block, the header is empty, and the block is the only member.
     """
     kind = DEFINES.match(block)
     if kind is None or kind[1] != "class":

@@ -134,10 +134,10 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
 
 
 def patch_of_texts(states: States, path: str, texts: Iterable[str]) -> str:
-    """Return the last patch that adds or, if none does, removes a line with one of the texts.
+    """Return the last patch that adds or removes a line with the first text that is found.
 
-    The texts are tried in order. If no patch has any of them, the last patch that changes the file
-    is returned.
+    Each text is looked up in the patches' added lines, and then in their removed lines. If no text
+    is found, the last patch that changes the file is returned.
     """
     for text in texts:
         for sign in (b"+", b"-"):

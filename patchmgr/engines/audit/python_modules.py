@@ -188,7 +188,7 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Map each name that a module defines or assigns at top level to the last statement for it."""
+    """Map each name that a module defines or assigns at top level to the last such statement."""
     found = bindings_in(tree.body)
     return {name: node for name, node in found if isinstance(node, (Definition, Assigned))}
 

@@ -35,7 +35,7 @@ _MOST_NAMES = 4  # variables that are followed from a `return` to the value, at 
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a use of a call's result does not fit what is returned now."""
+    """Yield a fault if a call's result is used in a way that no longer fits what is returned."""
     new = at.new(node.func)
     if new.what != "function" or at.is_same(new) or not decorators(new.node) <= _KEEPS_RESULT:
         return

@@ -134,9 +134,9 @@ def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
     """Return what the given audit checks find, without duplicates.
 
     If several checks find that a name in a line was removed, only the first finding is returned.
-    Findings in test files are only warnings, unless the file cannot be decoded or parsed: a broken
-    test fails as soon as it runs (case s-flashinfer-ff8361ed: people accepted a merge whose test
-    calls a function in the old way).
+    Findings in test files become warnings, because a broken test fails as soon as it runs (case
+    s-flashinfer-ff8361ed: people accepted a merge whose test calls a function in the old way).
+    Findings that a test file cannot be decoded or parsed are not changed.
     """
     found: dict[object, Told] = {}
     for name, finding in (told for check in checks for told in check(states)):

@@ -1,8 +1,8 @@
 """Find what both sides of a merge add, and what may be there only once.
 
-In Python and C++, these are names, such as options, routes and members. In all other languages and
-in data, these are keys, cases, functions and sections that both sides add to one block. Also found
-are numbers that both sides raise alike.
+In Python and C++, these are names, such as options, routes and members. In other languages and in
+data, these are keys, cases, functions and sections that both sides add to one block. In any file,
+numbers that both sides raise by the same amount are found, too.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def _texts(call: ast.Call) -> Iterator[str]:
 
 
 def check_keys(states: States) -> Iterator[Told]:
-    """Warn of keys and functions that a block may have once, but that both sides add to it."""
+    """Warn of keys and functions that both sides add to a block, which may have each only once."""
     for path, contents in merged_files(states):
         added = None
         for lines, name in added_twice(path, contents):

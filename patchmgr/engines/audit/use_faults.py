@@ -69,7 +69,7 @@ class Signature(Struct, frozen=True):
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield the faults of a call (arguments, defaults, `await`) that no longer fits."""
+    """Yield a fault for each argument, default or `await` of a call that no longer fits."""
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
     if new.what == "value" and not new.is_property and is_literal(new.node):
