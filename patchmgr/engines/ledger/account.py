@@ -427,7 +427,7 @@ class Account:
     # The findings:
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
-        """Yield findings that name the missing and the surplus items, such as lines."""
+        """Yield findings about items, such as lines, that are missing or that occur too often."""
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])
@@ -487,7 +487,7 @@ def number_of(number: int, what: str) -> str:
 
 
 def quoted(lines: Iterable[bytes]) -> str:
-    """Return the longest line in backquotes, and the names of all definitions in the lines."""
+    """Return the longest line in backquotes, and the names of the definitions in all the lines."""
     lines = list(lines)
     named = [f"{kind} {name.decode(errors='replace')}" for kind, name in definitions_of(lines)]
     text = max(lines, key=lambda line: len(line.strip())).strip().decode(errors="replace")

@@ -41,11 +41,11 @@ class FileClaim(Struct, frozen=True):
 class Claimed(Struct, frozen=True):
     """A patch, with what the rebase claims about its files.
 
-    `rest` is the fate of files without a claim. `diff` is the patch without its header. `on_base`
-    says whether the other patches are written on top of this patch. `cited` holds the upstream
-    commits that the rebase names as evidence. `reworded` holds the parts of the patch that landed
-    in a different form. `edited` holds the files that a person changed beyond what the patch
-    changes.
+    `rest` is the fate of hunks in files without a claim. `diff` is the patch without its header.
+    `on_base` says whether the patch is applied to the old upstream state, so that later patches
+    build on it. `cited` holds the upstream commits that the rebase names as evidence. `reworded`
+    holds the parts of the patch that landed in a different form. `edited` holds the files that a
+    person changed beyond what the patch changes.
     """
 
     name: str

@@ -54,8 +54,8 @@ _NAMED = (
 def apart(old: Lines, new: Lines) -> tuple[Lines, Lines]:
     """Return two files without the lines at the start and at the end that are equal in both.
 
-    One such line is left at each end, so the counts of all items, and of pairs of consecutive
-    lines, differ by the same numbers as those of the whole files.
+    One equal line is left at each end, so that the counts of all items, and of pairs of consecutive
+    lines, still differ by the same numbers.
     """
     most = min(len(old), len(new))
     head = max(0, next(compress(count(), map(ne, old, new)), most) - 1)
@@ -87,9 +87,9 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int, *, is_last: bool = False) -> int | None:
-    """Return the index in `lines` at which the lines `old` start, or None if they do not occur.
+    """Return the index in `lines` at which the sequence `old` starts, or None if it does not occur.
 
-    If they do not start at `at`, and occur more than once, the index nearest to `at` is returned,
+    If it does not start at `at`, and occurs more than once, the index nearest to `at` is returned,
     or the last one if `is_last`.
     """
     if not old:
@@ -199,10 +199,10 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield every three lines that are consecutive in a merge, but on neither side.
+    """Yield every three consecutive lines of a merge that are not consecutive on either side.
 
-    Lines where one side meets the other are left out: the first two of the three are consecutive on
-    one side, and the last two on the other side.
+    Three lines where one side meets the other are left out: the first two are consecutive on one
+    side, and the last two on the other side.
     """
     threes = {*_threes(ours), *_threes(theirs)}
     odd = [three for three in _threes(made) if three not in threes]
@@ -233,7 +233,7 @@ def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
 
 
 def each_squeezed(lines: Lines) -> Lines:
-    """Return each line as `squeezed` returns it, or one empty line if there is none."""
+    """Return each line as `squeezed` returns it, or a single empty line if there are no lines."""
     return b"\n".join(lines).translate(None, _IN_LINES).split(b"\n")
 
 
