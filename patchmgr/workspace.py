@@ -105,7 +105,7 @@ class Workspace:
         return read_plain(self.root, path, limit=_LARGEST)
 
     def keep(self, path: str, value: object) -> None:
-        """Write a value to a file as JSON, replacing the file; raise OSError if that fails."""
+        """Write a value as JSON to a file in the workspace; raise OSError if that fails."""
         place = self.root / path
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
@@ -138,7 +138,7 @@ class Workspace:
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
-        """Parse the series file; each line lists the groups of its patch that are off."""
+        """Parse a series file; each line also lists the groups of its patch that are off."""
         file = parse_series(self.read(f"series/{name}/series"))
         settings = self.settings(name)
         return SeriesFile(
@@ -149,7 +149,7 @@ class Workspace:
         )
 
     def symbols(self) -> frozenset[str]:
-        """Return what `--select` can name: the symbols of all guards, and all groups."""
+        """Return the names that `--select` accepts: the symbols of all guards, and all groups."""
         lines = (line for name in self.lock().series for line in self.series_file(name).lines)
         guards = (guard.symbol for line in lines for guard in line.guards)
         return frozenset(guards).union(*(self.settings(name).groups for name in self.lock().series))
@@ -159,8 +159,8 @@ class Workspace:
     ) -> SeriesSettings:
         """Return the settings of a series, or the defaults if it has no settings file.
 
-        `changes` maps paths to contents that are not written yet. If it has new content for the
-        settings file, that content is parsed.
+        `changes` maps paths to contents that are about to be written. If the settings file is one
+        of them, its new content is parsed.
         """
         path = f"series/{name}/series.toml"
         changed = (changes or {}).get(path)
@@ -179,9 +179,9 @@ class Workspace:
         return not os.path.lexists(place) or (is_same and not place.is_symlink())
 
     def names_beside(self, series: str, source: str | None = None) -> dict[str, str]:
-        """Map each patch below or above a series in its stack to the series that has it.
+        """Map the patches of all other series in the stack of `series` to their series.
 
-        The patches of `source` do not count.
+        The patches of the series `source` are left out.
         """
         records = self.lock().series
 
@@ -195,8 +195,8 @@ class Workspace:
     def require_free(self, series: str, name: str, *, source: str | None = None) -> None:
         """Raise PatchmgrError "usage" if a new patch of a series cannot have this name.
 
-        It would replace a file, or have the name of another patch in the stack. The patch that is
-        moved from the series `source` has the name there.
+        The name is taken if there is such a file, or if a patch of another series in the stack has
+        it. If the patch is moved from a series, `source` is that series, and may have the name.
         """
         other = self.names_beside(series, source).get(name)
         if other is not None:
@@ -299,7 +299,7 @@ class Workspace:
     def read_whole(self, read: Callable[[], T]) -> T:
         """Return what `read` returns; call it again if another process changed files meanwhile.
 
-        Commands that only read need this, because they do not hold the lock.
+        Commands that only read need this, because they do not lock the workspace.
         """
         while True:
             before = self._last_change()
@@ -326,7 +326,7 @@ class Workspace:
         return 0
 
     def recover(self) -> bool:
-        """Finish a killed command's change, if the journal has one; return whether it had one."""
+        """Finish a change that a killed command left in the journal; return whether it left one."""
         return Journal(self.root).recover(self._move_refs, _finish_step)
 
     def ref_at(self, git_dir: Path, name: str) -> str:
@@ -358,7 +358,7 @@ class Workspace:
     def make(self, change: Change, *, told: LogEntry | None = None) -> None:
         """Make a change, completely or not at all, and log what it replaces.
 
-        `told` is the log entry, by default one that names the workspace's command.
+        `told` is the log entry; by default, it names the workspace's command.
         """
         if self.is_dry_run:
             return
@@ -374,7 +374,7 @@ class Workspace:
 
 
 class Foreseen(Workspace):
-    """A read-only view of a workspace as a change will leave it.
+    """A read-only view of a workspace as it will be after a change.
 
     `files` maps the changed paths to their new contents (None: deleted).
     """

@@ -25,7 +25,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 
 
 class MemberKind(enum.Enum):
-    """The kind of an archive member; other kinds are refused when an archive is read."""
+    """The kinds of archive members that can be read; members of other kinds are refused."""
 
     FILE = "file"
     DIRECTORY = "directory"
@@ -63,7 +63,7 @@ class Limits(Struct, frozen=True):
 
 
 class Budget:
-    """A counter of the members and bytes read from an archive, which enforces the limits."""
+    """A count of the members and bytes read from an archive; exceeding a limit raises an error."""
 
     def __init__(self, limits: Limits, archive_size: int) -> None:
         self._limits = limits
@@ -246,7 +246,7 @@ _UTF8_FLAG = 0x800
 def zip_members(file: BinaryIO, budget: Budget) -> Iterator[Member]:
     """Yield the members of a zip file in the order of its central directory.
 
-    A name without the UTF-8 flag is taken as raw bytes. Times are taken as UTC.
+    If a name lacks the UTF-8 flag, its bytes are kept as they are. Times are read as UTC.
     """
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
@@ -304,7 +304,7 @@ _Place = Callable[[str], "str | None"]
 
 
 class ArchiveFile(Struct, frozen=True):
-    """A file or link of a release; `mode` is git's octal mode, and `mtime` is in seconds."""
+    """A file or link of a release; `mode` is git's octal mode; `mtime` is in Unix seconds."""
 
     path: str
     mode: str
@@ -327,7 +327,7 @@ def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 
 def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the files of any archive as `read_sdist` does, also without a top folder."""
+    """Yield the files of any archive as `read_sdist` does, but do not require a top folder."""
     members = (member for member, _ in _placed(file, limits, lambda path: path))
     paths = [safe_path(m.name) for m in members if m.kind is not MemberKind.DIRECTORY]
     if not paths:
@@ -337,7 +337,7 @@ def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[Archive
 
 
 def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the text files of a wheel except its metadata, with the checks of `read_sdist`."""
+    """Yield the text files of a wheel except its metadata; raise errors as `read_sdist` does."""
     files = _files(file, limits, _installed_path)
     return (found for found in files if _is_text(found))
 

@@ -17,7 +17,7 @@ _COPY_ALL = 0x10000
 
 
 def read_binary(reader: PatchReader) -> BinaryChange:
-    """Read a binary patch after its "GIT binary patch" line and return its forward change."""
+    """Read the binary patch that follows a "GIT binary patch" line; return its forward change."""
     forward = _read_half(reader)
     if forward is None:
         raise reader.fault("a literal or delta line is expected here")
@@ -33,7 +33,7 @@ def apply_binary(change: BinaryChange, old: bytes) -> bytes:
 
 
 def apply_delta(delta: bytes, old: bytes) -> bytes:
-    """Return what a git delta makes of `old`; raise a "bad-patch" error if it does not fit."""
+    """Apply a git delta to `old`; raise a "bad-patch" error if the delta does not fit `old`."""
     try:
         old_size, at = _size(delta, 0)
         new_size, at = _size(delta, at)

@@ -52,7 +52,7 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_decisions(raw: bytes) -> tuple[Decision, ...]:
-    """Parse the file of decisions; raise a "bad-decisions" error that names a malformed one."""
+    """Parse the file of decisions; raise a "bad-decisions" error if a decision is malformed."""
     table = read_toml(raw, kind=_KIND, what=DECISIONS, limit=MAX_FILE)
     rows = converted(table, _Document, kind=_KIND, what=f"{DECISIONS}:").decision
     return tuple(_read(row, f"{DECISIONS}: decision {n}") for n, row in enumerate(rows, 1))

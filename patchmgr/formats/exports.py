@@ -30,7 +30,7 @@ from patchmgr.model.series import SeriesFile, SeriesLine
 
 
 class DiffShape(Struct, frozen=True):
-    """How git writes the diff of a patch that must be rewritten.
+    """The format in which git writes the diff of a patch that cannot be exported unchanged.
 
     `folder` is inserted before each path, after `a/` and `b/`.
     """
@@ -63,7 +63,7 @@ class ExportItem(Struct, frozen=True):
 
 
 class Parcel(Struct, frozen=True):
-    """An exported patch, and the bytes to write for it."""
+    """An exported patch, and the content of the file to write for it."""
 
     item: ExportItem
     content: bytes
@@ -99,17 +99,17 @@ class Form(Struct, frozen=True):
         return tuple(self.is_usable(item, pinned) for item in items)
 
     def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
-        """Return whether tools for this format can use the patch file unchanged."""
+        """Return whether tools that use this format can read the patch file unchanged."""
         return is_mail(item)
 
     def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a new file for a patch that cannot be kept as it is; `diff` is git's diff."""
+        """Return a patch file to replace one that cannot be kept unchanged; `diff` is from git."""
         return quoted(canonical_header(item.patch, author=item.author)) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
         """Map the path of each exported file to its content: the patch files and the series file.
 
-        The series file keeps its comments. The lines of rewritten patches lose -pN and -R.
+        In the series file, comments are kept, and -pN and -R are removed for rewritten patches.
         """
         files = {p.item.patch.name: p.content for p in parcels}
         lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
@@ -117,7 +117,7 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return what tools for this format ignore in a patch, or refuse, one clause for each."""
+        """Return clauses that say what tools for this format ignore or refuse in a patch."""
         return ()
 
 
@@ -138,7 +138,7 @@ class Quilt(Form, frozen=True):
     takes_all: bool = True
 
     def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
-        """Return True, because quilt reads every patch file as it is."""
+        """Return True, because quilt can read every patch file unchanged."""
         return True
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ class Mails(Form, frozen=True):
     """Mails for `git am`."""
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return clauses that say that git refuses an empty patch, and that a line is quoted."""
+        """Return clauses that warn of quoted lines, and of an empty patch, which git refuses."""
         told = "has no changes, and `git am` stops at it without --empty=keep"
         return (*_quoting(parcel), *(() if parcel.item.patch.files else (told,)))
 
@@ -177,7 +177,7 @@ class Mailbox(Mails, frozen=True):
     is_file: bool = True
 
     def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether git could get its file back from the mailbox unchanged."""
+        """Return for each patch whether the mailbox can be split to get its file back unchanged."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -205,7 +205,7 @@ class Gbp(Form, frozen=True):
     """Patches as `gbp pq export` writes them: -p1, no renames, author and subject on top."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Return a diff shape without renames, which dpkg-source does not support."""
+        """Return a diff format without renames, which dpkg-source does not support."""
         return DiffShape(finds_renames=False)
 
     def check(self, items: Sequence[ExportItem], pinned: Pinned) -> None:
@@ -246,7 +246,7 @@ class StGit(Form, frozen=True):
     def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
         """Return whether StGit can read the patch file.
 
-        StGit would take a mail's header for a part of the message.
+        If the file is a mail, StGit would read the mail's header as part of the message.
         """
         line = item.line
         return not item.patch.is_mailbox and line.strip in (0, 1) and not line.is_reversed
@@ -277,10 +277,10 @@ _DIFF_WORDS = (
 
 
 class PatchPackage(Form, frozen=True):
-    """Patches for npm's patch-package, in files named after package, version and position."""
+    """Patches for npm's patch-package, in files named after package, version and patch number."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Return a diff shape whose paths begin with the package's folder in `node_modules`."""
+        """Return a diff format whose paths begin with the package's folder in `node_modules`."""
         package = _package(pinned)
         folder = package.folder if package is not None else "node_modules"
         return DiffShape(finds_renames=False, folder=folder)
@@ -288,7 +288,7 @@ class PatchPackage(Form, frozen=True):
     def check(self, items: Sequence[ExportItem], pinned: Pinned) -> None:
         """Raise PatchmgrError for a binary file, a link, or lines that are not UTF-8.
 
-        The error is also raised if patches must be rewritten and the package is unknown.
+        The error is also raised if a patch must be rewritten but no npm package is known.
         """
         package = _package(pinned)
         for item in items:
@@ -309,8 +309,8 @@ class PatchPackage(Form, frozen=True):
     def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
         """Return True for each patch if all are patch-package's files for one package and version.
 
-        Otherwise, the result is False for each patch. If the user named a package, the
-        files must be for that package.
+        Otherwise, return False for each patch. If the user named a package, the files must be for
+        that package.
         """
         names = [_came_as(item) for item in items]
         wanted = _package(pinned)
@@ -321,7 +321,7 @@ class PatchPackage(Form, frozen=True):
         return (is_same,) * len(items)
 
     def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a canonical patch, with header lines that look like a diff indented."""
+        """Return a canonical patch in which header lines that look like a diff are indented."""
         header = canonical_header(item.patch, author=item.author)
         lines = split_lines(header)
         return b"".join(b" " + x if x.startswith(_DIFF_WORDS) else x for x in lines) + diff
@@ -395,7 +395,7 @@ class OneDiff(Form, frozen=True):
     is_whole: bool = True
 
     def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
-        """Return True only for a single patch whose file is a diff without a header."""
+        """Return True only if there is a single patch and its file is a diff without a header."""
         only = items[0] if len(items) == 1 else None
         is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
@@ -415,7 +415,7 @@ class Yocto(Form, frozen=True):
     field: str = STATUS
 
     def fields(self, item: ExportItem, pinned: Pinned) -> Mapping[str, str]:
-        """Return the fields that the format requires; an empty value removes the field."""
+        """Return the fields that the format requires, with their values; "" removes a field."""
         return {STATUS: yocto_status(item.patch)}
 
     def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
@@ -441,7 +441,7 @@ class Suse(Yocto, frozen=True):
     field: str = MAINLINE
 
     def fields(self, item: ExportItem, pinned: Pinned) -> Mapping[str, str]:
-        """Return those of SUSE's fields that must change; an empty value removes the field."""
+        """Return new values for those of SUSE's fields that must change; "" removes a field."""
         return suse_fields(item.patch, pinned.repository, pinned.landed)
 
 

@@ -33,7 +33,7 @@ def is_scp_like(url: str) -> bool:
 
 
 def local_path(location: str) -> Path | None:
-    """Return the path that a plain path or a `file:` URL stands for, or None for any other URL."""
+    """Return the path that a plain path or a `file:` URL refers to, or None for any other URL."""
     if location.startswith("file:"):
         return Path(unquote(urlsplit(location).path))
     return None if "://" in location else Path(location)

@@ -47,7 +47,7 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with another diff and no diffstat; raise if that changes the header."""
+    """Return a patch file with a new diff and no diffstat; raise if this changes the header."""
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in lines if line not in kept)
@@ -70,7 +70,7 @@ def new_header(subject: str, body: str, author: Author) -> bytes:
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return the edited header as a mail, by `nobody` if the patch names no author."""
+    """Return the edited header as a mail; `nobody` is the default author."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
@@ -148,7 +148,7 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 
 
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
-    """Return `patch`'s header with `other`'s message added; `nobody` replaces a missing author."""
+    """Return `patch`'s header with `other`'s message added; `nobody` is the default author."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
     text = without_last_blanks(body)
@@ -170,7 +170,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 
 
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
-    """Return a mail from git format-patch with these fields set, or removed if empty."""
+    """Set fields in a mail from git format-patch; a field with an empty value is removed."""
     _, _, rest = mail.partition(b"\n")
     head, body, diff = _taken_apart(rest)
     for name, value in fields.items():
@@ -179,7 +179,7 @@ def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
-    """Raise a "usage" error if a field of the edited `patch` differs from its value in `fields`."""
+    """Raise a "usage" error if the edited `patch` does not have the values given in `fields`."""
     known = {name.lower(): value for name, value in patch.fields.items()}
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():

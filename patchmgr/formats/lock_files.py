@@ -49,7 +49,7 @@ class _Series(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
-    """Return the name unchanged; raise an error of `kind` if a path or ref cannot contain it."""
+    """Return a name unchanged; raise an error of `kind` if it cannot be part of a path or ref."""
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
         hint = "use only letters, digits, and (not as the first character) . _ -"

@@ -27,8 +27,8 @@ _LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 def decoded(raw: bytes, charset: str | None = None) -> str:
     """Return a line decoded from `charset`, by default UTF-8.
 
-    Bytes that are not UTF-8 become surrogate escapes. Raises a "bad-patch" error if the charset is
-    unknown, or if the bytes are not valid in it.
+    By default, bytes that are not valid UTF-8 become surrogate escapes. Raises a "bad-patch" error
+    if `charset` is unknown, or if the bytes are not valid in it.
     """
     return decode_path(raw if charset is None else _converted(raw, charset))
 
@@ -39,7 +39,7 @@ def repaired(text: str) -> str:
 
 
 def decoded_words(raw: bytes) -> str:
-    """Return a header's text with its encoded words decoded, and no space between two of them."""
+    """Decode the encoded words (RFC 2047) in a header's text, and join those that are adjacent."""
     made, at = bytearray(), 0
     for match in _WORD.finditer(raw):
         between = raw[at : match.start()]
@@ -162,7 +162,7 @@ _CLOCK = " 00:00:00 +0000"
 
 
 def leading_date(text: str) -> str | None:
-    """Return the date that a text begins with (default: midnight, UTC) in git's form, or None."""
+    """Return the date at the start of a text (midnight UTC if no time) in git's form, or None."""
     words = squeezed(text).split(" ")
     starts = (" ".join(words[:end]) for end in range(len(words), 0, -1))
     found = (parse_date(start + _CLOCK * bool(_DAY.fullmatch(start))) for start in starts)
@@ -270,12 +270,12 @@ def is_blank(line: bytes) -> bool:
 
 
 def text_at(lines: Sequence[bytes], at: int = 0) -> int:
-    """Return the index of the first line from `at` on that is not blank, or the number of lines."""
+    """Return the index of the first non-blank line from `at` on, or the number of lines if none."""
     return next((n for n in range(at, len(lines)) if not is_blank(lines[n])), len(lines))
 
 
 def blank_at(lines: Sequence[bytes], at: int = 0) -> int:
-    """Return the index of the first blank line from `at` on, or the number of lines."""
+    """Return the index of the first blank line from `at` on, or the number of lines if none."""
     return next((n for n in range(at, len(lines)) if is_blank(lines[n])), len(lines))
 
 
@@ -322,18 +322,18 @@ def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
 
 
 def folded_end(lines: Sequence[bytes], at: int) -> int:
-    """Return the index after the last line of the folded header that starts at index `at`."""
+    """Return the index of the first line after the folded header that starts at index `at`."""
     places = range(at + 1, len(lines))
     return next((n for n in places if lines[n][:1] not in (b" ", b"\t")), len(lines))
 
 
 def joined(lines: Iterable[bytes]) -> bytes:
-    """Return the lines joined, with a newline after each."""
+    """Join lines into one byte string, with a newline after each."""
     return b"".join(line + b"\n" for line in lines)
 
 
 def clean_subject(text: str) -> str:
-    """Return a subject without `[PATCH n/m]`, and without a `Re:` next to it.
+    """Return a subject without `[PATCH n/m]`, and without any `Re:` before or after it.
 
     Other brackets are kept, as with git am --keep-non-patch. A `Re:` is kept if the subject has no
     `[PATCH]`.
@@ -385,7 +385,7 @@ def read_fields(lines: Iterable[str]) -> dict[str, str]:
 
 
 def without_stat(lines: Sequence[bytes]) -> list[bytes]:
-    """Return a mail's body without the diffstat and, if it was alone, without its `---` line."""
+    """Remove the diffstat from a mail's body, and its `---` line if nothing else follows it."""
     cut = next((at for at, line in enumerate(lines) if line[:3] == b"---" and is_cut(line)), None)
     if cut is None:
         return without_last_blanks(lines)

@@ -315,7 +315,7 @@ _WIDTH = 78
 
 
 class HeaderText(NamedTuple):
-    """The content of a patch's header; if it has no date, the date in `author` is empty."""
+    """The content of a patch's header; if the header has no date, `author` has an empty date."""
 
     subject: str
     message: bytes
@@ -356,9 +356,9 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
 def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """Return the header for a rewritten patch, in the form of git format-patch.
 
-    The header of a mail is kept, except for its first line and the diffstat. Any other header
-    becomes the header of a mail, with its text as the mail's body; `author` must then have a date.
-    A header that has this form already is not changed.
+    If the patch's header is already a mail, it is kept, except that its first line is replaced and
+    the diffstat removed. Otherwise, it becomes a mail with its text as the body; `author` must then
+    have a date.
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
@@ -372,7 +372,7 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
 
 
 def slug(subject: str) -> str:
-    """Return the file name that git format-patch derives from a subject, without its suffix."""
+    """Return the file name, without suffix, that git format-patch makes from a subject."""
     words = re.sub(r"[^A-Za-z0-9._]+", "-", subject)
     words = re.sub(r"\.\.+", ".", words).strip("-").rstrip(".-")
     return words[:MAX_SLUG].lstrip(".-") or "patch"
@@ -401,7 +401,7 @@ def _fields(lines: list[bytes], letter: _Letter) -> dict[str, str]:
 
 
 def mail_head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:
-    """Return the header lines of a mail; `is_ascii` is true if the text below them is ASCII."""
+    """Return the lines of a mail's header; `is_ascii` says whether the mail's body is ASCII."""
     person = squeezed(written_person(author.name, author.email))
     lines = [
         encode_path(f"From: {_encoded(person)}"),

@@ -33,8 +33,8 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 def split_mbox(raw: bytes) -> list[bytes]:
     """Split a mailbox into its mails; joined again, the mails give the same bytes.
 
-    Each "From " line as git writes it starts a new mail. A "From " line of another mail program
-    does so only between a blank line and a header, in a file that begins with such a line.
+    A "From " line in git's form always starts a new mail. Another program's "From " line does so
+    only between a blank line and a header, and only if the file begins with a "From " line.
     """
     starts = {match.start() for match in _OURS.finditer(raw)}
     if _FIRST.match(raw):
@@ -52,7 +52,7 @@ def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
     """Return, for each mail, whether `split_mbox` would get it back from a mailbox of all mails.
 
     None stands for a mail that will be rewritten; its result is False. If the mails cannot all be
-    separated by their "From " lines, the result is True only for mails with git's "From " line.
+    separated by their "From " lines, the result is True only for mails that begin with git's.
     """
     filled = [_STAND_IN if mail is None else mail for mail in mails]
     if split_mbox(b"".join(filled)) == filled:
@@ -97,7 +97,7 @@ _ENCODED = late_pattern(
 
 
 def needs_decoding(mail: bytes) -> bool:
-    """Return whether a mail's text is encoded, flowed or in parts, so that git am decodes it."""
+    """Return whether git am would decode a mail's text, which is encoded, flowed or in parts."""
     head = mail.lstrip().replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     return _ENCODED.search(head) is not None
 

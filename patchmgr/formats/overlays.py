@@ -54,7 +54,7 @@ _check()
 
 
 def start_check(name: str) -> dict[str, bytes]:
-    """Return files, by path in site-packages, that make Python warn if patched files changed."""
+    """Return files for site-packages that make Python warn at startup if patched files changed."""
     module = f"_patchmgr_check_{name.replace('-', '_')}"
     return {
         f"{module}.pth": f"import {module}\n".encode(),
@@ -220,9 +220,8 @@ def overlay_files(
     """Map the path of each file of an overlay to its content, in the order of writing.
 
     `patched` maps an installed path to the sha256 of the installed file (None if there is none) and
-    the content of the patched copy. The name of the folder with the copies contains a digest of all
-    of them. An older overlay is replaced in one step, when the table that names the folder is
-    written.
+    the content of the patched copy. The copies are in a folder whose name contains a digest of them
+    all. An older overlay is replaced in one step, when the table that names the folder is written.
     """
     rows = sorted(patched.items())
     whole = hashlib.sha256()

@@ -30,7 +30,7 @@ from patchmgr.model.series import SeriesLine
 
 
 def reversed_patch(patch: Patch) -> Patch:
-    """Return the patch that undoes this one; a copy or a binary file is "unsupported"."""
+    """Return the patch that undoes this one; raise "unsupported" for a copy or a binary file."""
     files = tuple(_reversed_file(patch.name, change) for change in reversed(patch.files))
     return replace(patch, files=files, is_reversed=not patch.is_reversed)
 
@@ -80,8 +80,8 @@ _NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
 def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
     """Read a patch file; `strip` is the number of leading folders to remove from each path.
 
-    Raises a "bad-patch" or "unsafe-path" error for anything inconsistent. A patch without a diff is
-    valid and changes no files.
+    Raises a "bad-patch" or "unsafe-path" error if the file is inconsistent or a path is unsafe. A
+    patch without a diff is valid and changes no files.
     """
     if len(raw) > MAX_PATCH:
         raise PatchmgrError("bad-patch", f"patch {shown(name)} is larger than {MAX_PATCH} bytes")
@@ -154,7 +154,7 @@ def _is_binary_notice(line: bytes) -> bool:
 
 
 def is_in_diff(line: bytes) -> bool:
-    """Return whether a line of a message would be read as the message's end or as a diff."""
+    """Return whether git would read a line of a message as the end of the message or as a diff."""
     is_marker = is_cut(line) or line.startswith(b"--- ") or is_hunk_head(line)
     return is_marker or bool(_CONTEXT_DIFF.match(line)) or _is_binary_notice(line + b"\n")
 

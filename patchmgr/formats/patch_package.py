@@ -19,8 +19,8 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 class PackagePatch(Struct, frozen=True):
     """A parsed file name of patch-package: the packages it names, and the version of the last one.
 
-    `packages` begins with the outermost of the nested packages. `number` orders the patches of one
-    package; it is 0 if the name has no number.
+    `packages` lists nested packages from the outside in. `number` gives the order of the patches of
+    one package; it is 0 if the name has no number.
     """
 
     packages: tuple[str, ...]
@@ -61,7 +61,7 @@ def read_name(name: str) -> PackagePatch | None:
 
 
 def written_name(patch: PackagePatch) -> str:
-    """Return the name of a patch file, without `.dev`, that `read_name` parses to these values."""
+    """Return the file name (without `.dev`) from which `read_name` reads these values."""
     name = "++".join(package.replace("/", "+") for package in patch.packages)
     row = f"+{patch.number:03}" if patch.number else ""
     title = f"+{patch.title}" if patch.number and patch.title else ""
@@ -69,7 +69,7 @@ def written_name(patch: PackagePatch) -> str:
 
 
 def names_folder(diff: bytes, folder: str) -> bool:
-    """Return whether a diff in git's format changes files, and all of them are in `folder`."""
+    """Return whether a diff in git's format changes files, all of them in `folder`."""
     titles = re.findall(rb"^diff --git (.*)$", diff, re.MULTILINE)
     prefix = folder.encode()
     return bool(titles) and all(

@@ -45,7 +45,7 @@ def decode_path(raw: bytes) -> str:
 
 
 def encode_path(path: str) -> bytes:
-    """Return the bytes of a path that `decode_path` returned."""
+    """Return the bytes from which `decode_path` made this path."""
     return path.encode("utf-8", "surrogateescape")
 
 
@@ -63,7 +63,7 @@ def folders_around(path: str) -> list[str]:
 
 
 def check_path(text: str, *, what: str) -> str:
-    """Return a path if it is safe; otherwise raise an "unsafe-path" error that names `what`."""
+    """Return a path if it is safe; otherwise raise an "unsafe-path" error about `what`."""
     reason = refusal(text)
     if reason is not None:
         named = f"{what} {shown(text)}" if text else what
@@ -72,7 +72,7 @@ def check_path(text: str, *, what: str) -> str:
 
 
 def check_link(path: str, mode: str | None, *, what: str) -> None:
-    """Raise an "unsafe-path" error if the path is a symbolic link with the name `.gitmodules`."""
+    """Raise an "unsafe-path" error if the path is a symbolic link named `.gitmodules`."""
     if mode == SYMLINK and any(_is_gitmodules(part) for part in re.split(r"[/\\]", path)):
         raise PatchmgrError("unsafe-path", f"{what} {shown(path)} must not be a symbolic link")
 

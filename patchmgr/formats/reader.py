@@ -1,4 +1,4 @@
-"""The lines of a patch file with a current position, and errors that name patch and line."""
+"""The lines of a patch file, read one by one, and errors that name the patch and the line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def split_lines(raw: bytes) -> list[bytes]:
 
 
 def merge_hints(lines: Iterable[bytes]) -> tuple[str, ...]:
-    """Return what to do if git left a merge conflict in the lines of a file, or nothing."""
+    """Return a hint to resolve the conflict if git left conflict markers in the lines, else ()."""
     has_marker = any(line.startswith(b"<<<<<<< ") for line in lines)
     return ("resolve the merge conflict in the file",) if has_marker else ()
 
@@ -61,7 +61,7 @@ class PatchReader:
         return line.removesuffix(b"\n")
 
     def where(self, at: int | None = None) -> str:
-        """Return text that names the patch and a line (`at` counts from 0, the text from 1)."""
+        """Return text that names the patch and a line; `at` is 0 for the first line."""
         return f"patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:

@@ -82,7 +82,7 @@ def size_limit(name: str) -> int:
 
 
 def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
-    """Return the files of a conflict's folder by name, with None for files that must not exist."""
+    """Map each file name in a conflict's folder to its content, or to None for no file."""
     solved = recorded.resolution
     meta = _Meta(
         FORMAT,

@@ -1,4 +1,4 @@
-"""Rewrite patches that `parse_patch` refuses, with the meaning that `patch` and git give them.
+"""Rewrite patches that `parse_patch` refuses, so that they mean what they mean to `patch` and git.
 
 `parse_patch` refuses a patch that two programs could read in two ways. Many existing folders have
 such patches, each written for one tool that reads it in one way. Only `import` rewrites them, and
@@ -46,7 +46,7 @@ _LOST_LINES = 3  # the most blank lines of context that `patch` adds at the end 
 
 
 class Rewritten(Struct, frozen=True):
-    """A rewritten patch: its parts, which apply in this order, and what was changed."""
+    """A rewritten patch: its parts in the order in which they apply, and what was changed."""
 
     parts: tuple[bytes, ...]
     notes: tuple[str, ...]
@@ -62,8 +62,8 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
     """Return a patch in a form that `parse_patch` reads; `exists` says whether a path is a file.
 
     If a section names two files, the one that exists is used. Text outside of all sections is left
-    out. A second section for the same file becomes a part of its own. Raises PatchmgrError if
-    anything else is wrong with the diff. In the header, only dates are corrected.
+    out. A second section for the same file becomes a separate part. In the header, only dates are
+    corrected. Raises PatchmgrError if anything else is wrong with the diff.
     """
     lines, notes = unmangled_lines(raw), list[str]()
     if lines and not lines[-1].endswith(b"\n"):
@@ -95,7 +95,7 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
 
 
 def with_places(patch: Patch, places: Mapping[int, Sequence[int]]) -> bytes:
-    """Return a patch with hunks that start at other lines (from 0), by index of the file."""
+    """Return a patch with new start lines (from 0) for the hunks of some files, by file index."""
     lines, at = split_lines(patch.diff), 0
     for index, file in enumerate(patch.files):
         grown = 0

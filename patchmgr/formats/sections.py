@@ -57,7 +57,7 @@ def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
 
 
 def name_and_stamp(text: bytes) -> tuple[bytes, bytes]:
-    """Split the text after `---` or `+++` into a name, which is not quoted, and the rest."""
+    """Split the text after `---` or `+++`, which must not be quoted, into file name and date."""
     name, tab, stamp = text.partition(b"\t")
     match = None if tab else _STAMP.search(name)
     return (name, stamp) if match is None else (name[: match.start()], match[1])
@@ -153,7 +153,7 @@ _CHARS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 def unquote(raw: bytes) -> tuple[bytes, bytes] | None:
-    """Return the quoted name at the start of `raw` and the rest, or None if it is malformed."""
+    """Return the quoted name at the start of `raw`, and the rest; None if the name is malformed."""
     if raw[:1] != b'"':
         return None
     at, found = 1, bytearray()
@@ -181,7 +181,7 @@ def is_hunk_head(line: bytes) -> bool:
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     """Read all hunks at the reader's position; raise a "bad-patch" error if one is inconsistent.
 
-    The counts in a hunk header must agree with the hunk's lines. High counts take no memory.
+    The counts in a hunk's header must agree with its lines. No memory is allocated for them.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []
@@ -310,7 +310,7 @@ def _plain_path(reader: PatchReader, old: bytes, new: bytes, start: int) -> str:
 
 
 def is_epoch(stamp: bytes) -> bool:
-    """Return whether the date after a file name says that the file does not exist."""
+    """Return whether the date after a file name is the epoch, which means that there is no file."""
     match = _EPOCH.fullmatch(stamp)
     if match is None:
         return False
@@ -323,8 +323,8 @@ def is_epoch(stamp: bytes) -> bool:
 def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
     """Return the index of the first section that contradicts an earlier one, with the reason.
 
-    Returns None if none does. A path may be removed and used again, as when a file changes its type
-    (deleted, then new) or two renames swap paths.
+    Returns None if no section does. It is no contradiction to reuse a path that was removed, as
+    when a file changes its type (deleted, then new) or two renames swap paths.
     """
     return _taken_twice(files) or _below_a_file(files)
 
@@ -382,7 +382,7 @@ class _Facts(Struct, frozen=True):
 
 
 def has_no_prefixes(title: bytes, strip: int) -> bool:
-    """Return whether a "diff --git" line gives the same name twice, although `strip` is not 0."""
+    """Return whether a "diff --git" line has no `a/` and `b/`, although `strip` is not 0."""
     names = title.removeprefix(TITLE).removesuffix(b"\n")
     half = len(names) // 2
     return strip > 0 and names[:half] == names[half + 1 :]

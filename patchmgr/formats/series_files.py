@@ -66,7 +66,7 @@ def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series without the -pN and -R in the lines of these patches."""
+    """Return the series with -pN and -R removed from the lines of these patches."""
     lines = []
     for line in series.lines:
         if line.name in names and not line.is_usual:
@@ -77,7 +77,7 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
-    """Return the series with the lines of these patches as comments, after `note`."""
+    """Return the series with the lines of these patches made comments that begin with `note`."""
     _check_known(series, names)
     text = b"# " + encode_path(shown(note)) + b": "
     return SeriesFile(
@@ -127,7 +127,7 @@ def _with_line(series: SeriesFile, name: str, at: int) -> SeriesFile:
 
 
 def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> SeriesFile:
-    """Return the series with the guards of a patch replaced; a comment in its line is kept."""
+    """Replace the guards in a patch's line, keeping any comment, and return the series."""
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:
             word = shown(str(guard)[1:])

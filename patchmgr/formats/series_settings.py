@@ -21,16 +21,16 @@ _PATHS = "paths"
 
 
 class PathMap(Struct, frozen=True):
-    """(source, installed) pairs: a path in the repository, and where it is installed.
+    """Pairs (source, installed): a path in the repository, and the path where it is installed.
 
-    The path of a folder ends in `/`. An empty path is the root of the repository, or the folder
-    in which packages are installed.
+    The path of a folder ends in `/`. An empty path is the root of the repository, or the folder in
+    which packages are installed.
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
 
     def find(self, path: str) -> str | None:
-        """Return where a file is installed, by the longest path that matches, or None."""
+        """Return the installed path of a file, by the longest source path that matches, or None."""
         for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
             if path == source:
                 return place

@@ -30,5 +30,5 @@ def shown(text: str | bytes) -> str:
 
 
 def typed(path: str | os.PathLike[str]) -> str:
-    """Return a path or URL as it must be typed in a shell, such as in quotes if it has a space."""
+    """Return a path or URL as it must be typed in a shell (with a space, in quotes)."""
     return shlex.quote(os.fspath(path))

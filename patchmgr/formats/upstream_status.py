@@ -33,8 +33,8 @@ _NO_MORE_THAN_YES = late_pattern(r"yes\b[,;\s]*", re.IGNORECASE)
 def standing_of(patch: Patch) -> UpstreamStanding:
     """Return the status of a patch upstream.
 
-    If several header fields state one, `_FIELDS` gives their order of precedence, so that "applied"
-    comes before "sent". Without such a field, a patch is pending, as in DEP-3.
+    If several header fields state a status, the first one in `_FIELDS` wins, so "applied" comes
+    before "sent". Without such a field, a patch is pending, as in DEP-3.
     """
     for field, read in _FIELDS.items():
         text = patch.says(field)
@@ -146,9 +146,9 @@ _REASONS = {
 
 
 def yocto_status(patch: Patch) -> str:
-    """Return a value for the patch's `Upstream-Status`; a value that is valid for Yocto is kept.
+    """Return a valid value for the patch's `Upstream-Status`: the current one, if it is valid.
 
-    Raises a "not-exportable" error if the header's value is unknown and no other field gives the
+    Raises a "not-exportable" error if the current value is unknown and no other field gives the
     status.
     """
     status = patch.says(STATUS)

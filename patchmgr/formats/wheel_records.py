@@ -18,7 +18,7 @@ _ALGORITHM = "sha256="
 
 
 class RecordRow(Struct, frozen=True):
-    """A row of RECORD: a file's path, its hash (`sha256=...`) and its size; "" if not given."""
+    """A row of RECORD: a file's path, hash (`sha256=...`) and size; hash and size may be ""."""
 
     path: str
     digest: str
@@ -63,7 +63,7 @@ def row_of(path: str, content: bytes) -> RecordRow:
 
 
 def is_known_digest(digest: str) -> bool:
-    """Return whether the hash is a sha256, as `record_digest` returns it."""
+    """Return whether the hash is a sha256 in the form that `record_digest` returns."""
     return digest.startswith(_ALGORITHM)
 
 
