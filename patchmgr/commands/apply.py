@@ -248,7 +248,10 @@ def _write(
     exchange = plan_exchange(
         checkout,
         found.applied,
-        {path: _content(scratch.read, path, entry) for path, entry in carried.changes.items()},
+        {
+            path: _content(scratch.read, path, entry, onto.entry(path))
+            for path, entry in carried.changes.items()
+        },
         Goal(onto, found.head, tip, makes_commits=request.makes_commits),
         Record(
             name,
@@ -283,14 +286,14 @@ def _check_written(files: Iterable[tuple[str, Enum]]) -> None:
             raise PatchmgrError("not-written", what)
 
 
-def _content(read: Callable[[str], bytes], path: str, entry: Entry | None) -> Content | None:
-    if entry is None:
-        return None
-    if entry.mode == GITLINK:
+def _content(
+    read: Callable[[str], bytes], path: str, entry: Entry | None, before: Entry | None = None
+) -> Content | None:
+    if any(one is not None and one.mode == GITLINK for one in (entry, before)):
         raise PatchmgrError(
             "unsupported", f"{path} is a submodule, which `patchmgr apply` does not change"
         )
-    return Content(entry, read(entry.blob))
+    return None if entry is None else Content(entry, read(entry.blob))
 
 
 class Removal(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -707,11 +708,17 @@ def test_files_and_folders_change_places(stage: Stage) -> None:
     comes_and_goes(stage, checkout, upstream.tree("fork"))
 
 
-def test_a_submodule_change_is_refused_in_one_line(stage: Stage) -> None:
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_submodule_change_is_refused_in_one_line(stage: Stage, is_deleted: bool) -> None:
     def act(upstream: Repository) -> None:
         Repository(upstream.root / "sub").commit({"x": "inner\n"}, "inner")
 
-    checkout = own_series(stage, {"a": "file\n"}, act)
+    def undo(upstream: Repository) -> None:
+        shutil.rmtree(upstream.root / "sub")
+
+    if is_deleted:
+        act(Repository(stage.folder / "own"))
+    checkout = own_series(stage, {"a": "file\n"}, undo if is_deleted else act)
     with unchanged(checkout.root):
         answer = stage.run("apply", "own", "--to", checkout.root, code=1)
         assert one_line(answer) == "sub is a submodule, which `patchmgr apply` does not change"
