@@ -163,7 +163,7 @@ def diff(
     hold: Annotated[
         list[str],
         option(
-            "--hold PATH[::SYMBOL]", "Make `check` fail if this file or symbol changes; repeatable."
+            "--hold PATH[::SYMBOL]", "Record that `check` must fail if this changes; repeatable."
         ),
     ] = [],  # noqa: B006 - typer copies it
 ) -> None:

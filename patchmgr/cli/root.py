@@ -57,7 +57,7 @@ def _one_of(name: str, words: list[str]) -> Callable[[str | None], str | None]:
 
 
 def argument(usage: str | None, about: str | None = None) -> Any:
-    """Return a typer argument; `usage` is its metavar, and `about` is its help."""
+    """Return a typer argument; `usage` is its metavar, and `about` is its help text."""
     return typer.Argument(metavar=usage, help=about)
 
 
@@ -75,7 +75,7 @@ MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
-    """What the user gave to this run: -C, the words of the command, and common options.
+    """What the user typed for this run: -C, the words of the command, and common options.
 
     `session` is the session of the run, if the command has opened a workspace.
     """
@@ -115,7 +115,8 @@ def _common(
         str | None, noted("series", "--series S", "The series; needed if there are several.")
     ] = None,
     select: Annotated[
-        list[str], option("--select SYM", "Select a guard symbol; repeatable.", callback=_select)
+        list[str],
+        option("--select SYM", "Treat the guard symbol SYM as set; repeatable.", callback=_select),
     ] = [],  # noqa: B006 - typer copies it
     dry_run: Annotated[
         bool, noted("is_dry_run", "--dry-run", "Show what would be done, but write nothing.")
@@ -146,7 +147,7 @@ def common_options() -> dict[str, Any]:
 
 
 def takes(*names: str) -> Callable[[Verb], Verb]:
-    """Return a decorator that gives a command some of the common options, after its own."""
+    """Return a decorator that gives a command the named common options, after its own options."""
 
     def with_options(verb: Verb) -> Verb:
         vars(verb)["takes"] = names
@@ -218,7 +219,7 @@ def open_checkout_series(*, begins: bool = False, **how: Any) -> tuple[Session, 
     """Open the workspace for a command on a checkout; return the session and the options.
 
     Without --to, the checkout is the one around the current folder. If patches are pushed in it,
-    its record names the workspace. With `begins`, the checkout may have no record yet.
+    its record names the workspace. With `begins`, the checkout need not have a record yet.
     """
     named, cwd = _named(), Path.cwd()
     target = None if Given.checkout is None else Path(os.path.abspath(Given.checkout))
@@ -270,7 +271,7 @@ def view_of() -> render.view.View:
 
 
 def near_path(path: Path) -> Path:
-    """Return the path relative to the current folder, or unchanged if that is shorter."""
+    """Return the path relative to the current folder, or as it was given if that is shorter."""
     return Path(min(os.path.relpath(path), str(path), key=len))
 
 
@@ -282,7 +283,7 @@ def show(result: str | Iterable[str]) -> None:
 
 
 def text_of(result: str | Iterable[str]) -> str:
-    """Return lines as one text, with a newline after each; return a text unchanged."""
+    """Join lines into one string, with a newline after each; return a string unchanged."""
     return result if isinstance(result, str) else "".join(f"{line}\n" for line in result)
 
 
@@ -296,8 +297,8 @@ def answer(
 ) -> None:
     """Print a result as `text` or, with --json, as a document with the fields of `done` and `more`.
 
-    If the command has the option --dry-run, the document says whether the option was given. `text`
-    may also be lines. With `pages`, the text goes through the pager on a terminal.
+    If the command has the option --dry-run, the document says whether it was given. With `pages`,
+    the text goes through the pager on a terminal.
     """
     if Given.wants_json:
         marks = {} if Given.is_dry_run is None else {"dry_run": Given.is_dry_run}
@@ -398,6 +399,6 @@ def stderr_progress() -> StderrProgress:
 
 
 def wants_color() -> bool:
-    """Return whether NO_COLOR is not set and stdout is a terminal that supports color."""
+    """Return whether stdout is a terminal that supports color, and NO_COLOR is not set."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_wanted and sys.stdout.isatty()

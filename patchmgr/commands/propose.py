@@ -98,7 +98,7 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
 
 
 def propose(session: Session, name: str, given: Given, *, by: str, runs: bool) -> Proposed:
-    """Check a proposed resolution and, if it passes, save it for a person to accept."""
+    """Check a proposed resolution and, if it passes, save it until a person accepts it."""
     with session.writing():
         checked = _check(session, _target(session, name), given, by=by, runs=runs)
         if checked.proposed.has_passed and not session.is_dry_run:
@@ -111,7 +111,7 @@ def propose(session: Session, name: str, given: Given, *, by: str, runs: bool) -
 
 
 def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, ...]:
-    """Check the proposal again, and record it; raise "not-accepted" if it fails or is gone."""
+    """Check a saved proposal again, and record it; raise "not-accepted" if it fails or is gone."""
     with session.writing():
         target = _target(session, name)
         found = session.workspace.kept(OFFERED.format(target.recorded.id), Solution)
@@ -136,7 +136,7 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
 def accept_anyway(
     session: Session, name: str, given: Given, *, by: str, because: str
 ) -> tuple[Proposed, tuple[Recorded, ...]]:
-    """Record a resolution that may fail a check, but must fit, with a person's reason."""
+    """Record a resolution that may fail checks, if it resolves the conflict; `because` says why."""
     because = reason_in(because)
     with session.writing():
         checked = _check(session, _target(session, name), given, by=by)
@@ -187,7 +187,7 @@ def _check(
 ) -> _Checked:
     """Run all checks on a solution, the cheapest first."""
     if not by.strip() or not by.isprintable() or len(by) > _LONGEST_NAME:
-        raise UsageError("--by must be a name in one line of plain text")
+        raise UsageError("--by must be a name: one line of plain text")
     item, failures, rests = target.item, list[Failure](), tuple[str, ...]()
     again = (session, target.in_progress, item.series, target.place)
     with repeated_rebase(*again) as carried:

@@ -135,7 +135,7 @@ def _check_references(
             if name not in series:
                 raise _fault(f"{where}.on", f"leads to {shown(name)}, which is not a series")
             if name in walked:
-                raise _fault(f"{where}.on", "leads back to the series")
+                raise _fault(f"{where}.on", "makes the series depend on itself")
             walked.add(name)
             name = series[name].on
         grounded |= walked

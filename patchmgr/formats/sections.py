@@ -88,7 +88,7 @@ def _common_name(reader: PatchReader, title: bytes, at: int) -> str:
         if (name := _stripped(old, strip)) is not None and name == _stripped(new, strip)
     ]
     if len(pairs) != 1:
-        raise reader.fault("the diff --git line does not name one file twice", at=at)
+        raise reader.fault("the diff --git line does not name the same file twice", at=at)
     old, new = (_checked_name(reader, name, at) for name in pairs[0])
     assert old == new
     return new
@@ -445,7 +445,7 @@ def _facts(reader: PatchReader, found: _Lines) -> _Facts:
     if both and modes and {both} != set(modes.values()):
         raise reader.fault("the index line disagrees with the mode lines", at=found["index"][1])
     if old and new and old != new and not {old, new} <= FILE_MODES:
-        raise reader.fault("one section cannot turn a file into a link", at=found["old mode"][1])
+        raise reader.fault("a single section cannot change a file's type", at=found["old mode"][1])
     is_new, is_deleted = "new file mode" in found, "deleted file mode" in found
     return _Facts(
         None if is_new else old,

@@ -76,7 +76,8 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
     if not is_range and not found:
         parents = len(rows[0]) - 1 if rows else 0
         reason = f"{shown(name)} must be a merge with two parents, but has {parents}"
-        raise UsageError(reason, "to learn from a rebase, add --was OLD")
+        hint = "to learn from a rebase, add --was OLD, the head of the branch before it"
+        raise UsageError(reason, hint)
     return git_dir, found
 
 

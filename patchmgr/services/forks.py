@@ -50,11 +50,11 @@ class Fork(Struct, frozen=True):
 
     `commits` is the number of the fork's ordinary commits, and `merges` is the number of its
     merges. For each path where the fork differs from the base, `files` has the fork's file (None:
-    deleted). `rests` lists the indexes of patches that hold changes made in a merge itself.
-    `dropped` lists the subjects of commits that did not become a patch. `learned` is the number of
-    new resolutions, and `lessons` maps paths in the workspace to the contents that record these
-    resolutions. `is_whole` is false if a commit has no patch, for example because its message asks
-    to leave the commit out.
+    deleted). `rests` lists the indexes of patches with changes that were made in a merge commit
+    itself. `dropped` lists the subjects of commits that did not become a patch. `learned` is the
+    number of new resolutions, and `lessons` maps paths in the workspace to the contents that record
+    these resolutions. `is_whole` is false if a commit has no patch, for example because its message
+    asks to leave the commit out.
     """
 
     base: str
@@ -75,11 +75,11 @@ class Fork(Struct, frozen=True):
 def read_fork(
     session: Session, record: SeriesRecord, repository: Path, commits: str, form: str | None
 ) -> Fork | None:
-    """Return a fork as patches, or None if its commits apply in order as they are.
+    """Return a fork as patches, or None if its commits can be applied one after another.
 
     `form` is FIRST_PARENT, LINEARIZE, SQUASH, or None if the user chose none of them. Raises
-    PatchmgrError "merges" if `form` is None and the commits do not apply in order, and "base" if
-    the series is not on the last upstream state that the fork merged.
+    PatchmgrError "merges" if `form` is None and they cannot, and "base" if the series is not on the
+    last upstream state that the fork merged.
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
@@ -129,7 +129,7 @@ class ForkBase(Struct, frozen=True):
 
 
 def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
-    """Return the upstream commit that a branch last merged, or else the one that it is based on.
+    """Return the upstream commit that a branch last merged, or else the commit that it is based on.
 
     An ordinary commit counts as a merge if its tree shows that it brought in upstream's content.
     Raises PatchmgrError "usage" if the branch has no commits of its own.
@@ -524,8 +524,8 @@ def _check_syncs(
     raise PatchmgrError(
         "base",
         f"{_name(graph, commit)} is not a merge, but it contains upstream content:"
-        f" of the {best.changed} files that upstream changed, {len(best.taken)} are as in"
-        f" upstream commit {_name(graph, best.commit)}; that commit is the fork's real base",
+        f" {len(best.taken)} of the {best.changed} files that upstream changed are identical to"
+        f" those in upstream commit {_name(graph, best.commit)}, which is the fork's real base",
         *request.on(best.commit[:12], form),
         f"or, to import {commit[:12]} as a patch: {mail}",
     )

@@ -96,7 +96,7 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
 
 
 class RebaseCheckout(Closing):
-    """The checkout of one rebase, in which the command of `--exec` runs on each rebased patch.
+    """The checkout of a rebase, where the command of `--exec` is run on each rebased patch.
 
     Without `--checkout`, a temporary checkout is created for the command. `ran` lists the commits
     on which the command succeeded, and `failed` is the commit on which it failed, or "".
@@ -240,7 +240,7 @@ class _Shown(Struct, frozen=True):
     files: tuple[tuple[str, str], ...]
 
     def at(self, stand: Stand) -> Stand:
-        """Return the record of a worktree in which this conflict is checked out."""
+        """Return a worktree's record after this conflict was checked out in it."""
         return replace(stand, patch=self.patch, left=self.left, files=self.files)
 
 
@@ -292,7 +292,7 @@ OTHER_EDITS = ("patch", "new", "none")
 
 
 class OtherEdits(Struct, frozen=True):
-    """What to do with edits to files that are not in conflict: the user's answer, or a way to ask.
+    """What to do with edits to files that are not in conflict: the user's answer, or how to ask.
 
     `said` is one of `OTHER_EDITS`, or None if the user has not answered yet. `ask` is called with
     the name of the patch and the paths, and returns one of `OTHER_EDITS`.
@@ -302,7 +302,7 @@ class OtherEdits(Struct, frozen=True):
     ask: Callable[[str, Sequence[str]], str] | None = None
 
     def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
-        """Return the user's answer; raise PatchmgrError "other-edits" if it is not known."""
+        """Return the user's answer; raise PatchmgrError "other-edits" if there is none."""
         if self.said is not None:
             return self.said
         if self.ask is not None:
@@ -334,20 +334,20 @@ def trust(session: Session, in_progress: InProgress) -> None:
 
 
 def require_trusted(session: Session, in_progress: InProgress) -> None:
-    """Raise a "usage" error unless this user chose the checkout and the command."""
+    """Raise a "usage" error unless it was this user who chose the checkout and the command."""
     is_asked = in_progress.checkout or in_progress.command
     if is_asked and not _trust_file(session, in_progress).exists():
         words = [("--checkout", in_progress.checkout), ("--exec", in_progress.command)]
         typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
         raise UsageError(
-            "this rebase was started elsewhere or by somebody else; repeat its options to trust it",
+            "this rebase was started elsewhere or by somebody else; to trust it, give its options",
             f"patchmgr rebase --continue {typed}",
             "or stop the rebase: patchmgr rebase --abort",
         )
 
 
 def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the worktree of the rebase in progress, or None unless it is this workspace's."""
+    """Return the worktree of the rebase in progress, or None if it is not this workspace's own."""
     tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)

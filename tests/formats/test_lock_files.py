@@ -166,7 +166,7 @@ BAD = {
     "series' name empty": (RAW.replace("series.vllm", 'series.""'), "is not a valid name"),
     "no such upstream": (with_('upstream = "vllm"', 'upstream = "x"'), "which is not an upstream"),
     "no such series": (with_('on = "vllm"', 'on = "x"'), "on leads to x, which is not a series"),
-    "on itself": (with_('on = "vllm"', 'on = "top"'), "top.on leads back to the series"),
+    "on itself": (with_('on = "vllm"', 'on = "top"'), "top.on makes the series depend on itself"),
     "result as text": (
         with_('[series.top.result]\nnames = [\n    "b",\n    "a",\n]\nunchanged = 3\n\n'
               '[series.top.result.deep]\na = 0.5\nt = "x"\nz = true\n', "")
@@ -209,7 +209,7 @@ def test_a_long_chain_of_series_is_fine_and_a_circle_is_not() -> None:
     }
     assert parse_lock(write_lock(Lock(upstreams, series))).series == series
     series["s0"] = replace(series["s0"], on="s1499")
-    with pytest.raises(PatchmgrError, match="leads back to the series"):
+    with pytest.raises(PatchmgrError, match="makes the series depend on itself"):
         write_lock(Lock(upstreams, series))
 
 

@@ -203,17 +203,17 @@ BAD = {
     "title swapped": (RENAME.replace(b"a/x b/y", b"a/y b/x"), "name different files"),
     "title of one": (b"diff --git a/x\n" + MARKS + HUNK, "name different files"),
     "title ambiguous": (
-        b"diff --git a/x b/y\nold mode 100644\nnew mode 100755\n", "does not name one file twice"
+        b"diff --git a/x b/y\nold mode 100644\nnew mode 100755\n", "not name the same file twice"
     ),
     "title damaged": (
-        b'diff --git "a/x "b/x"\nold mode 100644\nnew mode 100755\n', "does not name one file"
+        b'diff --git "a/x "b/x"\nold mode 100644\nnew mode 100755\n', "does not name the same file"
     ),
     "title with a rest": (
-        b'diff --git "a/x" "b/x"z\nold mode 100644\nnew mode 100755\n', "does not name one file"
+        b'diff --git "a/x" "b/x"z\nold mode 100644\nnew mode 100755\n', "not name the same file"
     ),
     "title endless": (
         b"diff --git " + b"a " * 100_000 + b"\nold mode 100644\nnew mode 100755\n",
-        "does not name one file",
+        "does not name the same file",
     ),
     "no prefixes": (edit(b"src/x", b"src/x", b"src/x src/x"), "have no prefixes"),
     "no directories": (edit(b"x", b"x", b"x x"), "have no prefixes"),
@@ -255,7 +255,7 @@ BAD = {
         + MARKS + HUNK,
         "the index line disagrees with the mode lines",
     ),
-    "a file becomes a link": (X + b"old mode 100644\nnew mode 120000\n", "turn a file into a link"),
+    "a file becomes a link": (X + b"old mode 100644\nnew mode 120000\n", "change a file.s type"),
     "index damaged": (X + b"index 12..34\n", "index line cannot be read"),
     "index of a merge": (X + b"index 12345,23456..34567\n", "index line cannot"),
     "new with an old name": (X + b"new file mode 100644\n" + MARKS + NEW, "/dev/null and the new"),
@@ -288,7 +288,7 @@ BAD = {
         edit(b'"a/x"z', b'"b/x"', b'"a/x" "b/x"'), "quoted name cannot be read"
     ),
     "quoted title damaged": (
-        b'diff --git "a/x b/x\nold mode 100644\nnew mode 100755\n', "does not name one file twice"
+        b'diff --git "a/x b/x\nold mode 100644\nnew mode 100755\n', "not name the same file twice"
     ),
     "quoted rename damaged": (
         b'diff --git a/x b/y\nrename from "x\nrename to y\n', "quoted name cannot be read"
