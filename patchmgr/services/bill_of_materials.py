@@ -20,7 +20,7 @@ _URL = re.compile(r"https?://[^\s<>\"'`)\],;]+")
 
 
 def series_materials(session: Session, name: str) -> Materials:
-    """Return what a series' branch is made of: the pinned upstream state, and the patches."""
+    """Return the materials of a series' branch: the pinned upstream state, and the patches."""
     with series_at_pin(session, name) as at_pin:
         carried = [one for one in at_pin.carried.outcomes if one.is_carried]
         commits = at_pin.commits()[len(at_pin.below) :]
@@ -41,7 +41,7 @@ def materials_of(
     sha256: str | None,
     used: tuple[PatchUsed, ...],
 ) -> Materials:
-    """Return what a component that was built from a series is made of.
+    """Return the materials of a component (a branch or a wheel) that was built from a series.
 
     `base` is the upstream version, `version` is the component's own version, and `used` are the
     patches that the component contains.
@@ -57,7 +57,7 @@ def materials_of(
 def patches_used(
     carried: Sequence[PatchOutcome], patches: Sequence[Patch], commits: Mapping[str, str] = {}
 ) -> tuple[PatchUsed, ...]:
-    """Return the applied patches; `commits` maps the names of patches to commit ids."""
+    """Return an entry for each applied patch; `commits` maps the names of patches to commit ids."""
     by_name = {patch.name: patch for patch in patches}
 
     def used(one: PatchOutcome) -> PatchUsed:

@@ -184,8 +184,8 @@ class RebasedSeries(Struct, frozen=True):
     """The result of a rebase: its patches, and the files that differ from the target state.
 
     `changes` maps each path to the new entry of the file, or to None if the file is deleted. `left`
-    lists the conflicts that remain after the last patch; their causes are known only if there is a
-    history. `ledger` accounts for every line of the patches, and is None if there is no history.
+    lists the conflicts that remain after the last patch; their causes are known only with
+    upstream's history. `ledger` accounts for every line of the patches (None: no history).
     """
 
     judged: tuple[Judged, ...]
@@ -213,7 +213,7 @@ class RebasedSeries(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Return an item for each patch, with the reason if a guard (`--select`) leaves it out."""
+    """Return an item for each patch; if a guard leaves the patch out, the item has the reason."""
     refusals = {line.name: line.refusal(selected) for line in series.lines if line.name}
     return tuple(Item(patch, refusals[patch.name]) for patch in patches)
 
@@ -226,8 +226,8 @@ class CarryInput(Struct, frozen=True):
     person's decisions about patches of the series. `memory` finds earlier resolutions of conflicts.
     `formatters` are run with upstream's settings. `on_carried` is called with the result before
     causes and warnings are added to the result. `left` lists the conflicts that remain in the
-    series that this one is based on. `repository` is upstream's URL, which is needed to recognize
-    the URLs of its pull requests in headers.
+    series below. `repository` is upstream's URL, which is needed to recognize the URLs of its pull
+    requests in headers.
     """
 
     session: Session
@@ -256,7 +256,7 @@ class CarryInput(Struct, frozen=True):
 
 
 def carry(given: CarryInput) -> RebasedSeries:
-    """Rebase a series; if a history is given, audit the result and explain the verdicts."""
+    """Rebase a series; with upstream's history, also audit the result and explain the verdicts."""
     kept, confidence = Answers(), given.options.confidence
     if confidence is None:
         confidence = given.session.workspace.settings(given.name).confidence
@@ -513,8 +513,8 @@ Moves = dict[str, tuple[Move, ...]]
 class Auditor(Struct, frozen=True):
     """Runs the audit of a rebase, and caches the results.
 
-    `checks` are the checks to run. If the content of a file is missing, nothing is cached, because
-    a later run may have that content. `keys` caches the hashes that `_about` returns.
+    `checks` lists the checks to run. If the content of a file is missing, nothing is cached,
+    because a later run may have that content. `keys` caches the hashes that `_about` returns.
     """
 
     base: StoredTree
@@ -535,7 +535,7 @@ class Auditor(Struct, frozen=True):
     ) -> Callable[[], tuple[Told, ...]]:
         """Start the checks of the audit; return a function that waits for the findings.
 
-        `before` waits for what was computed for the checks before the rebase.
+        `before` is called if nothing is cached, and returns what the checks need from earlier work.
         """
         question = ("audit", self._about(states))
         known = recalled(self.kept, question, tuple[Told, ...])

@@ -70,8 +70,8 @@ def series_digest(
 ) -> str:
     """Return the sha256 of the pin, the series file, the selection and the patches, in hex digits.
 
-    The digest also depends on the series below. `changes` maps paths in the workspace to contents
-    that are not written yet; these are used instead of the files.
+    The digest also depends on the series below in the stack. `changes` maps paths in the workspace
+    to contents that are not written yet, and that are used instead of the files.
     """
 
     def read(name: str) -> bytes:
@@ -96,7 +96,7 @@ def series_digest(
 def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Iterator[_Kind]:
     """Lock a checkout or package, and complete an interrupted change to it.
 
-    In a dry run or for a command that only reads, it is locked only if there is such a change.
+    A dry run, or a command that only reads, locks it only if there is such a change.
     """
     if (session.is_dry_run or only_reads) and not target.is_interrupted:
         yield target
@@ -111,10 +111,10 @@ def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Ite
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of the applied series, or None if it is no longer applied.
 
-    If the series was applied as commits, it is applied as long as HEAD contains these commits.
-    Otherwise, it is applied as long as at least one of its files has the recorded content and
-    differs from HEAD, or was edited and still has a change of the series. For pushed patches, any
-    edited file counts. A series that changes no file is applied as long as HEAD stays the same.
+    A series that was applied as commits stays applied as long as HEAD contains these commits. Any
+    other series stays applied as long as one of its files has the recorded content and differs from
+    HEAD, or was edited and still has a change of the series. For pushed patches, any edited file
+    counts. A series that changes no file stays applied until HEAD moves.
     """
     record = checkout.record()
     if record is None:
@@ -161,8 +161,8 @@ def unlike_head(
 def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record of the applied series, or None if no series is applied.
 
-    Pushed patches count as applied until all their files are as they were before the push, or as
-    in the commit that a person has checked out since.
+    Pushed patches count as applied until their files are all as before the push, or as in a commit
+    checked out since then.
     """
     record = checkout.record()
     if record is not None and record.pushed is not None:
@@ -283,8 +283,8 @@ def find_place(
     """Return the folder where the search for the workspace starts, and the checkout, if any.
 
     `named` and `to` are the workspace and the checkout that the user named, if any. If the user
-    named no workspace, it is the one recorded in a checkout with pushed patches. With `begins` (the
-    command may push the first patch), the checkout around `cwd` is used even without such a record.
+    named no workspace, the search starts at the one recorded in a checkout with pushed patches.
+    With `begins` (the command may push the first patch), the checkout around `cwd` always counts.
     """
     clone = _around(cwd) if to is None else _opened(to)
     checkout = to if to is not None or clone is None else clone.root

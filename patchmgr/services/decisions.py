@@ -1,4 +1,4 @@
-"""Patches and findings of the last rebase that a person has to decide on, and past decisions."""
+"""Find the patches and findings that a person has to decide on, and read past decisions."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _shown(one: OpenFinding) -> OpenFinding:
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
-    """Return the findings that stopped the last rebase of each series; none if unreadable."""
+    """Return the findings that stopped the last rebases; none if the file cannot be read."""
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 
@@ -210,7 +210,7 @@ def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFind
 def is_finding(workspace: Workspace, name: str) -> bool:
     """Return whether the id of an open or accepted finding starts with `name`.
 
-    Raises PatchmgrError "unknown-conflict" if the id of a conflict also starts with `name`.
+    Raises PatchmgrError "unknown-conflict" if the id of a conflict starts with `name`, too.
     """
     ids = {one.finding.id for one in open_findings(workspace)}
     ids |= {one.id for one in read_accepted(workspace)}
@@ -227,7 +227,7 @@ def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
 
 
 def match_id(name: str, ids: Iterable[str], problem: str) -> str:
-    """Return the one id that starts with `name`; raise an "unknown-conflict" error otherwise."""
+    """Return the only id that starts with `name`; raise "unknown-conflict" for none or several."""
     found = matching_ids(name, ids)
     if len(found) > 1:
         raise several_ids(name, found)

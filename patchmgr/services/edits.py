@@ -50,9 +50,9 @@ _COMPILED = ".pyc"
 
 
 class EditedFile(Struct, frozen=True):
-    """A file that somebody edited: its paths in the package and in the repository, and both texts.
+    """A file of a package that somebody edited, with its paths in the package and the repository.
 
-    `original` is the file in the wheel, and `now` the edited one; either is None if missing.
+    `original` is the file in the wheel, and `now` the edited file, or None if it does not exist.
     """
 
     place: str
@@ -64,7 +64,7 @@ class EditedFile(Struct, frozen=True):
 class Edits(Struct, frozen=True):
     """The edited files of a package; `unknown` lists those whose original is not in the pin.
 
-    `unfit` lists added files that no patch may contain: symbolic links, and unsafe names.
+    `unfit` lists added symbolic links and files with unsafe names, which no patch may contain.
     """
 
     known: tuple[EditedFile, ...]
@@ -76,7 +76,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
     """Return the files of a package that differ from both the wheel and the applied series.
 
     The originals are read from the pin, which must be the installed release, and are checked
-    against the hashes in RECORD. A file without a hash is unknown unless it equals the pin's.
+    against the hashes in RECORD. A file without a hash is unknown unless the pin has the same file.
     """
     present = target.record()
     applied = {file.path: file for file in present.files} if present is not None else {}
@@ -192,8 +192,8 @@ def read_edits(
 ) -> SourcePatch:
     """Return the edits of an installed package as one patch on top of the series.
 
-    The series need not be applied to the package. Raises PatchmgrError "usage" if another release
-    than the pin is installed, if nothing was edited, or if the series was changed after it was
+    The series need not be applied to the package. Raises PatchmgrError "usage" if the installed
+    release is not the pinned one, if nothing was edited, or if the series has changed since it was
     applied.
     """
     _, distribution = find_installed(session, record, where)

@@ -97,9 +97,9 @@ def find_installed(
 ) -> tuple[Environment, Distribution]:
     """Return the environment at a location, and the package in it that the series is for.
 
-    If `takes_left` is true, the files that remain after a patched package was uninstalled count as
-    the package. Raises PatchmgrError "usage" if the name of the package is unknown, and
-    "not-installed" if the package is not installed.
+    If `takes_left` is true, files left behind when a patched package was uninstalled count as the
+    package. Raises PatchmgrError "usage" if the name of the package is unknown, and "not-installed"
+    if the package is not installed.
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
@@ -126,8 +126,8 @@ def own_record(
 ) -> Record | None:
     """Return the record of a series in a package, or None if no series is applied there.
 
-    Raises PatchmgrError "usage" if another series is applied, or the series of that name in another
-    workspace. The error's hint is `hint`, followed by the name of that series.
+    Raises PatchmgrError "usage" if another series is applied, or one of this name from another
+    workspace. The hint of the error is `hint` and the name of the applied series.
     """
     present = target.record()
     if present is not None and present.series != name:
@@ -178,13 +178,13 @@ def path_map(session: Session, name: str) -> PathMap:
 def installed_package(
     session: Session, name: str, target: Installation, read: Callable[[str], WorkFile | None]
 ) -> services.packages.Package:
-    """Return a package as a target for a series; `read` reads its original files."""
+    """Return a package as the target of a rebase; `read` reads the package's original files."""
     found, maps = target.distribution, path_map(session, name)
     return services.packages.Package(found.name, found.version, found.record, read, maps)
 
 
 def package_digest(session: Session, record: SeriesRecord, selected: Collection[str]) -> str:
-    """Return the sha256 of a series and of `[paths]` in its series.toml, as 64 hex digits."""
+    """Return the sha256, in hex digits, of a series and of `[paths]` in its series.toml."""
     digest = series_digest(session, record, selected)
     pairs = path_map(session, record.name).pairs
     return hashlib.sha256(f"{digest}{pairs}".encode()).hexdigest() if pairs else digest
@@ -215,7 +215,7 @@ def _word(states: Collection[PackageState], *, is_same: bool, is_current: bool) 
 def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
     """Return the state of a package to which the series is not applied.
 
-    Only files that the patches name are examined.
+    Only the files that the patches name are examined.
     """
     patches, _ = whole_series(session, record)
     layout = InstalledPaths(

@@ -36,8 +36,8 @@ from patchmgr.workspace import Change
 class LearnedFile(Struct, frozen=True):
     """A file that was in conflict, the commit that resolved the conflict, and what was learned.
 
-    `learned` holds the learned resolutions, and `missed` holds one reason for each region for which
-    no resolution was learned.
+    `learned` holds the learned resolutions, and `missed` says, for each other region, why no
+    resolution was learned.
     """
 
     commit: str
@@ -81,7 +81,7 @@ def learn_again(
     merges: Sequence[PastMerge],
     additions: Additions,
 ) -> list[LearnedFile]:
-    """Repeat merges, add the resolutions of their conflicts, and return the resolved files."""
+    """Repeat merges, add the resolutions of their conflicts, and return the files in conflict."""
     files: list[LearnedFile] = []
     with task(session.progress, "Repeating merges", len(merges)):
         for past in merges:

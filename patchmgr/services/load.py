@@ -38,9 +38,9 @@ class Written(Struct, frozen=True):
     """The commits of a series.
 
     `commits` lists the commit of each patch, or None for a patch without a commit. `top` is the
-    commit that the series above starts from, and `tree` is the id of its tree. `head` is the last
-    commit, or None if a conflict remains. `diffs` maps each commit whose diff differs from the
-    patch file to the new diff.
+    commit that the series above is based on, and `tree` is the id of that commit's tree. `head` is
+    the last commit, or None if a conflict remains. `diffs` maps each commit whose diff differs from
+    the patch file to the new diff.
     """
 
     top: str
@@ -202,7 +202,7 @@ class SeriesRun(Struct, frozen=True):
         return SeriesAtPin(loaded, self.scratch, carried, tree, base, below)
 
     def base_commit(self, loaded: LoadedSeries) -> tuple[str, tuple[str, ...]]:
-        """Return the base commit of a series, and the commits of all series below it."""
+        """Return the commit that a series is based on, and the commits of all series below it."""
         if loaded.below is None:
             return loaded.base.commit, ()
         below = self.at_pin(loaded.below)
@@ -241,8 +241,8 @@ class RebaseRun(SeriesRun, frozen=True):
         """Rebase a series onto a state, and write its commits into the temporary repository.
 
         If the series is based on another one, the lower series is rebased first, unless `parents`
-        contains it. For each series that has been rebased onto this target, `parents` has the
-        commit on which the next series of the stack begins. This series is added to `parents`.
+        contains it. `parents` maps each series that has been rebased onto this target to the commit
+        that the next series of the stack is based on. This series is added to it.
         """
         scratch, record = self.scratch, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:

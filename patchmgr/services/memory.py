@@ -58,7 +58,7 @@ class Memory:
         self._place = ""
 
     def get(self, name: str) -> Recorded | None:
-        """Return the recorded conflict with this id, or None; raise "bad-conflict" if malformed."""
+        """Return the recorded conflict with this id, if any; raise "bad-conflict" if malformed."""
         if name not in self._known:
             found = self.workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
@@ -69,7 +69,7 @@ class Memory:
         return self._known[name]
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolved text of a region, or None if it is not known or sources disagree."""
+        """Return the resolved text of a region, or None if none is recorded or sources disagree."""
         if base is None or ours is None or theirs is None:
             return None
         found = self._find(region_id(base, ours, theirs), RecordKind.REGION, (base, ours, theirs))
@@ -125,7 +125,7 @@ class Memory:
         return None
 
     def whose(self, name: str, text: bytes | None) -> str | None:
-        """Return the first source that resolves a conflict to this text, or None if none does."""
+        """Return the first source that resolves a conflict to this text, or None without one."""
         return next((s.place for s, one in self.pulled(name) if one.made == text), None)
 
     def offers(
@@ -265,9 +265,9 @@ def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     """Return records of a file's conflict.
 
-    There is a record for each region whose bounds are certain, and one for the group if there are
-    several regions. If the file conflicts as a whole, there is one record for the file. There is no
-    record at all if a line outside the regions looks like a conflict marker.
+    There is a record for each region whose bounds are certain, and, if there are several regions,
+    one for all of them together (a group). If the file conflicts as a whole, there is one record
+    for the file. If a line outside the regions looks like a conflict marker, there is none.
     """
     path = conflict.new_path
     if conflict.marked is None:
@@ -312,7 +312,7 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
 def resolutions_in_work(
     memory: Memory, in_progress: InProgress, solved: Solved
 ) -> tuple[Additions, tuple[str, ...]]:
-    """Return the resolutions in the files that a person resolved, and why some have none."""
+    """Return the resolutions in files that a person resolved, and why others are not recorded."""
     additions = Additions(memory)
     missed: list[str] = []
     skipped = set(in_progress.skipped)
@@ -375,8 +375,8 @@ def closed_files(
     """Return the files to delete at the end of a rebase: the records of unresolved conflicts.
 
     `opened` lists the ids of the conflicts that the rebase recorded, and `kept` holds the new
-    resolutions. A group is not deleted if one of its regions is resolved. The result maps each path
-    to None.
+    resolutions. The record of several regions (a group) is not deleted if one of the regions is
+    resolved. The result maps each path to None.
     """
     added = kept.recorded() if kept is not None else ()
     solved = {recorded.id for recorded in added if recorded.resolution is not None}

@@ -55,8 +55,8 @@ class OpenSeries(Struct, frozen=True):
     `states` are the states of the files before the first pushed patch and after each pushed patch,
     as differences from `parent`. `parent` is the commit that the first patch applies to: the pin,
     or the head of the series below. `head` is the commit that is checked out. `hidden` maps each
-    hidden patch to the reason why it is left out; a pushed patch is never hidden. If there is no
-    checkout, no patch is pushed.
+    patch that is left out to the reason; a pushed patch is never hidden. Without a checkout, no
+    patch is pushed.
     """
 
     session: Session
@@ -112,17 +112,17 @@ class OpenSeries(Struct, frozen=True):
         return tuple(self.patches[name] for name in names)
 
     def pick(self, given: str) -> str:
-        """Return the full name of the patch that the user named.
+        """Return the full name of a patch, given its name, the start of its name, or its number.
 
-        Raises PatchmgrError "unknown-patch" if no patch or more than one has this name.
+        Raises PatchmgrError "unknown-patch" if `given` matches no patch, or more than one.
         """
         return pick(given, self.file.names(), series=self.name)
 
     def pick_or_top(self, given: str | None) -> str:
-        """Return the full name of the patch that the user named, by default the top patch.
+        """Return the full name of the patch that `pick` finds, by default the top patch.
 
-        Raises PatchmgrError "unknown-patch" if there is no such patch, and "no-patch" if the user
-        named none and no patch is pushed.
+        Raises PatchmgrError "unknown-patch" if `given` matches no single patch, and "no-patch" if
+        it is None and no patch is pushed.
         """
         if given is not None:
             return self.pick(given)
@@ -131,7 +131,7 @@ class OpenSeries(Struct, frozen=True):
         return self.top
 
     def position(self, name: str) -> int:
-        """Return the index of a pushed patch; raise PatchmgrError "no-patch" for any other."""
+        """Return the index of a pushed patch; raise PatchmgrError "no-patch" for other patches."""
         if name not in self.names:
             raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
         return self.names.index(name)
@@ -212,8 +212,8 @@ def opened_series(
     """Open the series that a command works on, and lock the workspace and the checkout.
 
     If the command only reads, neither is locked; in a dry run, the checkout is not locked. The
-    pushed patches must be the first ones of the series, unless `at_any_place` is true, which is for
-    commands that only read or pop patches.
+    pushed patches must be the first patches of the series. Commands that only read or pop patches
+    allow any others with `at_any_place`.
 
     Raises PatchmgrError "other-series" if another series is in the checkout, and "changed-patch" if
     a pushed patch has changed since it was pushed.
@@ -385,7 +385,7 @@ def edited_files(
 
     By default, these are files that git tracks, that were added with `git add`, or that a patch
     created. If `only` is given, these are the files that it names and those below the folders that
-    it names; an empty name is the top folder. Files with unsafe names are left out, and named
+    it names; an empty name is the top folder. Files with unsafe names are left out, and reported
     unless `is_told`. Raises PatchmgrError "usage" if `only` names a file that does not exist.
     """
     checkout = opened.need_checkout()

@@ -42,10 +42,10 @@ Read = Callable[[str], "WorkFile | None"]
 
 
 class RepositoryFiles:
-    """The known files of upstream's repository: those in `trees` or, without trees, in patches.
+    """The known files of upstream's repository: from `trees` or, if there are none, from patches.
 
-    `trees` are the installed release and the pin, as far as they are known. `read` reads
-    the files of the package.
+    `trees` are the installed release and the pin, as far as they are known. `read` reads the files
+    of the package.
     """
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
@@ -75,7 +75,7 @@ class RepositoryFiles:
         return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the package's file `place` has the content of the repository's `path`."""
+        """Return whether `place` in the package and `path` in the repository have equal content."""
         found = self._blob(place)
         return bool(found) and any(found.startswith(known) for known in self._known(path))
 
@@ -163,7 +163,7 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return the start and the target; if missing, they are made from `pin` and `version`."""
+        """Return the start and the target; one that is None is made from `pin` and `version`."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
@@ -171,7 +171,7 @@ class Ends(Struct, frozen=True):
 def find_ends(upstream: OpenUpstream, pin: Pin, version: str) -> Ends:
     """Return the pin and the installed release as the start and target of a rebase.
 
-    If the pinned release itself is installed, its archive is not downloaded.
+    If the pinned release is the installed one, its archive is not downloaded.
     """
     if is_same_release(pin, version):
         is_there = upstream.reader.commit(pin.commit) is not None
@@ -234,7 +234,7 @@ class PackageResult(Struct, frozen=True):
 
 
 def carry_onto_package(session: Session, record: SeriesRecord, package: Package) -> PackageResult:
-    """Rebase a series onto the files of a package, as `rebase` would onto its release.
+    """Rebase a series onto the files of a package, with the result of a `rebase` onto its release.
 
     Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
     change.
@@ -245,7 +245,7 @@ def carry_onto_package(session: Session, record: SeriesRecord, package: Package)
 
 
 def has_series(session: Session, record: SeriesRecord, package: Package) -> bool:
-    """Return whether a package is exactly what the whole series makes of its release.
+    """Return whether a package is identical to its release with the whole series applied.
 
     The result is false if two patches change the same line, because the first then conflicts.
     """
@@ -315,7 +315,7 @@ class _Run:
         )
 
     def is_done(self) -> bool:
-        """Return whether the package has what the series makes of its release, as far as known."""
+        """Return whether the package is its release with the series applied, as far as known."""
         if self.ends.base is None or self.ends.needs_all:
             return False
         carried = self._carry(self._reachable()[0])

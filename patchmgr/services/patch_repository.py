@@ -78,7 +78,7 @@ class PatchRepository(Struct, frozen=True):
         If somebody has, the result's `standing` is `HELD`. The remote records the last pushed
         commit in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch.
         `git_dir` is the repository that contains the commit, by default this one, and `bring`
-        fetches what it lacks.
+        fetches objects that it lacks.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
@@ -101,7 +101,7 @@ class PatchRepository(Struct, frozen=True):
 
 
 def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
-    """Map each series to its last sync, as of its newest badge branch that was fetched."""
+    """Map each series to its last sync, read from the newest fetched badge branch of the series."""
     parts = ("refname:lstrip=2", "committerdate:unix", "subject")
     _, printed = git_process.run(
         [

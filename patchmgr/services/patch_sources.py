@@ -73,7 +73,7 @@ class SourcePatch(Struct, frozen=True):
 
     `wish` is the requested file name; if it is None, the name is made from the subject. `line` is
     the patch's line in a series file, or None if there is none. `strip` is the N of -pN: the number
-    of leading directories to remove from the patch's paths, or None if the patch's paths show it.
+    of leading directories to remove from the patch's paths, or None to derive it from the paths.
     `commit` is the id of the patch's commit, or None.
     """
 
@@ -269,8 +269,8 @@ def readable(
 ) -> Sequence[tuple[SourcePatch, Patch]]:
     """Return the parts of a patch (usually one), read with another -pN or rewritten if necessary.
 
-    `exists` says whether a path is a file in the state that the patch is for. Messages about
-    changes are added to `notes`. Raises PatchmgrError if the patch cannot be read.
+    `exists` says whether a path is a file in the state that the patch applies to. For each change,
+    a message is added to `notes`. Raises PatchmgrError if the patch cannot be read.
     """
     faults: list[PatchmgrError] = []
     possible: _Read | None = None
@@ -381,7 +381,7 @@ def found_in(
 ) -> list[SourcePatch]:
     """Return the mails of a range of commits as patches, with any names that `gbp pq` recorded.
 
-    `dates` maps commit ids to committer dates. Each header gets the id and the date of its commit.
+    `dates` maps commit ids to committer dates. Each header gets its commit's id and date.
     """
     found: list[SourcePatch] = []
     for at, mail in enumerate(mails, 1):
@@ -435,8 +435,8 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
 
     `given` is the number or the URL of the pull request. If upstream merged it as one commit, the
     patch is that commit. Raises PatchmgrError "unknown-ref" if upstream has no such pull request,
-    and "usage" if the URL is another repository's, if the pin already contains the pull request, or
-    if the pull request changes nothing.
+    and "usage" if the URL belongs to another repository, if the pin already contains the pull
+    request, or if the pull request changes nothing.
     """
     upstream = git_upstream_of(session, record)
     match = _PULL.fullmatch(given.strip())

@@ -41,7 +41,7 @@ def planned_state(
     """Return the target of step N if `onto` is `plan:N`; otherwise return `onto` unchanged.
 
     Raises PatchmgrError "stale-plan" if the pin, the patches or the target have changed since the
-    plan was made, and "usage" if there is no such plan or step.
+    plan was made, and "usage" if there is no plan with such a step.
     """
     named = _STEP.fullmatch(onto)
     if named is None:

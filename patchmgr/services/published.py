@@ -1,4 +1,4 @@
-"""The branches that were built from series, their tags, and the saved results of checks."""
+"""Branches that were built from series, their tags, and the saved results of checks."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _MOST_PUBLISHED = 200
 class Published(Struct, frozen=True):
     """A branch that was built from a series.
 
-    `repository` contains the branch. `tag` is the tag on its head, and `fallback` is the tag on the
-    head that it replaced. `digest` is the digest of the series when the branch was built.
+    `repository` contains the branch. `tag` is the tag on its head, and `fallback` is the tag that
+    keeps its previous head. `digest` is the digest of the series when the branch was built.
     """
 
     series: str
@@ -129,7 +129,7 @@ def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str
 
 
 def published_base(session: Session, head: str) -> str | None:
-    """Return the base of a head that this workspace published, or None for any other head."""
+    """Return the base of a head that this workspace published, or None if it did not publish it."""
     return next((one.base for one in read_published(session.workspace) if one.head == head), None)
 
 
@@ -259,7 +259,7 @@ def check_folder(workspace: Workspace) -> Path:
 
 
 def keep_checked(session: Session, record: SeriesRecord, checked: Checked) -> None:
-    """Save the results of a check; a skipped gate keeps its result if the series is the same."""
+    """Save the results of a check; skipped gates keep earlier results for the same series."""
     digest = series_digest(session, record, session.selected)
     before = last_checked(session.workspace, record.name)
     rows = {
@@ -281,7 +281,7 @@ def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[GateLine, ...]:
-    """Return the gates of the last check; there are none if the series has changed since."""
+    """Return the gates of the last check, or none if the series has changed since that check."""
     kept = last_checked(session.workspace, record.name)
     if kept is None or kept.digest != series_digest(session, record, ()):
         return ()

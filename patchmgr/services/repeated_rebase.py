@@ -40,7 +40,7 @@ def options_to_continue(session: Session, in_progress: InProgress) -> CarryOptio
 class RepeatedRebase(Struct, frozen=True):
     """The outcome of a series in a repeated rebase, and its temporary repository, `scratch`.
 
-    `top` is the commit there that has all changes that merged cleanly.
+    `top` is a commit in it, with all changes that merged cleanly.
     """
 
     session: Session

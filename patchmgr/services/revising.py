@@ -51,11 +51,11 @@ from patchmgr.workspace import Change
 class Revision(Struct, frozen=True):
     """A planned change to a series and its checkout.
 
-    `pushed` lists the patches that are pushed afterwards, and `state` is the state after the last
-    of them. `raws` maps the names of patches to new patch files (None: deleted), `file` is the new
-    series file (None: unchanged), and `others` holds further files of the workspace. The files in
-    `kept` already have their new content in the checkout. `forced` names a pushed patch with hunks
-    that did not apply, and `rejects` maps paths to the files with these hunks. A forced patch stays
+    `pushed` lists the patches that will be pushed, and `state` is the state after the last of them.
+    `raws` maps the names of patches to new patch files (None: deleted), `file` is the new series
+    file (None: unchanged), and `others` holds further files of the workspace. The files in `kept`
+    already have their new content in the checkout. `forced` names a pushed patch with hunks that
+    did not apply, and `rejects` maps paths to the files with these hunks. A forced patch stays
     forced unless `settles` is true. If `discards` is true, edits to the files that change are
     discarded. If `prepares` is true, the checkout is recorded even if no patch is pushed.
     """
@@ -222,8 +222,8 @@ def rewritten(
     """Return new patch files, keyed by patch name, for the patches whose diff must be rewritten.
 
     The diff of patch n must turn state n into state n + 1. A patch in `fresh` is also rewritten if
-    its diff is not the one that git makes, even if only line numbers differ. If the patch is in
-    `anew` as well, it is rewritten whenever its file would change at all.
+    git would write its diff in any other way, for example with other line numbers. A patch in both
+    `fresh` and `anew` is rewritten if its file would change at all.
     """
     ground = opened.ground
     stale = [
@@ -264,7 +264,7 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 
 
 class Chain(Struct, frozen=True):
-    """Patches in series order, with their changes: all except hidden ones, or only the pushed ones.
+    """Patches in series order, with their changes: all but hidden ones, or only the pushed ones.
 
     `states` are the states before the first patch and after each patch. The chain ends before the
     first patch that does not apply; `fault` is the error for that patch.
@@ -302,7 +302,7 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 
 def name_stopped(opened: OpenSeries, state: State) -> str | None:
-    """Return the first patch that applied before but not on `state`, if any, and tell the user."""
+    """Return the first patch that applied before but not to `state`, and tell the user; or None."""
     left = opened.unpushed()
     end, fault = _reach(opened, left, state)
     if fault is not None and _reach(opened, left[: end + 1], opened.state)[1] is None:
@@ -327,7 +327,7 @@ def _reach(
 
 
 def pushed_chain(opened: OpenSeries) -> Chain:
-    """Return the chain of the pushed patches, which are the ones that a refresh may change."""
+    """Return the chain of the pushed patches, the only ones that a refresh may change."""
     refuse_forced(opened)
     return Chain(opened.names, opened.states, layers_of(opened.ground, opened.names, opened.states))
 
@@ -353,9 +353,9 @@ def restacked(
 ) -> tuple[State, ...]:
     """Apply patches of a chain in the given order, and return the states that they result in.
 
-    The first state is the one before all patches. `changed` replaces the change of one of the
-    patches. Raises PatchmgrError "depends" if a patch no longer comes after a patch that it needs,
-    or if `same_end` is true and the last state differs from that of the chain. Raises PatchmgrError
+    The first state is the one before all patches. `changed` replaces the change of one patch.
+    Raises PatchmgrError "depends" if a patch no longer comes after a patch that it needs, or if
+    `same_end` is true and the last state differs from that of the chain. Raises PatchmgrError
     "empty" if a patch would become empty.
     """
     by_name = {layer.name: layer for layer in (*chain.layers, *filter(None, [changed]))}

@@ -28,7 +28,7 @@ def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
-    """Return the new paths that the patches name and the base lacks, without repetitions."""
+    """Return each new path that the patches name and that the base lacks, without repetitions."""
     named = (change.new_path for patch in patches for change in patch.files)
     return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 
@@ -93,7 +93,7 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
 
 
 def tell_strays(session: Session, name: str, groups: Iterable[str] | None = None) -> None:
-    """Name what the groups, by default those that are off, list though it is not a patch."""
+    """Tell the user which names in the groups (by default, those that are off) are not patches."""
     settings, names = session.workspace.settings(name), session.workspace.series_file(name).names()
     off = sorted(settings.groups.keys() & settings.off)
     for group in off if groups is None else groups:

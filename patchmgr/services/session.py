@@ -103,7 +103,7 @@ def pinned_state(upstream: OpenUpstream, pin: Pin) -> Resolved:
 
 
 def require_pin(upstream: OpenUpstream, pin: Pin) -> Resolved:
-    """Return the pinned state, fetched if need be; raise "checksum-mismatch" if it differs."""
+    """Return the pinned state, and fetch it if needed; raise "checksum-mismatch" if it differs."""
     is_there = upstream.reader.commit(pin.commit) is not None
     version = upstream.version_of(pin) if is_there else upstream.bring_pin(pin)
     found = upstream.reader.find(pin.commit)
@@ -126,8 +126,8 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 class Fetching(Struct, frozen=True):
     """A reader of file contents that fetches what a partial clone lacks.
 
-    `lend` reads the content of a blob, and fails if it is missing. `likely` returns further blobs
-    that will probably be read, and that are fetched together with a missing one.
+    `lend` reads the content of a blob, and fails if the blob is missing. `likely` returns blobs
+    that will probably be read next; they are fetched together with a missing one.
     """
 
     upstream: OpenUpstream

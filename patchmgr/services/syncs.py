@@ -26,7 +26,7 @@ def keep_syncs(
 ) -> list[SyncDocument]:
     """Save and return the results of a rebase, one for each series.
 
-    They replace the results of an earlier rebase between the same states. `old_heads` maps each
+    These replace the results of an earlier rebase between the same states. `old_heads` maps each
     series to its previous head, and `known` lists the conflicts that have a resolution. A failed
     write is ignored, because the results can be computed again.
     """

@@ -54,7 +54,7 @@ class UpstreamStates:
         base: End,
         onto: End | None = None,
     ) -> Views | None:
-        """Return the states at the start and target of a rebase, for evaluating conditions.
+        """Return the states for which a rebase evaluates conditions: its start and its target.
 
         If `onto` is None, the target is the start. Returns None if no patch has a condition.
         """

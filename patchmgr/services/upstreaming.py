@@ -25,7 +25,7 @@ _PULL = re.compile(r"\s*\(#\d+\)")
 def first_releases(
     session: Session, record: SeriesRecord, names: Iterable[str | None]
 ) -> Mapping[str, str | None]:
-    """Map the full id of each named commit to the first release that has it, or None."""
+    """Map the full id of each named commit to the first release that contains it, or to None."""
     wanted = [*filter(None, names)]
     if not wanted or session.workspace.upstream(record.upstream).git is None:
         return {}
@@ -37,7 +37,7 @@ def first_releases(
 def pinned_commit(
     session: Session, record: SeriesRecord, pin: Pin
 ) -> tuple[GitUpstream, str] | None:
-    """Return the git repository of a series' upstream, and the commit in it that a pin names.
+    """Return the git repository of a series' upstream, and the commit there that a pin stands for.
 
     Returns None if upstream has no git repository, or if the repository has no tag for a pinned
     release.

@@ -81,14 +81,13 @@ class InProgress(Struct, frozen=True):
     """A rebase that stopped at conflicts: its options, and the files to resolve.
 
     `stuck` lists the patches in conflict, and `skipped` lists the patches to leave out, each as
-    (series, patch). `opened` lists the ids of the conflicts that the rebase recorded. `states` maps
-    each series to the commit that the name `onto` stood for, as (series, commit). `confidence` is
-    the reliability (in percent) required of structural merges. `checkout` is the path of the
-    worktree with the conflict, which belongs to `repository` or, if that is "", to the store.
-    `command` runs on each rebased patch. `ran` lists the commits on which the command succeeded,
-    and `failed` is the commit on which it failed. `edits` are a person's changes to files without a
-    conflict, `added` are the new patches for such edits, and `accepted` lists the files to take as
-    they are.
+    (series, patch). `opened` lists the ids of the conflicts that the rebase recorded. `states`
+    lists, as (series, commit), which commit `onto` named for each series. `confidence` is the
+    reliability (in percent) required of structural merges. `checkout` is the path of the worktree
+    with the conflict, which belongs to `repository` or, if that is "", to the store. `command` runs
+    on each rebased patch. `ran` lists the commits on which the command succeeded, and `failed` is
+    the commit on which it failed. `edits` are a person's changes to files without a conflict,
+    `added` are the new patches for such edits, and `accepted` lists the files to take as they are.
     """
 
     series: tuple[str, ...]
@@ -276,7 +275,7 @@ def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[P
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return the file, keyed by path, in which the work area stores one side of an edit."""
+    """Return a file of the work area, keyed by path, that stores one side of a person's edit."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 
@@ -295,8 +294,8 @@ def require_taken(
 
     A name in `accepted` is a path below the work area, or the end of such a path. Raises
     PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file
-    contains a conflict marker. A file that was deleted or emptied, does not compile, or has
-    different line endings is "unresolved", too, unless it is named.
+    contains a conflict marker. The same error is raised for a file that is deleted or empty, does
+    not compile, or has different line endings, unless `accepted` names the file.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -354,7 +353,7 @@ def content_problem(
 ) -> str | None:
     """Return why this content of a file cannot be taken, as text to put after the file's name.
 
-    Returns None if the content can be taken, and also if the file is not resolved yet.
+    Returns None if the content can be taken, or if the file has not been resolved yet.
     """
     if is_marked(workspace, item, content):
         return None
@@ -384,7 +383,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:
-    """Return a file of the work area as first written, or None if it had no markers."""
+    """Return a file of the work area as it was first written, or None if it had no markers."""
     name = check_path(item.file, what="path")
     return _read(workspace.root / _FOLDER / _ORIGINALS / name)
 
@@ -402,7 +401,7 @@ def _read(file: Path) -> bytes | None:
 def is_marked(workspace: Workspace, item: Waiting, content: bytes) -> bool:
     """Return whether a file in conflict still has a marker `<<<<<<< ` or `>>>>>>> `.
 
-    A line that looks like a marker does not count if the sides contain it as often.
+    A line that looks like a marker is ignored if the sides themselves contain it as often.
     """
     signs = Counter(x for x in _lines(content) if x.startswith((b"<<<<<<< ", b">>>>>>> ")))
     return bool(signs) and bool(signs - _known_lines(workspace, item))

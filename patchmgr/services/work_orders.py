@@ -120,7 +120,7 @@ def orders_of(
     """Yield each open conflict and finding of a series with its work order.
 
     `ids` maps the files to the ids under which their conflicts are recorded; other files are left
-    out. By default, no file is left out, and each conflict has its own id.
+    out. By default, no file is left out, and each order has the id of its own conflict.
     """
     for patch in carried.outcome.patches:
         for file in patch.conflicts:
@@ -136,8 +136,8 @@ def orders_of(
 def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
     """Return shortened work orders for the open conflicts of a series.
 
-    There are none if no rebase of the series is in progress. If the work orders cannot be made, the
-    reason is printed, and none are returned.
+    There are none if no rebase of the series is in progress. If they cannot be made, the reason is
+    printed instead.
     """
     try:
         in_progress = read_in_progress(session.workspace)
@@ -293,7 +293,7 @@ class _Order:
         return UpstreamChange(commit, subject, pull, author, body.strip(), diff)
 
     def later(self) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commits to the file that came after the last conflicting commit."""
+        """Return the upstream commits that changed the file after the last conflicting commit."""
         causes = {one.commit for one in self._causes(())}
         numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
         behind = self.steps[numbers[-1] + 1 :] if numbers else ()
@@ -303,7 +303,7 @@ class _Order:
         )
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[SymbolUse, ...] | None:
-        """Return the lines in upstream's new state that use the symbols from outside them.
+        """Return the lines of upstream's new state that use the symbols, outside the symbols.
 
         Returns None if files are missing from the store, so that the state cannot be searched.
         """
