@@ -86,8 +86,8 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 def neighbor(found: Listing, given: str | None, *, step: int) -> str:
     """Return the name of the patch that is `step` positions after the given patch.
 
-    `step` may be negative. If `given` is None, the top patch is taken. Hidden patches are skipped.
-    Raises PatchmgrError "no-patch" if there is no such patch.
+    `step` may be negative. If `given` is None, the position of the top patch is used. Hidden
+    patches are skipped. Raises PatchmgrError "no-patch" if no patch has that position.
     """
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)
     names = [row.name for row in found.rows]

@@ -63,8 +63,8 @@ from patchmgr.services.upstream_states import End
 class Application(Struct, frozen=True):
     """The result of `apply` for a checkout or a package, and of `overlay`.
 
-    `paths` are the files that now differ from the original ones. `is_new` is true if anything had
-    to be written. `commits` lists the commit of each patch, or None for a patch that has no commit.
+    `paths` are the files that now differ from the original ones. `is_new` is true if files had to
+    be written. `commits` lists the commit of each patch, or None for a patch that has no commit.
     `replayed` are the conflicts that were resolved by a recorded resolution. For a package,
     `target` is the folder in which it is installed, and `carried` is the result of the rebase onto
     it, or None if no rebase was needed.
@@ -539,7 +539,7 @@ def unapply_from_package(
 
     Files that an installer replaced after the series was applied are left as they are. If a file
     was edited, raises PatchmgrError "edited-package" or, if `is_forced`, keeps the edit in a patch
-    file. An edited file whose original is not that of the installed version is left as it is.
+    file. An edited file whose saved original belongs to another build is left as it is.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)

@@ -24,7 +24,7 @@ from patchmgr.services.session import Session
 
 
 class Audited(Struct, frozen=True):
-    """The findings of an audit, each with the name of its patch, or "" in an audit of two trees.
+    """The findings of an audit, each with the name of its patch ("" in an audit of two trees).
 
     `name` is the name of the series, or OLD..NEW for two trees.
     """
@@ -34,18 +34,18 @@ class Audited(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every certain finding has been accepted."""
+        """Return whether every finding that is certain has been accepted."""
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
 def audit_series(session: Session, name: str) -> Audited:
-    """Return the findings for a series on its own pin, without the faults of the pin itself."""
+    """Return the audit findings for a series on its own pin, except faults of the pin itself."""
     with series_at_pin(session, name) as at_pin:
         return Audited(name, audit_at_pin(session, at_pin))
 
 
 def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
-    """Return the audit findings of a series on its own pin; only certain findings have an id."""
+    """Return the audit findings for a series on its pin; an id is given only to certain faults."""
     bring = partial(at_pin.loaded.upstream.try_fetch_objects, seen=at_pin.scratch)
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.scratch, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)
@@ -63,7 +63,7 @@ def audit_trees(repository: Path, old: str, new: str) -> Audited:
     """Audit the change between two trees of any repository.
 
     Each tree is named by a commit, a tag, a branch or its own id. Raises PatchmgrError "usage" if
-    the folder is not a repository, and "unknown-ref" if the repository does not have the name.
+    the folder is not a repository, and "unknown-ref" if the repository has no such tree.
     """
     git_dir = find_git_dir(repository)
     before, after = (tree_named(git_dir, name) for name in (old, new))

@@ -46,9 +46,9 @@ from patchmgr.workspace import Workspace
 class Built(Struct, frozen=True):
     """A built branch: its repository and name, its head, and its number of commits.
 
-    `base` is the pinned commit. `tag` is the tag on the head, `fallback` is the new tag on the head
-    that the branch replaces, and `remote` is the remote or URL to which the branch was pushed; each
-    of these is None if there is none.
+    `base` is the pinned commit. `tag` is the tag on the head, `fallback` is the tag that was put on
+    the branch's previous head, and `remote` is the remote or URL to which the branch was pushed;
+    each may be None.
     """
 
     series: str
@@ -79,7 +79,7 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return which parts of the user's identity go into the commits, given the options."""
+    """Return which parts of the user's identity the options ask to put into the commits."""
     if committer not in (None, "me"):
         raise UsageError(f"--committer must be 'me', not {committer}")
     return Mine(committer == "me", signs_off, signs)
@@ -90,8 +90,8 @@ def left_out(
 ) -> dict[str, str]:
     """Return the patches that `--without` or `--only` exclude, each with the reason.
 
-    Each string in `without` and `only` names a patch or a group. Patches that those in `only` need
-    are kept as well, unless `without` excludes them.
+    Each string in `without` and `only` names a patch or a group. Patches that are needed by those
+    in `only` are kept as well, unless `without` names them.
     """
     if not without and not only:
         return {}
@@ -290,7 +290,7 @@ class _Place(Struct, frozen=True):
         return is_published or (found is not None and is_own_commit(found.content))
 
     def is_ours(self, head: str | None) -> bool:
-        """Return whether a branch at `head` (None: no branch) has no commits of a person."""
+        """Return whether a branch is missing (`head`: None), in the store, or made by patchmgr."""
         return head is None or self.clone is None or self.has_made(head)
 
     def move(self, moves: Sequence[RefMove]) -> None:

@@ -55,7 +55,7 @@ def run_commands(
     commands: Sequence[CheckCommand],
     names: Sequence[str] | None,
 ) -> list[GateResult]:
-    """Run the commands of a series in a temporary checkout; return the result of each as a gate.
+    """Run the series' own commands in a temporary checkout, and return each result as a gate.
 
     `names` lists the commands to run. If it is empty, all are run; if it is None, none is.
     """
@@ -110,7 +110,7 @@ def _run_all(
 class Runner(Struct, frozen=True):
     """Runs commands on the states of a branch: on the pin, and after each patch.
 
-    `states` lists the commits, starting with the pin, and `patches` the names of the patches.
+    `states` lists the commits, starting with the pin; `patches` lists the names of the patches.
     """
 
     session: Session
@@ -168,7 +168,7 @@ class Runner(Struct, frozen=True):
 
 
 def first_bad(is_bad: Callable[[int], bool], last: int) -> int:
-    """Return the index of the first bad state between 0 (good) and `last` (bad), by bisection."""
+    """Find the first bad state by bisection; state 0 is good, and state `last` is bad."""
     good, bad = 0, last
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -377,7 +377,7 @@ def _strays(folder: Path, known: set[str]) -> list[Problem]:
 
 
 def check_ledger(session: Session, name: str, target: Path, *, branch: str | None) -> Checked:
-    """Check, line by line, that a checkout or a branch in it contains a series."""
+    """Check, line by line, that a checkout, or a branch of its repository, contains a series."""
     clone = open_clone(target)
     with series_at_pin(session, name, must_apply=False) as at_pin:
         patches, pin = at_pin.patches, Files(Overlay(at_pin.tree), at_pin.scratch.read)

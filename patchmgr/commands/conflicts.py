@@ -40,7 +40,7 @@ class Listed(Struct, frozen=True):
 
 
 class SideEdits(Struct, frozen=True):
-    """What each side of a conflict changes, one phrase per edit, from top to bottom."""
+    """The edits that each side of a conflict makes, in words, from top to bottom."""
 
     ours: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
 
 
 def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
-    """Return, for each of the given conflicts, what each side changes."""
+    """Return, for each of the given conflicts, the edits that its two sides make."""
     with closing(StructureApart(answers=Answers())) as structure:
         return [_edits_in(one, structure) for one in found]
 
@@ -143,7 +143,7 @@ def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
 def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
     """Forget the resolutions of a conflict, of its regions, and of the whole file at its path.
 
-    Conflicts of the rebase in progress stay recorded, as unresolved. Returns the ids of all
+    Conflicts of the rebase in progress stay recorded, but unresolved. Returns the ids of all
     conflicts whose resolutions were forgotten.
     """
     with session.writing():
@@ -257,7 +257,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 
 
 def record(memory: Memory, solved: Sequence[Recorded]) -> tuple[Recorded, ...]:
-    """Record and return resolutions; raise "solved-otherwise" if one contradicts an earlier one."""
+    """Record and return resolutions; raise "solved-otherwise" if a conflict already has another."""
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

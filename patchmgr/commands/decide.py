@@ -35,7 +35,7 @@ class Decided(Struct, frozen=True):
 def decide(session: Session, patch: str, ruling: Ruling, *, series: str | None, by: str) -> Decided:
     """Record a person's decision about what the last rebase left undecided in a patch.
 
-    A new decision replaces an older one. If the patch is needed and `by` names a later upstream
+    A new decision replaces an older one. If the ruling is "needed" and `by` names a later upstream
     commit that concerns the patch, that commit is not reported again. Raises PatchmgrError
     "no-finding" if the rebase left nothing undecided.
     """

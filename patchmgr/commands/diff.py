@@ -32,9 +32,9 @@ def diff(
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 
-    The tags are looked up in `repository`, if it is given. Each of `holds` names a file or symbol,
-    as `PATH` or `PATH::SYMBOL`, for which a claim is added to series.toml. `check` then fails if
-    the bytes of the file or symbol differ from those in the later state.
+    The tags are looked up in `repository`, if it is given. For each file or symbol in `holds`
+    (`PATH` or `PATH::SYMBOL`), a claim is added to series.toml: `check` then fails if its bytes
+    differ from those in the later state.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, start, repository=repository)

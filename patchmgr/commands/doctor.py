@@ -47,7 +47,7 @@ class Health(str, Enum):
 
 
 class Diagnosis(Struct, frozen=True):
-    """An examined item, its state, and commands to run next (`hints`)."""
+    """An examined item, its state, and commands that the user can run next (`hints`)."""
 
     area: str
     what: str
@@ -59,7 +59,7 @@ class Diagnosis(Struct, frozen=True):
 def examine(
     session: Session | None, *, repairs: bool, prunes: bool, is_dry_run: bool
 ) -> tuple[Diagnosis, ...]:
-    """Examine program, stores and workspace; repair stores, or prune leftovers, if asked."""
+    """Examine program, stores and workspace; on request, repair stores and delete leftovers."""
     found = [*_program(), *_stores(repairs=repairs, prunes=prunes, is_dry_run=is_dry_run)]
     if session is None:
         hint = "run the command in a workspace, or name a workspace with: patchmgr -C DIR doctor"

@@ -34,7 +34,7 @@ from patchmgr.workspace import PRIVATE
 
 
 class ExportedPatch(Struct, frozen=True):
-    """An exported patch; `kept` is true if it was copied byte for byte."""
+    """An exported patch; `kept` is true if the patch file was copied byte for byte."""
 
     name: str
     kept: bool
@@ -61,7 +61,7 @@ class Exported(Struct, frozen=True):
 def export(
     session: Session, name: str, wanted: str, place: Path, *, package: str | None, is_forced: bool
 ) -> Exported:
-    """Export a series in the `wanted` format; a patch that fits it is copied byte for byte.
+    """Export a series in the `wanted` format, copying patches that already fit byte for byte.
 
     `place` is the folder or file to write. `package` is the name of an npm package, for formats
     that need one. Raises PatchmgrError "in-the-way", before anything is written, if a file that
@@ -209,9 +209,9 @@ def _moved_from_start(carried: RebasedSeries) -> set[str]:
 
 
 class Delivered(Struct, frozen=True):
-    """What an export changed: files written and deleted, and old files kept because of edits.
+    """The files that an export wrote, deleted, or kept because a person edited them.
 
-    `beside` are other patch files that a folder had before the first export to it.
+    `beside` lists other patch files that the folder had before the first export to it.
     """
 
     written: tuple[str, ...]

@@ -28,7 +28,7 @@ from patchmgr.services.session import Session, nobody
 def fold(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, into: str | None
 ) -> Revised:
-    """Fold patches into another patch (by default the top), and remove the folded patches."""
+    """Fold patches into another patch, by default the top, and delete the folded patches."""
     with opened_series(session, options) as opened:
         target = opened.pick_or_top(into)
         others = [opened.pick(each) for each in dict.fromkeys(given)]

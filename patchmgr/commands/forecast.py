@@ -85,7 +85,7 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files that a stack changes, and its conflicts on the tip, assumed to be resolved."""
+    """The files that a stack changes, and its conflicts on the tip, which are taken as resolved."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
@@ -119,7 +119,7 @@ class Watch:
         return answered(self._kept, ("forecast", *self._about), OnTip, find)
 
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
-        """Yield the newest pull requests that count as open, and the facts about each.
+        """Yield the newest pull requests that count as open, each with facts about it.
 
         A pull request counts as open if upstream lacks its head, and either the host has a merge
         ref for it or the head is at most `DAYS` days old. Once no head in a batch is that recent,
@@ -191,7 +191,7 @@ class Watch:
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
         """Return the patches that a merge into upstream's tip affects.
 
-        A merge affects a patch if the patch is then not `unchanged`, or if both change the same
+        A merge affects a patch that does not rebase onto it `unchanged`, or if both change the same
         symbol.
         """
         parents: Parents = {}
@@ -274,7 +274,7 @@ def _touched(
 
 
 def effect_of(patches: Sequence[PlannedPatch]) -> PullEffect:
-    """Return the worst effect that a change has on any of the patches."""
+    """Return the worst effect among those that a change has on the given patches."""
     verdicts = {patch.verdict for patch in patches}
     if verdicts & {Verdict.CONFLICT, Verdict.BLOCKED}:
         return PullEffect.BREAKS

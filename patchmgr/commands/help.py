@@ -29,7 +29,7 @@ def topics() -> tuple[Topic, ...]:
 
 
 def find_topic(name: str, commands: Collection[str]) -> Topic | None:
-    """Return the named topic or, for a command, None; raise "unknown-topic" for other names."""
+    """Return the named topic, or None for a command; raise "unknown-topic" for any other name."""
     known = {topic.name: topic for topic in topics()}
     if name in known or name in commands:
         return known.get(name)

@@ -53,7 +53,7 @@ from patchmgr.workspace import Change
 
 
 class Imported(Struct, frozen=True):
-    """An imported patch; `risks` are the paths in it that a person should look at (`risks_of`).
+    """An imported patch; `risks` are those of its paths that a person should look at (`risks_of`).
 
     `is_rest` is true if it contains changes that the fork made in a merge commit itself.
     """
@@ -77,7 +77,7 @@ class Sources(Struct, frozen=True):
     """What to import: files and folders, a git range, a stack, commits or pull requests.
 
     `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the number
-    in the user's -pN, or None if each source determines its own. With `is_reversed`, the reverse of
+    in the user's -pN, or None to find it out for each source. With `is_reversed`, the reverse of
     each patch is imported. `merges` says how to import a range with merges. `without` has the names
     of patches to leave out. `edited` is an installed package; its edits become a patch.
     """
@@ -402,7 +402,7 @@ _RUNS_BY_BEING_THERE = frozenset(
 
 
 def risks_of(patch: Patch) -> tuple[str, ...]:
-    """Return the paths in a patch that tools run or read automatically, and the binary files."""
+    """Return the paths in a patch of binary files, and of files that tools run or read unasked."""
     return tuple(
         change.path
         for change in patch.files

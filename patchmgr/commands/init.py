@@ -95,7 +95,7 @@ class Started(Struct, frozen=True):
 def init_from_branch(
     folder: Path, branch: Branch, open_: Callable[[Path], Session], *, is_dry_run: bool
 ) -> Started:
-    """Make a workspace from a branch; its pin is the upstream state that the branch merged last.
+    """Make a workspace from a branch, pinned to the upstream state that the branch merged last.
 
     The workspace is made in a temporary folder, and moved into place at the end. Raises
     PatchmgrError "usage" if the folder exists and is not empty.

@@ -38,7 +38,7 @@ _SCRIPT = (
 class DriverChange(Struct, frozen=True):
     """The merge driver of a clone after the command; `is_new` is true if the command changed it.
 
-    `settings` are the git settings of the driver, and `lines` are its lines in the attributes file.
+    `settings` are the driver's git settings, and `lines` are its lines in the attributes file.
     """
 
     git_dir: Path
@@ -55,7 +55,7 @@ def install_driver(
     workspace: Workspace | None,
     is_dry_run: bool,
 ) -> DriverChange:
-    """Make patchmgr a repository's merge driver for files that match the patterns.
+    """Make patchmgr the merge driver of a repository for files that match the patterns.
 
     `upstream` says which side is upstream's in the repository's merges, "ours" or "theirs".
     """

@@ -28,11 +28,11 @@ from patchmgr.workspace import Workspace, find_workspace
 class MergedFile(Struct, frozen=True):
     """The result of a merge, and the bytes to write for it.
 
-    `how` is the method that merged the file, or None if a conflict remains. `used` has the ids of
-    the replayed resolutions, and `reliability` has the reliability of each region of a structural
-    merge. If a conflict remains, `suggestions` has the candidates for each region, the most likely
-    one first, and `notes` name the missing formatters. The content of a binary file has no conflict
-    markers. `warnings` describe what is suspicious in a clean merge.
+    `how` is the way in which the file was merged, or None if a conflict remains. `used` has the ids
+    of the replayed resolutions, and `reliability` has the reliability of each region of a
+    structural merge. If a conflict remains, `suggestions` has the candidates for each region, the
+    most likely one first, and `notes` names missing formatters. The content of a binary file has no
+    conflict markers. `warnings` describe what is suspicious in a clean merge.
     """
 
     path: str
@@ -47,7 +47,7 @@ class MergedFile(Struct, frozen=True):
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
-    """Return the workspace around a folder; without one, return None or, if `is_named`, raise."""
+    """Return the workspace around a folder; if there is none, return None unless `is_named`."""
     try:
         return find_workspace(start)
     except PatchmgrError:
@@ -115,8 +115,8 @@ def drive(
 ) -> tuple[MergedFile, str | None]:
     """Merge three files for git, and write the result to ours.
 
-    Returns (result, warning). If no recorded resolution was used because records in the workspace
-    are malformed, the warning says so; otherwise it is None.
+    Returns (result, warning). The warning says that no recorded resolution was used because records
+    in the workspace are malformed; otherwise it is None.
     """
     problem = None
     try:

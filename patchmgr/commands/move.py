@@ -21,7 +21,7 @@ from patchmgr.workspace import Change
 def move(
     session: Session, given: str, options: CheckoutOptions, *, before: str | None, after: str | None
 ) -> Revised:
-    """Move a patch within its series; raise "depends" if the series then gives other files."""
+    """Move a patch within its series; raise "depends" if that would change the series' result."""
     if (before is None) == (after is None):
         raise UsageError("give the new position: --before PATCH or --after PATCH")
     with opened_series(session, options) as opened:
@@ -61,9 +61,9 @@ class Moved(Struct, frozen=True):
 def move_to_series(session: Session, given: str, *, series: str | None, into: str) -> Moved:
     """Move a patch into the series directly below or above in the stack.
 
-    The stack must result in the same files. So only the first patch can move down; it becomes the
-    last one there. Only the last patch can move up; it becomes the first one there. Raises
-    PatchmgrError "usage" for any other patch, or if neither series is based on the other.
+    The files that the stack results in must stay the same. So only the first patch can move down,
+    where it becomes the last; and only the last patch can move up, where it becomes the first.
+    Raises PatchmgrError "usage" for any other patch, or if the series are not adjacent.
     """
     with session.writing():
         workspace = session.workspace

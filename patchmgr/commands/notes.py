@@ -55,7 +55,7 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
 
     A state is a REF, or a tag that `branch --tag` made. By default, `start` is the state before the
     last rebase, and `end` is the pin or, if `start` is the pin, the tracked state. If `start` is
-    the pin and no such rebase was saved, the facts come from a dry run. Raises PatchmgrError
+    the pin and that rebase was not saved, the facts come from a dry run. Raises PatchmgrError
     "usage" if the series has not been rebased yet, and "no-facts" if nothing is known about the
     rebase.
     """

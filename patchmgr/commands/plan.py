@@ -71,7 +71,7 @@ def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Pl
 def plan_branch(
     branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
 ) -> Plan:
-    """Plan how to merge upstream into a branch, which is rebased as one patch; save no plan."""
+    """Plan merges of upstream into a branch, rebased as one patch; the plan is not saved."""
     name, repository = name_from(branch.name), branch.repository
     end = commit_named(find_git_dir(repository), onto, repository)
     upstream = Upstream(name, "git", str(repository))
@@ -85,9 +85,9 @@ def plan_branch(
 def states_to(
     session: Session, upstream: OpenUpstream, name: str, onto: str
 ) -> tuple[list[Resolved], bool]:
-    """Return all states from the pin to a target, and whether the first step goes back.
+    """Return all states from the pin to a target, and whether the first step goes backwards.
 
-    It goes back if the target does not contain the pin. It then ends at a state that the target
+    It does if the target does not contain the pin. It then ends at a state that the target
     contains, and all other steps go forward from there.
     """
     start = pinned_state(upstream, session.workspace.series_record(name).pin)
@@ -245,7 +245,7 @@ class Planning:
 
 
 def try_stack(run: RebaseRun, stack: Sequence[str], onto: str) -> Tried:
-    """Rebase a stack onto a state; the workspace of the run must be a read-only view."""
+    """Rebase a stack onto a state; the run's workspace must be a read-only view."""
     change, asked = Change(), InProgress(tuple(stack), onto, ())
     return Tried(tuple(rebase_stack(run, stack, asked, change)), change)
 
@@ -294,7 +294,7 @@ def _suspected(patch: PatchOutcome) -> set[str]:
 
 
 def changed_patches(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
-    """Return the patches with any verdict other than unchanged, as a plan stores them."""
+    """Return each patch whose verdict is not unchanged, in the form in which a plan stores it."""
     return tuple(
         PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
         for outcome in outcomes

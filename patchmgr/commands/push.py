@@ -24,8 +24,8 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
 
     `came` are the patches that were pushed, `went` those that were popped, and `top` is the new
     top. `failure` is the error that stopped the next patch from being pushed. `rejects` are files
-    with hunks of the top patch that do not apply. `hidden` lists the hidden patches that were
-    passed over.
+    with the hunks of the top patch that do not apply. `hidden` lists the hidden patches that were
+    skipped.
     """
 
     series: str

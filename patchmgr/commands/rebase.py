@@ -74,7 +74,7 @@ BRANCHES = "refs/heads/patchmgr/"
 
 
 class ShownIn(Struct, frozen=True):
-    """The worktree in which conflicts are shown, its clone, and the command of `--exec`.
+    """The worktree that shows conflicts, the clone that it belongs to, and the `--exec` command.
 
     A field is "" if it is not given. Without a clone, the worktree belongs to the store.
     """
@@ -149,7 +149,7 @@ def plan_branch(
     outcome: SeriesOutcome,
     change: Change,
 ) -> None:
-    """Move the new commits into the store, and add the update of the series' branch to a change."""
+    """Put the new commits into the store, and add the update of the series' branch to a change."""
     adopt_pack(upstream.store, scratch.git_dir)
     branch = BRANCHES + outcome.name
     old = references(upstream.store, workspace.ref_at(upstream.store, branch)).get("")
@@ -264,7 +264,7 @@ def _is_answered(session: Session) -> Callable[[Waiting], bool]:
 
 
 def skip_patch(session: Session, named: Sequence[tuple[str, str]] = ()) -> RebaseResult:
-    """Leave out the first patch in conflict (an unresolved one, if there is any), and continue.
+    """Continue the rebase without its first patch in conflict, an unresolved one if there is any.
 
     The patch file does not change, and its line in the series file becomes a comment. If `named`
     lists patches (as pairs of series and patch), these are left out instead.
@@ -291,7 +291,7 @@ def skip_patch(session: Session, named: Sequence[tuple[str, str]] = ()) -> Rebas
 
 @uninterrupted()
 def abort_rebase(session: Session) -> None:
-    """Stop the rebase in progress: delete its conflicts, work area and, if unedited, checkout."""
+    """End the rebase in progress; delete its conflicts, work area and (if unedited) checkout."""
     with session.writing():
         in_progress = require_in_progress(session)
         if session.is_dry_run:
@@ -376,7 +376,7 @@ def rebase_stack(
     change: Change,
     checkout: RebaseCheckout | None = None,
 ) -> Iterator[SeriesOutcome]:
-    """Rebase a stack, lowest first; yield each outcome, and add clean ones to `change`."""
+    """Rebase a stack, lowest series first; yield outcomes, and add the clean ones to `change`."""
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), in_progress)
@@ -482,8 +482,7 @@ def rebase_onto_many(
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target without writing anything.
 
-    Returns one result for each target. If the target is not among the states of a series, the
-    result has no outcome for that series.
+    Returns one result for each target. A series that has no such state has no outcome in it.
     """
     upstreams = UpstreamStates(session)
     with session.writing():

@@ -62,7 +62,7 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
     `is_rewritten` is true if the patch file was written, even if the change in it is the same.
     `others` are later patches in which line numbers or context changed. `paths` are the files whose
     edits went into the patch. `untracked` are edited files that were left out because git does not
-    track them. `stopped` is the first patch, not pushed, that applied before and no longer does.
+    track them. `stopped` is the first unpushed patch that no longer applies but did so before.
     """
 
     series: str
@@ -78,8 +78,8 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
 class RefreshOptions(Struct, frozen=True):
     """Which patch to refresh (by default the top), and how.
 
-    With `rewrites`, the diff is written as git writes it, even if the change is the same. `choose`
-    asks the user which hunks to take.
+    With `rewrites`, the diff is rewritten as git writes it, even if the change stays the same.
+    `choose` asks the user which hunks to take.
     """
 
     patch: str | None = None
@@ -141,7 +141,7 @@ def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entr
 
 
 class LeftEdit(Struct, frozen=True):
-    """An edit that went into no patch, and the reason.
+    """An edit that was not put into any patch, and the reason.
 
     `line` counts from 1, and is None if the reason concerns the whole file.
     """
@@ -155,7 +155,7 @@ class Distributed(Struct, frozen=True):
     """The result of `refresh --auto`; `patches` are the patches that edits went into.
 
     `others` are patches in which only line numbers or context changed, and `left` are the edits
-    that went into no patch. `untracked` and `stopped` are as in `Refreshed`.
+    that were put into none. `untracked` and `stopped` are as in `Refreshed`.
     """
 
     series: str
@@ -169,8 +169,8 @@ class Distributed(Struct, frozen=True):
 def distribute(session: Session, given: Sequence[str], options: CheckoutOptions) -> Distributed:
     """Put each edit into the pushed patch that wrote the edited lines, if only one wrote them.
 
-    `git absorb` does the same for commits. Other edits stay in the checkout. Raises PatchmgrError
-    "empty" if a patch would become empty.
+    `git absorb` does the same for commits. All other edits stay in the checkout. Raises
+    PatchmgrError "empty" if a patch would become empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()

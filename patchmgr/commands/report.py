@@ -109,7 +109,7 @@ _MOST_PROCESSES = 4
 
 
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
-    """Return the names of hardware gates for an upstream, from built-in lists and from `own`.
+    """Return the names that hardware gates use in an upstream, from built-in lists and `own`.
 
     The built-in lists are the general list and the list for the upstream. If there is no list for
     the upstream, all built-in lists are used.
@@ -147,7 +147,7 @@ def judging(
 
 
 def report(session: Session, name: str) -> Footprint:
-    """Return the footprint of a series on its pin."""
+    """Return a report (a footprint) on what a series changes relative to its pin."""
     with series_at_pin(session, name, must_apply=False) as at_pin:
         loaded = at_pin.loaded
         scratch, carried, tree, base = at_pin.scratch, at_pin.carried, at_pin.tree, at_pin.base

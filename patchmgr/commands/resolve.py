@@ -238,7 +238,7 @@ class Resolver:
         )
 
     def answer(self, text: str) -> None:
-        """Accept the current conflict for the given reason; do nothing if the reason is empty."""
+        """Accept the current conflict for the typed reason; do nothing if the reason is empty."""
         self.asks, self.told = "", ("not accepted, because no reason was given",)
         if not text.strip():
             return
@@ -326,7 +326,7 @@ def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
 
 
 def content_of(file: FileConflict, choices: Choices) -> bytes | None:
-    """Return a file with the chosen texts, and markers elsewhere, or None if it is deleted."""
+    """Return a file with chosen texts, and markers where none is chosen; None if it is deleted."""
     if file.marked is None:
         name = conflict_id(file.base, file.ours, file.theirs, None)
         return text_of(file, 0, choices[name])
@@ -368,7 +368,7 @@ def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
 
 
 def edited(file: FileConflict, number: int, choices: Choices, content: bytes) -> Choice | None:
-    """Return an edited file as the choice for one region, or None if other lines changed, too."""
+    """Return an edited file as the choice for one region, or None if it differs elsewhere, too."""
     place = place_of(file, number, choices)
     if not place.behind.endswith(b"\n") and not opened_text(file, number, choices).endswith(b"\n"):
         content = content.removesuffix(b"\n")  # editors add a line feed at the end

@@ -25,7 +25,7 @@ from patchmgr.workspace import LOCK, Change
 def new_series(
     session: Session, name: str, *, upstream: str | None, base: str | None, on: str | None
 ) -> SeriesRecord:
-    """Create an empty series on a state or a series; raise "usage" for a bad name or no state."""
+    """Create an empty series on an upstream state (`base`), or on top of another series (`on`)."""
     check_name(name, what="series", kind="usage")
     with session.writing():
         lock = session.workspace.lock()
@@ -87,7 +87,7 @@ def list_series(session: Session) -> tuple[SeriesView, ...]:
 
 
 def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
-    """Return the patches of a series that are not hidden, each with the patches that it needs."""
+    """Return the patches of a series, except hidden ones, each with the patches that it needs."""
     with opened_series(session, CheckoutOptions(None, name), only_reads=True) as opened:
         chain = chain_of(opened)
         found = dependencies(opened.ground, chain.layers, chain.states)
@@ -108,7 +108,7 @@ def list_guards(session: Session, series: str) -> Guarded:
 
 
 def set_guards(session: Session, series: str, given: str, words: Sequence[str]) -> Guarded:
-    """Replace a patch's guards with `words` (`+sym` or `-sym`); if there are none, remove them."""
+    """Replace a patch's guards with `words` (`+sym` or `-sym`); no words remove all guards."""
     with session.writing():
         session.workspace.series_record(series)
         file = session.workspace.series_file(series)

@@ -61,8 +61,8 @@ class Pulled(Struct, frozen=True):
     """The result of `conflicts pull`; conflicts are given by their ids.
 
     `taken` are the conflicts whose resolutions were pulled. Of these, `new` are new or changed
-    since the last pull. `gone` are no longer in the source. `known` have the same resolution in
-    this workspace. `otherwise` have another resolution in this workspace, which is kept.
+    since the last pull. Those in `gone` are no longer in the source. Those in `known` have the same
+    resolution in this workspace, and those in `otherwise` have another one, which is kept.
     `trusted_by` lists the series that trust the source.
     """
 
@@ -80,8 +80,8 @@ class Pulled(Struct, frozen=True):
 class SharedConflicts(Struct, frozen=True):
     """The result of `conflicts push`; conflicts are given by their ids.
 
-    The remote already had the resolutions in `known`, and has different resolutions for the
-    conflicts in `otherwise`.
+    The remote already had the resolutions of those in `known`, and has other resolutions of those
+    in `otherwise`.
     """
 
     remote: str

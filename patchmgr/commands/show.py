@@ -88,7 +88,7 @@ class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
 
 
 class PatchFiles(Struct, frozen=True, rename={"rows": "files"}):
-    """The files of one patch: first the files in its diff, then other edited files."""
+    """The files of one patch: those in its diff, then other files with unrefreshed edits."""
 
     series: str
     patch: str
@@ -96,7 +96,7 @@ class PatchFiles(Struct, frozen=True, rename={"rows": "files"}):
 
 
 def files_of(session: Session, given: str | None, options: CheckoutOptions) -> PatchFiles:
-    """Return the files of a patch (by default the top), for the top with unrefreshed edits."""
+    """Return the files of a patch, by default the top, which also has files not yet refreshed."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         name = opened.pick_or_top(given)
         patch = opened.patches[name]

@@ -34,9 +34,9 @@ _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
 class PatchPart(Struct, frozen=True):
     """The part of a patch to split off, and the subject and message of the new patch.
 
-    `files` are whole files, and `hunks` are given as `PATH:N,N` with numbers from 1. `absorbed` are
-    hunks that a rebase found to be absorbed, as (path, first line on the new side). `choose` asks
-    the user which hunks to split off.
+    `files` lists whole files to split off, and `hunks` lists hunks as `PATH:N,N` with numbers from
+    1. `absorbed` are hunks that a rebase found to be absorbed, as (path, first line on the new
+    side). `choose` asks the user which hunks to split off.
     """
 
     files: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class PatchPart(Struct, frozen=True):
 def split(
     session: Session, given: str, new: str, options: CheckoutOptions, part: PatchPart
 ) -> Revised:
-    """Move part of a patch into a new patch after it; the two together have the same effect."""
+    """Move part of a patch into a new patch after it; together they do what the patch did."""
     with opened_series(session, options) as opened:
         name, added = opened.pick(given), file_name(new)
         opened.refuse_hidden(name)
@@ -83,7 +83,7 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Return `part` with the hunks that upstream has at `ref`; raise "usage" if it has none."""
+    """Return `part` with the hunks that upstream has at `ref`; raise "usage" without such hunks."""
     with opened_series(session, options, only_reads=True) as opened:
         name, patch = opened.name, opened.pick(given)
     tried = replace(session, workspace=Foreseen(session.workspace, {}))

@@ -56,8 +56,8 @@ class Distance(Struct, frozen=True):
 class SeriesStatus(Struct, frozen=True):
     """The status of one series: its pin, its number of patches, and how far it is behind upstream.
 
-    `follow_ups` are later upstream commits that concern its patches and await a decision.
-    `last_sync` is the last sync of the series, or None if no remote has a badge for the series.
+    `follow_ups` are later upstream commits that concern its patches and need a decision.
+    `last_sync` is the last sync of the series, or None if its badge was not fetched.
     """
 
     name: str
@@ -134,7 +134,7 @@ def _distance(session: Session, record: SeriesRecord) -> Distance:
 
 
 class BuildEnvironment(Struct, frozen=True):
-    """Variables for a build, and a note on each variable that is left out."""
+    """Environment variables for a build, and a note on each one that is left out."""
 
     variables: Mapping[str, str]
     notes: tuple[str, ...]
@@ -145,7 +145,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def build_environment(session: Session) -> BuildEnvironment:
-    """Return the variables that the series set for a build. Fetches only missing objects.
+    """Return the environment variables that the series set for a build; fetch missing objects.
 
     Each series sets a variable for each of `PLACEHOLDERS` that is known, such as DEEPGEMM_SRC_DIR,
     and the variables of `[build-env]` in its series.toml. Raises PatchmgrError "bad-settings" for
@@ -207,9 +207,9 @@ class CommitOrigin(Struct, frozen=True):
     """The origin of a commit; `series` is None if it is not known.
 
     `is_current` is true if the commit is the head of the current branch of the series. `patches`
-    are the subjects of the commits up to this one. `position` is the commit's number in the current
-    branch, or None if the commit is not in it. `version` and `digest` are read from a tag on the
-    commit, and are None without such a tag.
+    lists the subjects of the branch's commits up to this one. `position` is the commit's number in
+    the current branch, or None if the commit is not in it. `version` and `digest` are read from a
+    tag on the commit, and are None without such a tag.
     """
 
     commit: str
@@ -225,7 +225,7 @@ class CommitOrigin(Struct, frozen=True):
 
 
 def describe_commit(session: Session, name: str, *, repository: Path | None) -> CommitOrigin:
-    """Return the origin of a commit, branch or tag; raise "unknown-ref" if there is none."""
+    """Return the origin of a commit, branch or tag; raise "unknown-ref" if it is missing."""
     lock = session.workspace.lock()
     records = [record for _, record in sorted(lock.series.items())]
     places = [find_git_dir(repository)] if repository is not None else []

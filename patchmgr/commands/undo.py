@@ -25,7 +25,7 @@ from patchmgr.workspace import Change, LogEntry, RefPlan, Workspace
 
 
 class Turn(Struct, frozen=True):
-    """The result of `undo` or `redo`: the operations, and the changed files of the workspace.
+    """The result of `undo` or `redo`: the operations, and the workspace files that changed.
 
     `targets` lists the checkouts, each with the number of files that changed there.
     """
@@ -76,10 +76,10 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
 
 
 def undo(session: Session, *, count: int, to: int | None) -> Turn:
-    """Undo the last `count` changes that are not undone yet, or all after log entry `to`.
+    """Undo the last `count` changes that are not undone yet, or all after operation `to`.
 
     Raises PatchmgrError "edited" if a file was edited after such a change, "nothing-to-undo" if the
-    log has fewer changes, and "usage" if the log has no entry `to`.
+    log has fewer changes, and "usage" if there is no operation `to`.
     """
     with session.writing():
         operations = tuple(session.workspace.log.operations())

@@ -101,7 +101,7 @@ def fetch_upstreams(
 ) -> tuple[Fetched, ...]:
     """Fetch the tracked states and `refs` of the named upstreams, or of all if none is named.
 
-    A pin that the store lacks is fetched, too; if upstream no longer has it, a message says so.
+    Pins that the store lacks are fetched, too; if upstream no longer has one, a message says so.
     """
     lock = session.workspace.lock()
     for name in names:

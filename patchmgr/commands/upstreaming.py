@@ -29,11 +29,11 @@ _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 class Upstreamed(Struct, frozen=True):
     """The upstream status of a patch, from its header and from a rebase onto upstream's tip.
 
-    `since` is a day (YYYY-MM-DD) in the header, or the author date. `verdict` is the verdict of a
-    rebase onto the tip as of the last fetch, or None if that rebase is not possible. `commit` is
-    the upstream commit that contains the patch, or that the patch header names, and `release` is
-    the first release that contains the commit. `pull` is the number of the pull request, and
-    `state` is what gh says about it, or None if gh was not asked.
+    `since` is a date (YYYY-MM-DD) from the header, or else the author date. `verdict` is the
+    verdict of a rebase onto the tip as of the last fetch, or None if that rebase is not possible.
+    `commit` is the upstream commit that contains the patch, or that the patch header names, and
+    `release` is the first release that contains the commit. `pull` is the number of the pull
+    request, and `state` is what gh says about it, or None if gh was not asked.
     """
 
     series: str
@@ -50,7 +50,7 @@ class Upstreamed(Struct, frozen=True):
 
 
 def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
-    """Return the upstream status of each patch; with `asks`, query pull requests with gh."""
+    """Return the upstream status of each patch; with `asks`, ask gh about pull requests."""
     found = []
     for stack in whole_stacks(session, ()):
         on_tip = _on_tip(session, stack)

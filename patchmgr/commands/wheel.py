@@ -184,9 +184,9 @@ class Wheel(Closing):
         return _work_file(info, content)
 
     def local_version(self, changes: Mapping[str, Content | None]) -> str:
-        """Return the version with a local part, which contains a digest of the changes.
+        """Return the wheel's version with a local part that contains a digest of the changes.
 
-        A mode is part of the digest if it differs from the wheel's.
+        The digest includes the mode of a file if it differs from the mode in the wheel.
         """
         whole = hashlib.sha256()
         for path, change in sorted(changes.items(), key=itemgetter(0)):
@@ -201,7 +201,7 @@ class Wheel(Closing):
         return f"{self.version}{'.' if '+' in self.version else '+'}{WHEEL_MARK}{digest}"
 
     def patched_name(self, version: str) -> str:
-        """Return the file name of this wheel with another version in it."""
+        """Return the file name of this wheel, with `version` in place of its own version."""
         return f"{self.name}-{version}{self._rest}.whl"
 
     def write(self, place: Path, version: str, changes: Mapping[str, Content | None]) -> None:

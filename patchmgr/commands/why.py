@@ -21,8 +21,8 @@ from patchmgr.services.session import Fetching, Session
 class LineOrigin(Struct, frozen=True):
     """The origin of a line; `patch` is None if upstream wrote the line.
 
-    `symbol` is the symbol that contains the line, or None. `reason` is the description of the
-    patch.
+    `symbol` is the symbol that contains the line, or None. `reason` is the description in the
+    patch's header.
     """
 
     path: str
