@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def application_text(done: Application, view: View, copies: str = "") -> Iterator[str]:
     """Yield the result of `apply`: the patches that changed, then what was written.
 
-    `copies` is text to put before the number of files, such as "copies of ".
+    `copies` is printed before the number of files, for example "copies of ".
     """
     package = done.distribution
     what = clean(str(done.target)) if package is None else _package_words(done)
@@ -111,7 +111,7 @@ def verification_text(found: Verification, view: View) -> Iterator[str]:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield a line for each file that is not patched, or for all files if the view shows all."""
+    """Yield a line for each file that is not patched or, if the view shows all, for every file."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"

@@ -71,7 +71,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed, view: View) -> Iterator[str]:
-    """Yield the result of `refresh --auto`: the changed patches, and the edits that are in none."""
+    """Yield the result of `refresh --auto`: the patches that changed, and the edits left over."""
     verb = view.verb("Would refresh", "Refreshed")
     yield from (f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches)
     yield from (f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others)
@@ -134,7 +134,7 @@ def edits_text(patch: Patch, files: Sequence[FileEdits]) -> Iterator[str]:
 
 
 def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
-    """Return a patch as JSON data; `files` adds the edits in words."""
+    """Return a patch as JSON data; with `files`, its edits are added in words."""
     author = patch.author
     value = {
         "patch": patch.name,
@@ -156,7 +156,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> Iterator[str]:
-    """Yield one line per patch: its name, its guards, and those of its groups that are off."""
+    """Yield one line per patch: its name, its guards, and the names of its groups that are off."""
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
         off = "".join(f"  (group {clean(group)} is off)" for group in line.off)
@@ -174,14 +174,14 @@ def guards_value(found: Guarded) -> list[dict[str, Any]]:
 
 
 def files_text(found: PatchFiles) -> Iterator[str]:
-    """Yield one line per file of a patch, with `+`, `~` or `-` before its path."""
+    """Yield one line per file of a patch, with `+`, `~` or `-` before the path."""
     for row in found.rows:
         edited = "  (edited)" if row.is_edited else ""
         yield f"{row.sign.value} {clean(row.path)}{edited}"
 
 
 def log_text(found: Logged, *, most: int) -> Iterator[str]:
-    """Yield the newest `most` (0: all) operations, newest first; `x` marks undone ones."""
+    """Yield the last `most` operations (0: all), newest first; `x` marks those that are undone."""
     for operation in reversed(found.operations[-most:] if most else found.operations):
         mark = "x" if operation.number in found.undone else " "
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(operation.at))
@@ -229,7 +229,7 @@ def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]
 
 
 def turn_text(done: Turn, view: View) -> Iterator[str]:
-    """Yield the result of `undo` or `redo`: each operation, then how many files changed where."""
+    """Yield the result of `undo` or `redo`: the operations, and how many files changed where."""
     is_redo = done.kind.value == "redo"
     verb = view.verb("Would redo", "Redid") if is_redo else view.verb("Would undo", "Undid")
     yield from (f"{verb} {o.number}: {clean(o.command)}" for o in done.operations)

@@ -26,8 +26,8 @@ _COLORS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator[str]:
     """Yield each failed gate with its problems, then how many gates passed and failed.
 
-    If the view lists everything, gates that did not fail are included. At most `limit` lines of
-    problems are listed for each gate, and the others are counted.
+    If the view shows all, the other gates are listed, too. At most `limit` lines of problems are
+    listed for each gate; the rest are only counted.
     """
     patches = counted(len(checked.patches), "patch")
     if view.is_line:
@@ -119,7 +119,7 @@ def _gate(gate: GateResult) -> dict[str, Any]:
 def junit(results: Sequence[Checked]) -> str:
     """Return the results of `check` as JUnit XML.
 
-    Each series is a test suite. Each gate has a test case for each patch, or one for the whole
+    Each series is a test suite. Each gate is a test case for each patch, or one for the whole
     branch, or both.
     """
     root = Element("testsuites")
@@ -168,7 +168,7 @@ def _cases(checked: Checked, gate: GateResult) -> Iterator[_Case]:
 
 
 def audited_text(results: Sequence[Audited], view: View) -> Iterator[str]:
-    """Yield the findings of each audit, one per line, with certain findings first."""
+    """Yield the findings of each audit, one per line, beginning with those that are certain."""
     for audited in results:
         found = sorted(audited.findings, key=lambda told: not told[1].is_certain)
         yield f"{clean(audited.name)}  {counted(len(found), 'finding')}"
@@ -193,7 +193,7 @@ _HEALTH_COLORS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
 
 
 def doctor_text(found: Sequence[Diagnosis], *, color: bool) -> Iterator[str]:
-    """Yield the result of `doctor`: one line per check, grouped by area, with its hints."""
+    """Yield the result of `doctor`: one line per examined item, grouped by area, with hints."""
     for area, members in groupby(found, key=lambda one: one.area):
         yield painted(area, "1", color=color)
         for one in members:

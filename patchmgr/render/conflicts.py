@@ -93,9 +93,9 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
 
 
 def conflicts_text(outcome: SeriesOutcome) -> Iterator[str]:
-    """Yield each region in conflict with a few lines around it, and the candidates for each file.
+    """Yield the regions in conflict, with a few lines around each, and each file's candidates.
 
-    For an absorbed patch that landed in a different form, yield both texts.
+    If upstream has a patch in a different form, both forms are shown.
     """
     for patch in outcome.patches:
         if patch.verdict is Verdict.ABSORBED:
@@ -159,7 +159,7 @@ def pulled_text(pulled: Pulled, view: View) -> Iterator[str]:
 
 
 def pushed_text(pushed: SharedConflicts, view: View) -> Iterator[str]:
-    """Yield the result of `conflicts push`: what was pushed, and what differs in the remote."""
+    """Yield the result of `conflicts push`: what was pushed, and what the remote has otherwise."""
     would = view.verb("Would push", "Pushed")
     count = counted(len(pushed.pushed), "resolution")
     as_what = "" if pushed.commit is None else f" as {pushed.commit[:12]}"

@@ -44,7 +44,7 @@ _FORGE = re.compile(
 
 
 def bill_of_materials(materials: Sequence[Materials], form: str = "cyclonedx") -> str:
-    """Return a bill of materials as CycloneDX JSON; `form` selects the version of the format."""
+    """Return a bill of materials as CycloneDX JSON; `form` says which version of CycloneDX."""
     tool = Component(
         name="patchmgr", version=__version__, type=ComponentType.APPLICATION, bom_ref="patchmgr"
     )

@@ -20,7 +20,7 @@ _COLORS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
 
 
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> Iterator[str]:
-    """Yield the result of `diff`: a line, or with `shows_lines` a diff, per changed patch."""
+    """Yield the result of `diff`, one line per changed patch or, with `shows_lines`, its diff."""
     heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
     summary = comparison_sums(found.patches)
     if view.is_line:
@@ -74,7 +74,7 @@ def compared_value(found: ComparedSeries) -> dict[str, Any]:
 
 
 def origin_text(origin: LineOrigin) -> Iterator[str]:
-    """Yield the result of `why`: the line, and the patch or upstream state that it comes from."""
+    """Yield the result of `why`: a line, and the patch or upstream state that it comes from."""
     symbol = f" in {clean(origin.symbol)}" if origin.symbol else ""
     yield f"{clean(origin.path)}:{origin.line}{symbol}"
     yield f"    {clean(origin.text)}"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def upstreams_text(upstreams: Sequence[Upstream]) -> Iterator[str]:
-    """Yield one line per upstream, with its git remote, package or archive, and what it tracks."""
+    """Yield one line per upstream: its git remote, package or archive, and what is tracked."""
     return table([*map(_upstream_row, upstreams)])
 
 
@@ -117,8 +117,8 @@ MOST_LISTED = 12  # lines of one kind in the result of `import`, unless the view
 def imported_text(done: Import, series: str, view: View) -> Iterator[str]:
     """Yield the result of `import`: patches, risky files, and how merges were imported.
 
-    A risky file is binary, or one that tools run or read automatically, such as a Makefile. Long
-    lists are cut, and many patches are only counted, unless the view shows all.
+    A risky file is a binary file, or one that tools run or read automatically, such as a Makefile.
+    Unless the view shows all, long lists are cut, and many patches are only counted.
     """
     verb = view.verb("Would import", "Imported")
     head = f"{verb} {counted(len(done.patches), 'patch')} into {series}"
@@ -321,7 +321,7 @@ def status_value(status: Status) -> dict[str, Any]:
 
 
 def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> Iterator[str]:
-    """Yield the result of `status --upstreaming`: each patch with its next step, and totals."""
+    """Yield the result of `status --upstreaming`: each patch and its next step, then totals."""
     counts = Counter("landed" if row.verdict is Verdict.ABSORBED else row.stance for row in rows)
     told = ", ".join(f"{count} {getattr(key, 'value', key)}" for key, count in counts.items())
     summary = f"{counted(len(rows), 'patch')}: {told}" if rows else "no patches yet"
@@ -360,7 +360,7 @@ def exported_text(done: Exported, view: View) -> Iterator[str]:
 
 
 def graph_text(patches: Sequence[GraphPatch]) -> Iterator[str]:
-    """Yield one line per patch, each followed by one line for every patch that it needs."""
+    """Yield one line per patch, followed by one line for each patch that it needs."""
     for patch in patches:
         yield clean(patch.name)
         yield from (f"  needs {clean(n.patch)}  ({clean(_why(n))})" for n in patch.needs)

@@ -32,7 +32,7 @@ S = TypeVar("S", bound=Struct)
 
 
 def document(command: str, value: Struct | None = None, **content: Any) -> str:
-    """Return a command's JSON document, with sorted keys: the fields of `value`, and `content`."""
+    """Return a command's JSON document, with sorted keys: the fields of `value` and `content`."""
     known = {} if value is None else keys(value)
     return _written({"format": FORMAT, "command": command, **known, **content})
 
@@ -56,12 +56,12 @@ def _written(whole: dict[str, Any]) -> str:
 
 
 def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
-    """Return those fields of a value that `names` lists, and the keys in `more`."""
+    """Return a dictionary of the fields of a value that `names` lists, and of `more`."""
     return {**{name: getattr(value, name) for name in names}, **more}
 
 
 def document_of(kind: type[S], value: Struct, **more: Any) -> S:
-    """Return a document of class `kind`, with each field taken from `more` or else from `value`."""
+    """Return a document of class `kind`; each field comes from `more` or else from `value`."""
     names = (name for name in kind.__struct_fields__ if name not in more)
     return kind(**{name: getattr(value, name) for name in names}, **more)
 

@@ -46,7 +46,7 @@ def code_cell(foreign: str) -> str:
 
 
 def fenced(foreign: str) -> str:
-    """Return the text as a fenced code block, with a fence longer than any in the text."""
+    """Return the text as a fenced code block; the fence is longer than any fence in the text."""
     shown = clean(foreign, keep="\n\t").rstrip("\n")
     fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
     return f"{fence}\n{shown}\n{fence}"
@@ -57,8 +57,8 @@ def fitting(
 ) -> tuple[list[str], list[str]]:
     """Return the items that fit into `room` characters, and a sentence that counts the others.
 
-    Each item counts as `gap` characters longer, for the separator after it. The sentence calls the
-    items `what`; it is left out if all items fit.
+    Each item counts `gap` characters more, for the separator after it. The sentence calls the items
+    `what`; if all items fit, there is no sentence.
     """
     kept: list[str] = []
     for item in items:
@@ -88,7 +88,7 @@ class Page:
         return "\n\n".join(self._blocks) + "\n"
 
     def add(self, *blocks: str) -> None:
-        """Add blocks that are not empty, even if they exceed the limit."""
+        """Add the blocks that are not empty, even if the page then exceeds its limit."""
         self._blocks += filter(None, blocks)
 
     def _room(self, share: float) -> int:
@@ -123,7 +123,7 @@ class Page:
     def bullets(
         self, title: str, rows: Sequence[str], *, what: str, summary: str = "", share: float = 0.5
     ) -> None:
-        """Add a list, as `table` adds a table; `  - ` begins an item of a nested list."""
+        """Add a bulleted list under the limits of `table`; a row `  - …` is a nested item."""
         lines = [row if row.startswith("  - ") else f"- {row}" for row in rows]
         self._add_lines(title, [], lines, what, summary, share)
 

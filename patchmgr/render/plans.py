@@ -41,7 +41,7 @@ def plan_text(plan: Plan, view: View) -> Iterator[str]:
 
 
 def after_plan(plan: Plan) -> str:
-    """Return a line with the command that performs the first step of a plan."""
+    """Return a line with the command that carries out the first step of a plan."""
     return f"Take the first step with: {clean(plan.command(plan.steps[0]))}"
 
 
@@ -80,7 +80,7 @@ def _facts(step: PlanStep) -> Iterator[str]:
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield a line that says how conflicts are assumed to be resolved, if any are."""
+    """Yield a line that says which resolutions the plan assumes for conflicts, if there are any."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     verb = "is" if taken == 1 else "are"
@@ -98,7 +98,7 @@ def _about(found: BreakingCommit) -> str:
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
-    """Yield a patch's verdict and name, then the positions of its conflicts, or else the reason."""
+    """Yield a patch's verdict and name, then where it conflicts or, if nowhere, the reason."""
     verdict = painted(patch.verdict.value, VERDICT_COLORS[patch.verdict], color=view.color)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]
@@ -118,7 +118,7 @@ def _tried(plan: Plan) -> str:
 
 
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
-    """Return a plan as Markdown, with a section and (`takes`) a command for each step."""
+    """Return a plan as Markdown, a section for each step; `takes` adds the command to take it."""
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
     return "\n\n".join([*blocks, _tried(plan)]) + "\n"
@@ -186,8 +186,8 @@ _GAP = "  "
 def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> Iterator[str]:
     """Yield a table of patches and targets for each series.
 
-    `form` is "markdown" or "terminal". On a terminal, a table that is too wide is split, and the
-    patches that are unchanged on every target are only counted, unless the view lists everything.
+    `form` is "markdown" or "terminal". On a terminal, a table that is too wide is split. Unless the
+    view shows all, patches that are unchanged on every target are only counted there.
     """
     found: dict[str, list[SeriesOutcome]] = {}
     for target in targets:

@@ -68,7 +68,7 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def moved_text(number: int, back: int, unit: str) -> str:
-    """Return how many upstream commits or releases a rebase goes back, and how many forward."""
+    """Return how far a rebase goes back and forward, in upstream commits or releases."""
     moved = counted(number, f"upstream {unit}")
     if back:
         gone = f"back over {counted(back, unit)}"
@@ -197,7 +197,7 @@ def commit_line(one: UpstreamCommit | Likely | BreakingCommit) -> str:
 
 
 def bare_subject(one: UpstreamCommit | Likely | BreakingCommit | Arrival) -> str:
-    """Return a commit's subject without the pull request's number at its end."""
+    """Return the subject of a commit without a pull request's number at the end."""
     return one.subject.rstrip().removesuffix(f"(#{one.pull})").rstrip()
 
 
@@ -207,7 +207,7 @@ def _summary(outcome: SeriesOutcome) -> str:
 
 
 def ledger_line(ledger: Ledger) -> str:
-    """Return one line that says what became of the lines that the patches add and remove."""
+    """Return a line that says what became of the lines that the patches add and remove."""
     sides = ("added", ledger.added), ("removed", ledger.removed)
     told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
     end = "" if ledger.is_balanced else "; the sums do not add up"
@@ -314,7 +314,7 @@ _CODES = (
 
 
 def diff_text(header: bytes, diff: bytes, *, color: bool) -> str:
-    """Return a patch for a terminal, with control characters escaped and its diff in color."""
+    """Return a patch for a terminal, with control characters escaped and with its diff in color."""
     lines = content_lines(header) + [
         painted_line(line, color=color) for line in content_lines(diff)
     ]

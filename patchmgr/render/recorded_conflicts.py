@@ -34,7 +34,7 @@ _MOST_EDITS = 12  # edits to list for a side
 
 
 def state_of(recorded: Recorded) -> str:
-    """Return "open", "solved" or "deleted" for a recorded conflict; for a group, "parts"."""
+    """Return "open", "solved" or "deleted" for a conflict; for a group of regions, "parts"."""
     if recorded.kind is RecordKind.GROUP:
         return "parts"
     if recorded.resolution is None:
@@ -90,8 +90,8 @@ def conflict_text(
 ) -> Iterator[str]:
     """Yield a conflict and each of its parts, with git's markers and the resolution.
 
-    The text begins with the reason that the header of each of the `patches` gives for the patch.
-    `edits` says in words what the sides of the conflict and of each part changed.
+    The text begins with the reason for each of the `patches`, as its header gives it. `edits` says
+    in words what the sides of the conflict and of each part changed.
     """
     for patch in patches:
         yield from _asking(patch)
@@ -164,7 +164,7 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
 
 
 def solved_text(solved: Sequence[Recorded], view: View) -> Iterator[str]:
-    """Yield each newly recorded resolution, as `resolution_lines` describes it."""
+    """Yield each newly recorded resolution, described as in `resolution_lines`."""
     word = view.verb("Would record", "Recorded")
     for one in solved:
         yield f"{word}: {one.id}  {_about(one)}"
@@ -180,7 +180,7 @@ def replayed_text(replayed: Sequence[Recalled]) -> Iterator[str]:
 
 
 def after_memory(result: RebaseResult) -> Iterator[str]:
-    """Yield the patches that a rebase left out, the number of recorded resolutions, and notes."""
+    """Yield which patches a rebase left out, how many resolutions it recorded, and its notes."""
     for series, patch in result.skipped:
         name = clean(patch)
         would = "Will be left out" if result.has_conflicts or result.is_dry_run else "Left out"
@@ -212,7 +212,7 @@ def learned_text(learned: Learned, view: View) -> Iterator[str]:
 
 
 def rebase_document(result: RebaseResult, asked: Sequence[Asked]) -> RebaseDocument:
-    """Return the document of a rebase; `asked` are the answers of the `--resolver` program."""
+    """Return the document of a rebase; `asked` are the answers of the program in `--resolver`."""
     return RebaseDocument(
         result.is_dry_run,
         tuple(map(series_document, result.series)),
@@ -229,7 +229,7 @@ def replayed_value(recalled: Recalled) -> dict[str, Any]:
 
 
 def listed_value(one: Listed) -> dict[str, Any]:
-    """Return a recorded conflict as JSON data, or why it cannot be read."""
+    """Return a recorded conflict as JSON data, or the reason why it cannot be read."""
     if one.recorded is None:
         return {"id": one.id, "state": "broken", "fault": one.fault}
     return recorded_value(one.recorded)

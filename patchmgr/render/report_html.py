@@ -32,7 +32,7 @@ class Box(Struct, frozen=True):
 
 
 class Label(Struct, frozen=True):
-    """A text in a chart, the start of its baseline, and its class in the style sheet."""
+    """A text in a chart, with the start of its baseline and its class in the style sheet."""
 
     x: float
     y: float
@@ -141,7 +141,7 @@ _VERDICTS = {
 
 
 def treemap(footprint: Footprint) -> Chart | None:
-    """Return a treemap of the touched files by subsystem; areas are numbers of changed lines."""
+    """Return a treemap of the changed files by subsystem; areas show numbers of changed lines."""
     files = [f for f in footprint.files if f.added + f.removed]
     if not files:
         return None
@@ -374,8 +374,8 @@ def _facts(footprint: Footprint) -> Iterator[tuple[int, str]]:
 class TextColumn(Struct, frozen=True):
     """A text in a work order, displayed beside the other texts.
 
-    Each of `lines` is (line, is_shared). For the base, a line is shared if ours and theirs contain
-    it; for any other text, if the base contains it.
+    Each of `lines` is (line, is_shared). A line of base is shared if ours and theirs contain it,
+    and a line of any other text is shared if base contains it.
     """
 
     title: str

@@ -49,7 +49,7 @@ def steps(review: Review) -> str:
 
 
 def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
-    """Yield (title, rows) for each table: by part, by kind and by build."""
+    """Yield (title, rows) for each of three tables: by part, by kind and by build."""
     yield "by part", footprint.areas
     yield "by kind", footprint.kinds
     yield "by build", footprint.builds
@@ -67,7 +67,7 @@ def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
 
 
 def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
-    """Return the upstream symbols that a patch changes, those with the most changed lines first."""
+    """Return the upstream symbols that a patch changes, beginning with the one changed most."""
     lines: Counter[str] = Counter()
     for file in patch.files:
         for touch in file.touches:
@@ -88,7 +88,7 @@ class TouchedSymbol(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[TouchedSymbol]]:
-    """Return the symbols that patches change, upstream's first, keyed by the file's new path."""
+    """Return, by the file's new path, the symbols that patches change; upstream's come first."""
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}
     for number, patch in enumerate(footprint.patches, start=1):

@@ -104,7 +104,7 @@ _COUNTS = ("files", "added", "removed")
 
 
 def compared_text(found: ComparedFootprint, base: str, view: View) -> Iterator[str]:
-    """Yield how a series has changed since `base`, with the lines in which patches differ."""
+    """Yield what has changed in a series since `base`, with the lines that differ in each patch."""
     yield f"{clean(found.series)}: {comparison_sums(found.patches)}, since {clean(base)}"
     if not view.is_line:
         yield from (f"  {when:<6}  {clean(told)}" for when, told in _sizes(found))

@@ -42,7 +42,7 @@ class ListRow(Struct, frozen=True):
 
 
 def cut(line: str, width: int) -> str:
-    """Return a line of at most `width` characters; a line that was cut ends in "…"."""
+    """Return a line cut to at most `width` characters; a line that was too long ends in "…"."""
     return line if len(line) <= width else f"{line[: max(width - 1, 0)]}…"
 
 
@@ -85,7 +85,7 @@ def about_lines(state: Resolving) -> Iterator[str]:
 
 
 def facts(order: WorkOrder) -> Iterator[str]:
-    """Yield why the patch of a work order exists, and which upstream commits conflict with it."""
+    """Yield why the patch of a work order exists, and which upstream commits it conflicts with."""
     why = " ".join((order.why or "").split())
     yield f"patch: {clean(order.subject)}" + (f" ({clean(why)})" if why else "")
     for one in order.causes[:_MOST_CAUSES]:
@@ -167,7 +167,7 @@ def _lines_of(side: SideText | None) -> frozenset[str]:
 
 
 def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
-    """Return (is_new, line) for each line; lines that are not in `known`, if given, are new."""
+    """Return (is_new, line) for each line. If `known` is given, lines that it lacks are new."""
     lines = text.removesuffix("\n").split("\n") if text else []
     shown = [
         (known is not None and line not in known, clean(line, keep="\t").expandtabs(4))

@@ -129,14 +129,14 @@ def comment_markdown(proposal: SyncPreview, *, limit: int = LIMIT) -> str:
 
 
 def comment_mark(comment: str) -> str:
-    """Return an HTML comment that records which comment was posted, or "" for none."""
+    """Return a hidden HTML mark by which the comment can be recognized, or "" without a comment."""
     if not comment:
         return ""
     return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"
 
 
 def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
-    """Return a comment for a pull request that was opened before the pin moved."""
+    """Return a comment on a pull request that was opened before the pin moved."""
     state = text(_state(UpstreamState(pin.ref, pin.commit)))
     lines = [f"The base branch now has {code(series)} on {state}: {check_words(check)}.", ""]
     lines += [
@@ -161,10 +161,10 @@ def check_words(check: PullCheck) -> str:
 
 
 def annotations_text(found: Sync) -> Iterator[str]:
-    """Yield one line, in the form of a compiler's warning, for each warning and conflict.
+    """Yield one line for each warning and conflict, in the form of a compiler's warning.
 
-    `.github/problem-matcher.json` turns these lines into annotations. Paths are relative to the
-    workspace.
+    `.github/problem-matcher.json` turns these lines into annotations. Paths in them are relative to
+    the workspace.
     """
     yield from (clean(f"patchmgr: warning: {warning}") for warning in found.warnings)
     for order in found.proposal.orders:
@@ -176,7 +176,7 @@ _COLORS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
 
 
 def badge(proposal: SyncPreview, date: str) -> tuple[str, bytes]:
-    """Return the state of a series after a sync, in words and as JSON for a shields.io badge."""
+    """Return the state of a series after a sync: in words, and as JSON for a shields.io badge."""
     words = _words(proposal)
     value = {
         "schemaVersion": 1, "label": f"patchmgr {proposal.plan.series[0]}",

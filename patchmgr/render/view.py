@@ -15,14 +15,14 @@ _COLOR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def cells(text: str) -> int:
-    """Return the number of columns that a text occupies on a terminal; color codes occupy none."""
+    """Return how many columns a text occupies on a terminal, where color codes occupy none."""
     text = _COLOR.sub("", text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def table(rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> Iterator[str]:
-    """Yield rows of cells as columns, two spaces apart; those in `right` are right-aligned."""
+    """Yield rows of cells as columns, two spaces apart; columns in `right` are right-aligned."""
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         gaps = [" " * (wide - cells(cell)) for cell, wide in zip(row, widths, strict=True)]

@@ -25,7 +25,7 @@ class OrderLine(Struct, frozen=True):
 
 
 class OrderCode(Struct, frozen=True):
-    """A titled text in a work order; its lines are printed without wrapping."""
+    """A text in a work order, with a title; its lines are printed without wrapping."""
 
     title: str
     text: str
@@ -52,8 +52,8 @@ _NESTED = 110  # percent, because a nested value is indented more
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
     """Return a recorded conflict without its texts if it has more than `most` characters.
 
-    The texts are also in the regions of the work order. Of a group of conflicts, only the first few
-    are kept.
+    The regions of the work order still contain these texts. If the conflict has many parts, only
+    the first few are kept.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
@@ -117,7 +117,7 @@ def _markdown(title: str, blocks: list[OrderLine | OrderCode]) -> str:
 
 
 def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
-    """Yield the title and content of each section; `has_sides` includes the sides."""
+    """Yield the title and content of each section, those with the sides only if `has_sides`."""
     paths = " -> ".join(dict.fromkeys((order.path, order.new_path)))
     ends = (
         pin.commit[:12] if pin.ref == pin.commit else f"{pin.ref} ({pin.commit[:12]})"
