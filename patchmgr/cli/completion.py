@@ -55,7 +55,7 @@ def is_asked() -> bool:
 
 
 def answer(app: typer.Typer) -> NoReturn:
-    """Print the completions that the shell asks for, or nothing if an error occurs."""
+    """Print the completions that the shell asks for; if an error occurs, print nothing."""
     code: object = 1
     printed = io.StringIO()
     try:

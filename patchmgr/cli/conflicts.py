@@ -301,11 +301,11 @@ def resolve(name: MaybeName = None) -> None:
     """Resolve the conflicts of a rebase in the terminal.
 
     This lists the patches with their verdicts. For each conflict, it shows base, ours, theirs, the
-    candidates (best first), what the patch is for, and the upstream commits that the patch collides
-    with. Choose a text, or edit one. A text that passes every check of `conflicts propose` is
-    accepted; any other text needs a reason. Your choices are kept when you quit. The full-screen
-    view needs the Python package Textual. Without Textual, on a dumb terminal, or with input from a
-    pipe, you are asked line by line, with the same keys.
+    candidates (best first), what the patch is for, and the upstream commits that it conflicts with.
+    Choose a text, or edit one. A text that passes every check of `conflicts propose` is accepted;
+    any other text needs a reason. Your choices are kept when you quit. The full-screen view needs
+    the Python package Textual. Without Textual, on a dumb terminal, or with input from a pipe, you
+    are asked line by line, with the same keys.
 
     Example: patchmgr resolve
 

@@ -92,7 +92,7 @@ class Command(_Helped, TyperCommand):
 class Group(_Helped, TyperGroup):
     """A group of commands, with the help format of this module.
 
-    The help of the program itself lists the commands by purpose.
+    In the help of the program itself, commands are listed by purpose.
     """
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -113,7 +113,7 @@ class Group(_Helped, TyperGroup):
 
 
 class Verbs(Mapping[str, Any]):
-    """The commands of a group, each built when it is first needed; to build all takes 0.1 s.
+    """The commands of a group, each built when first needed, as building all takes 0.1 s.
 
     `verbs` maps names to functions or to groups. The help does not list the names in `hidden`.
     """

@@ -1,4 +1,4 @@
-"""Ask for each hunk whether to take it, as `git add --patch` does; input may be a pipe."""
+"""Ask for each hunk whether to take it, as `git add --patch` does; answers may come from a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert the values of parameters without pydantic, which takes as long to load as typer."""
+"""Convert parameters without pydantic, because pydantic takes as long to load as typer."""
 
 from __future__ import annotations
 

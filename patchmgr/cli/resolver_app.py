@@ -79,7 +79,7 @@ class ResolverApp(App[None]):
         self._show()
 
     def on_resize(self, event: Resize) -> None:
-        """Redraw the screen at its new width, which is known only after this event."""
+        """Redraw the screen at its new width, which is not known before this event."""
         self.call_later(self._show)
 
     def on_print(self, event: Print) -> None:
