@@ -19,7 +19,7 @@ _TOKENS = frozenset({"code", "tokens"})
 
 @lru_cache(maxsize=1024)
 def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
-    """Return the index pairs of the syntax nodes that correspond in two sequences, in order."""
+    """Return, in order, the pairs of indexes of corresponding syntax nodes in two sequences."""
     if kind in _TOKENS:
         labels = [[_label(node) for node in side] for side in (one, other)]
         pairs = sorted(_patience(labels[0], labels[1], _same_label))

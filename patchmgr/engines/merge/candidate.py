@@ -13,9 +13,9 @@ from patchmgr.model.outcome import Reliability, Suggestion
 class Candidate(Struct, frozen=True):
     """A text that may resolve a conflict region, and the name of the rule that produced it.
 
-    `features` describe the region, the candidate and its verification, each by a word from a fixed
-    vocabulary. `asks` is the reason why a person must confirm the candidate even if it is likely to
-    be right, or "" if there is none.
+    `features` are words from a fixed vocabulary that describe the region, the candidate and its
+    verification. `asks` is the reason why a person must confirm the candidate even if it is likely
+    to be right, or "" if there is none.
     """
 
     text: str
@@ -29,7 +29,7 @@ Candidates = tuple[Candidate, ...]
 
 
 class FileCandidates(Struct, frozen=True):
-    """The clean texts of a file, and between them the candidate resolutions of each conflict."""
+    """The clean texts of a file, with the candidates for the conflict regions between them."""
 
     pieces: tuple[str | Candidates, ...]
 
@@ -49,7 +49,7 @@ class Resolved(Struct, frozen=True):
 
     `reliability` lists the measured reliability of each text that was used. If a person must
     resolve a region, `suggestions` lists the candidates for each region, the likeliest first.
-    `is_layout` is true if one side changed only the layout in every region.
+    `is_layout` is true if, in every region, a side changed only the layout.
     """
 
     text: str | None

@@ -38,7 +38,7 @@ def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
 class Subject(Struct, frozen=True):
     """The words and features of a conflict region, for judging its candidates.
 
-    `names` counts the names in each side, and the leading dots of relative imports.
+    `names` counts the names in each side. The dots that begin a relative import count as a name.
     """
 
     base: Words
@@ -48,12 +48,12 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a text still has words that one side removed and the other left.
+        """Return whether a text still has words that only one side removed.
 
-        Upstream of elements replaces `uint256S("1ebb")` by `"1ebb"`, and the patch changes the
-        string (1fd44e5dfc). Punctuation counts only if the text equals the other side and no word
-        was removed with it, because a comma in the text may be a new one. A side that changes only
-        the layout removes nothing.
+        Upstream of elements replaces `uint256S("1ebb")` with `"1ebb"`, and the patch changes the
+        string (1fd44e5dfc). Removed punctuation counts only if no word was removed with it and the
+        text equals the other side; otherwise, a comma may be a new one. If a side changes only the
+        layout, nothing is undone.
         """
         words = Counter(words_of(said_of(text)))
         if self.features["layout"] != "no":
@@ -133,7 +133,7 @@ def names_in(text: str) -> Words:
 
 
 def removed_names(base: Words, side: Words) -> Words:
-    """Count the names that a side of a file removes, given the lines of the base and of the side.
+    """Count the names that a side removes from a file. `base` and `side` count the file's lines.
 
     No name spans two lines, so only the lines that differ are read.
     """
@@ -144,12 +144,12 @@ def removed_names(base: Words, side: Words) -> Words:
 def stale(
     region: Subject, sides: Sequence[str], removed: Sequence[Words], language: Language
 ) -> str:
-    """Classify the names that one side adds in the region and the other side removes from the file.
+    """Say what became of the names that one side adds in a region and the other side removes.
 
-    `sides` are the file's texts in ours and in theirs, and `removed` are the names that each of
-    them removes. Returns "gone" if one of these names no longer occurs, "fewer" if all still occur,
-    or "no" if there are no such names. In C, a name in a comment, in a string or in
-    `#include "server.h"` does not count: KeyDB replaces each `server.` (67b7d512cb).
+    Returns "gone" if the side that removes a name has no use of it left in the file, "fewer" if it
+    still uses all of them, or "no" if there are no such names. `sides` are the file's texts in ours
+    and in theirs, and `removed` are the names that each of them removes. In C, names in comments,
+    strings and includes do not count: KeyDB replaces each `server.` (67b7d512cb).
     """
     base, *both = region.names
     rows = zip(both[::-1], removed, sides, sides[::-1], strict=True)
@@ -201,7 +201,7 @@ def _layout(sides: Sequence[Node]) -> str:
 
 
 def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[str, str]:
-    """Return the features, as words, of a candidate `text` with the given common `places`."""
+    """Return the features of a candidate `text`. Both sides changed the given `places`."""
     words = Counter(words_of(said_of(text)))
     base, ours, theirs = subject.base, subject.ours, subject.theirs
     gone = (base - ours) | (base - theirs)

@@ -30,11 +30,11 @@ class FileImports(Struct, frozen=True):
     clean: str
 
     def fault(self, candidate: str, old: str) -> str:
-        """Return the fault in the imports of a candidate resolution of `old`, or "".
+        """Return the fault in a candidate's imports, or ""; `old` is the base text of its region.
 
         "imported twice": it imports a name more often than either side does. "removed": it imports
         a name that a side stopped importing. "moved": it adds an import from a module that a side
-        replaced. "undefined-name": a side dropped an import with all its uses, and the other side
+        replaced. "undefined-name": a side dropped an import and all its uses, and the other side
         adds uses (conda/conda 9d6a0bce28; for a name from `import *`, ckan/ckan 8dfa64ef14).
         """
         base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
@@ -120,7 +120,7 @@ def _names(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def imported(text: str) -> tuple[tuple[str, str], ...]:
-    """Return, for each name that a text imports, the module and the name that it binds."""
+    """Return a pair for each imported name: its module, and the name that the import binds."""
     return tuple(_read(text))
 
 

@@ -34,10 +34,10 @@ class Language(Struct, frozen=True):
     """How texts of a language are split into tokens and statements.
 
     `layout` says what separates statements: `indent` (lines and their indentation), `lines`, or
-    `signs` (punctuation such as semicolons; white space does not matter). `opens` matches a line
-    that opens a block, in a language in which the word `end` closes it. In some languages with
-    `signs`, the end of a line may end a statement, too. There, `continues` matches a token that
-    continues the statement of the line before.
+    `signs` (punctuation such as semicolons; white space does not matter). In a language in
+    which the word `end` closes blocks, `opens` matches a line that opens a block. In some languages
+    with `signs`, the end of a line may end a statement, too. There, `continues` matches a token
+    that continues the statement of the line before.
     """
 
     family: str
@@ -174,7 +174,7 @@ def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
 
 
 def code_lines(lines: Iterable[str], language: Language) -> list[str]:
-    """Return the lines without comments. The last comment may end after these lines."""
+    """Return lines without comments, including a last comment that continues after these lines."""
     pattern = rf"({language.string})|{language.comment}|/\*.*"
     return re.sub(pattern, r"\1", "".join(lines), flags=re.VERBOSE | re.DOTALL).splitlines()
 

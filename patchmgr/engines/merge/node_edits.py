@@ -1,4 +1,4 @@
-"""Find each side's edits to a sequence of syntax nodes, and group the edits that meet."""
+"""Find each side's edits to a sequence of syntax nodes, and group the edits that overlap."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def token_edits(base: Node, side: Node) -> list[NodeEdit]:
 
 @lru_cache(maxsize=256)
 def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node, ...]) -> bool:
-    """Return whether one side's insertion or deletion fits equally well where the other side edits.
+    """Return whether one side's insertion or deletion can slide to where the other side edits.
 
-    For example, adding `more(self.` after the `self.` of `f(self.ids)` equals adding `self.more(`
-    before it.
+    An edit can slide if this does not change its side's text: in `f(self.ids)`, adding `more(self.`
+    after `self.` gives the same text as adding `self.more(` before it.
     """
     lists = [sum(p.kind == "list" for p in nodes) for nodes in (base, ours, theirs)]
     has_own = len(set(lists)) > 1  # if not, the content of each list is compared separately
@@ -132,7 +132,7 @@ def _meet(one: NodeEdit, other: NodeEdit) -> bool:
 def nodes_between(
     side: Nodes, of: dict[int, int], edits: list[NodeEdit], start: int, end: int
 ) -> Nodes:
-    """Return one side's nodes for the nodes `start` to `end` of base, given its edits there."""
+    """Return the nodes that one side has in place of the nodes `start` to `end` of base."""
     found: list[Node] = []
     at = start
     for edit in edits:

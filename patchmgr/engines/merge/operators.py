@@ -34,13 +34,13 @@ _NO_OPERAND = {*_LEVEL, *_PREFIXES, *_ENDS}
 
 @lru_cache(maxsize=64)
 def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
-    """Count the pairs of operators that compete for an operand, in the order of the text.
+    """Count the pairs of operators that compete for an operand; each pair is in text order.
 
     Brackets around an operand count as an operator, and so does a cast. A pair does not count if
-    either of the two may be applied first, nor does a comparison beside `and`, which only refines a
-    condition. These count as pairs, too: two strings without an operator between them; `*` and what
-    follows its operand, as in `*p[0]`; an `else` and all `if`s that it could belong to. An operand
-    and another one on the next line count as `("", "")`, a prefix as `("", prefix)`.
+    either operator may be applied first, as in `a + b + c`, or if one is a comparison and the other
+    is `and` or `or`. These also count as pairs: two adjacent strings; `*` and what follows its
+    operand, as in `*p[0]`; an `else` and all `if`s that it could belong to. Two operands with only
+    a line end between them count as `("", "")`, and a prefix operator as `("", prefix)`.
     """
     reader = _Reader(language)
     for token, after in pairwise(t for t in tokens_of(text, language) if t.kind != "comment"):

@@ -80,7 +80,7 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     """Return why a person must check two changes that are adjacent in base, or "" if nobody must.
 
     Within one statement, a person must check changes that include an operator or are next to a `.`.
-    In a list ordered by position, a person must also check if one side adds or removes an item.
+    In a list whose order matters, the same is true if one side adds or removes an item.
     `merged` are the merged nodes before the changes.
     """
     sides = (chunk.base, chunk.ours, chunk.theirs)
@@ -104,7 +104,7 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
 
 
 def operators_in(nodes: Nodes, before: Node | None = None) -> list[str]:
-    """Return the signs that are operators of an expression. The `@` of a decorator is not."""
+    """Return the texts of the operators in an expression. The `@` of a decorator does not count."""
     return [
         node.text
         for last, node in pairwise((before, *nodes))
@@ -143,7 +143,7 @@ def _is_named(item: Node, bracket: str) -> bool:
 
 
 def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], tuple[bool, str]] | None:
-    """Return the sort key by which imports or list items are sorted on both sides, or None."""
+    """Return the key by which both sides sort imports or list items, or None if either does not."""
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p and p.kind in ("code", "import") else [] for p in chunk.around)
@@ -224,14 +224,14 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
-    """Return two insertions in order, with the blank lines at the end of either one between them.
+    """Join two insertions; blank lines at the end of either one are put between them.
 
-    If neither ends with a blank line, but both have blank lines inside, one is put between them: a
+    If neither ends with a blank line, but both contain some, a blank line is put between them: a
     section that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
 
-    An insertion with `if __name__ == ...` comes last. So does one that ends with a comment on the
-    code after it, if the other one ends with a blank line (doctrine/orm 73c89240b2). Lines that are
-    indented more come first, because they belong to the line above.
+    An insertion that contains `if __name__ == ...` comes last. So does one that ends with a comment
+    on the code after it, if the other one ends with a blank line (doctrine/orm 73c89240b2). The
+    insertion that is indented more comes first, because it belongs to the line above.
     """
     is_last = any(map(_is_main, first)) and not any(map(_is_main, second))
     is_remark = _is_remark(first) and second[-1:] and _has_blank_line(second[-1])

@@ -1,8 +1,8 @@
 """Find the reasons why a person must confirm a candidate resolution that is likely to be right.
 
 Both sides' changes may merge as text but be wrong together. Without these checks, 658 of 1,300
-files in C and C++ were resolved, 62 of them differently from the person's merge. With the checks,
-14 of the 62 are left to a person, and so are about 20 of the others.
+files in C and C++ were resolved, 62 of them differently from how a person had merged them. With the
+checks, 14 of the 62 are left to a person, and so are about 20 of the others.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Made(Struct, frozen=True):
     """A candidate resolution that is not judged yet, and the rule that made it.
 
     `places` are the places that both sides changed. `asks` are the reasons, found while the sides
-    were merged, why a person must confirm the text. `spaced` is the text with empty lines that
-    separate the sides' insertions, if any are missing. They do not change how it is judged.
+    were merged, why a person must confirm the text. `spaced` is the text with the blank lines
+    that were missing between the sides' insertions, or "" if none were; only `text` is judged.
     """
 
     rule: str
@@ -83,11 +83,11 @@ class Made(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """What all candidate resolutions of a conflict region have in common: the region and its file.
+    """A conflict region and its file: what is the same for all candidate resolutions.
 
-    `flat` are the region's sides as tokens. `lines` counts the lines of the whole file in base,
-    ours and theirs, without their indentation. `imports` is None if the language is not Python.
-    `has_one_answer` is true if the changes of both sides can be merged in only one way.
+    `flat` are the region's sides as tokens. `lines` says how often each line, without indentation,
+    occurs in the whole file in base, ours and theirs. `imports` is None if the language is not
+    Python. `has_one_answer` is true if both sides' changes can be merged in only one way.
     """
 
     region: Region
@@ -511,7 +511,7 @@ def _is_added_twice(conflict: Conflict, made: Made) -> bool:
 
 
 def is_annotation(line: str) -> bool:
-    """Return whether a line only annotates what follows, so that each of two needs its own."""
+    """Return whether a line annotates the definition after it, and may thus rightly occur twice."""
     return line.lstrip().startswith(("@", "#["))
 
 

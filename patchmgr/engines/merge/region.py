@@ -21,9 +21,9 @@ Lines = tuple[str, ...]
 class Region(Struct, frozen=True):
     """The lines of base, ours and theirs in one conflict region of git.
 
-    All sides of a widened region begin with the same `before` lines and end with the same `after`
-    lines, which are not in conflict. `head` and `tail` are lines that both sides add and that git
-    left out of the conflict.
+    `before` and `after` are the numbers of lines at the start and end of a widened region that are
+    the same on all sides. `head` and `tail` are the lines at the start and end of a region that
+    both sides add; git had left them out of the conflict.
     """
 
     base: Lines
@@ -41,7 +41,7 @@ class Region(Struct, frozen=True):
 
     @property
     def changed(self) -> tuple[Lines, Lines, Lines]:
-        """Return the sides without the lines before and after that are not in conflict."""
+        """Return the sides without the `before` and `after` lines, which are not in conflict."""
         base, ours, theirs = (side[self.before : len(side) - self.after] for side in self.sides)
         return base, ours, theirs
 
@@ -69,7 +69,7 @@ def _lines(text: bytes) -> Lines:
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
     """Put back into the conflict regions the lines that both sides add and zdiff3 left out.
 
-    zdiff3 leaves out such lines at the start (`head`) and at the end (`tail`) of a region.
+    Those from the start of a region are also kept as its `head`, those from its end as its `tail`.
     """
     found = list(pieces)
     in_base = _in_base(pieces, base)
@@ -137,12 +137,12 @@ _CLOSES = re.compile(r"\s*(?:[)\]}]|</|(?:end|fi|done|esac)\b)")
 
 
 def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Move insertions of both sides, as far as that gives the same text, to where they begin.
+    """Shift each region in which both sides insert to where the insertions really begin.
 
-    If both sides add a function at the end of a file, git's region has `}`, an empty line and the
-    function without its `}`; statements of both functions were mixed (prometheus/prometheus
-    9eec3ab904). Or it has a member, an empty line and the first line of the comment before the
-    next member (jellyfin 1b2b674a21).
+    The text of each side stays the same. If both sides add a function at the end of a file, git's
+    region has `}`, an empty line and the function without its `}`, so that statements of both
+    functions were mixed (prometheus/prometheus 9eec3ab904). Or it has a member, an empty line and
+    the first line of the comment before the next member (jellyfin 1b2b674a21).
     """
     found = list(pieces)
     for n in range(1, len(found) - 1, 2):
@@ -177,7 +177,7 @@ def _is_closed(lines: tuple[str, ...]) -> bool:
 
 
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
-    """Extend each region until it has whole statements; regions that then meet become one."""
+    """Extend each region until its statements are whole; regions that then meet become one."""
     found = list(pieces)
     at = 1
     while at < len(found):

@@ -1,7 +1,7 @@
 """Replay the edits of theirs on ours, one syntax node after the other.
 
-If only one side changed a node, its text is taken. If both changed it, the merge takes one side's
-text, or both with the preferred side's first, and records the place.
+If only one side changed a node, that side's text is taken. If both changed the node, the merge
+takes one side's text, or both texts with the preferred side's first, and records the place.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Replay:
     """A merge of syntax trees, which prefers one side where both sides changed a node.
 
     `places` are the nodes that both sides changed. `asks` are the reasons why a person must confirm
-    the result even if it is likely to be right: one insertion uses a name that the other binds, the
-    order of two insertions matters, or code after one of them is never reached.
+    the result even if it is likely to be right: for example, because one insertion uses a name that
+    the other binds, or because the order of two insertions matters.
     """
 
     def __init__(self, *, is_theirs: bool, is_python: bool = False) -> None:
@@ -129,7 +129,7 @@ class Replay:
     def sequence(
         self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
     ) -> list[Node]:
-        """Merge the children of a node, given on all three sides; `bracket` is the node's key."""
+        """Merge the three versions of a node's children; `bracket` is the key of that node."""
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
@@ -386,7 +386,7 @@ _Merge = Callable[[Node, Node, Node], Node]
 
 
 def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | None:
-    """Merge imports as sets of names per module, or return None if they are not all imports."""
+    """Merge imports as sets of names per module; return None if the nodes cannot be merged so."""
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)

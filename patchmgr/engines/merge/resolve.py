@@ -54,7 +54,7 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
 
     `marked` is in git's zdiff3 style with upstream's side first. The likeliest candidate for each
     region is taken if at least the share `least` (default `LEAST`) of equally likely candidates was
-    right. If that fails for any region, the result contains suggestions instead of a text. Returns
+    right in the past. If a region stays open, the result has suggestions instead of a text. Returns
     None if a text is too large, or already contains conflict markers.
     """
     file = candidates_of(texts, path, marked.decode("utf-8", "surrogateescape"))
@@ -315,10 +315,10 @@ class Points(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """A measurement of how many candidate resolutions with at least this likelihood were right.
+    """How many of the measured candidates with at least a given likelihood were right.
 
-    Of the `of` candidates with at least `likelihood`, `right` were right. A candidate is right if
-    it is the person's text, or differs from it only in order or in what the person dropped.
+    There were `of` such candidates, and `right` of them were right. A candidate is right if it is
+    the person's text, or differs from that text only in order or in what the person dropped.
     """
 
     likelihood: float
@@ -331,7 +331,7 @@ class Table(Struct, frozen=True):
 
     The sum of the points that apply is the logarithm of the odds that a candidate is the person's
     own text (logistic regression). `measured` says, for each family of languages, how often
-    candidates of at least some likelihood were right in repositories that gave no points.
+    candidates were right, by likelihood. No points were learned from the repositories measured.
     """
 
     points: tuple[Points, ...]
@@ -358,7 +358,7 @@ class Choice(Struct, frozen=True):
 
 @cache
 def learned_table() -> Table:
-    """Return the points and measurements learned from people's merges, as in `choice.json`."""
+    """Return the points and measurements learned from people's merges (`choice.json`)."""
     return msgspec.json.decode(FILE.read_bytes(), type=Table)
 
 

@@ -24,7 +24,8 @@ def grouped(
 ) -> list[Node]:  # fmt: skip
     """Return the tokens as nodes, with the content of each pair of brackets as one node.
 
-    `within` is the range of tokens to return, and `ends` is what `_closers` returns for all tokens.
+    `held` makes such a node. `within` is the range of tokens to return, and `ends` is what
+    `_closers` returns for all tokens.
     """
     at, last = within or (0, len(tokens))
     nodes, ends = list[Node](), _closers(tokens) if ends is None else ends
@@ -40,12 +41,12 @@ def grouped(
 
 
 def items(before: Sequence[Node], inner: Sequence[Node]) -> Node:
-    """Return the content of brackets as a list of items."""
+    """Return a list node of the items that the nodes inside brackets (`inner`) make up."""
     return listed(with_comments(inner), before[-1].text)
 
 
 def items_of_python(before: Sequence[Node], inner: Sequence[Node]) -> Node:
-    """Return the content of brackets in Python code as a list of items."""
+    """Return a list node of the items that the nodes inside Python brackets (`inner`) make up."""
     inner = with_comments(inner)
     return listed(inner, _bracket(before, inner))
 

@@ -20,7 +20,7 @@ class Node(Struct, frozen=True, eq=False):
 
     `lead` is the white space and the comments before the node. `tail` is the separator after it,
     with the comment on the same line. `text` is the rest, and equals the joined parts. `said` is
-    the content without layout.
+    the content without layout, as words and punctuation (see `said_of`).
     """
 
     kind: str
@@ -64,7 +64,7 @@ def _said_whole(part: Node) -> str:
 
 
 def with_comments(nodes: Iterable[Node]) -> list[Node]:
-    """Return the syntax nodes; a comment at the end of a line is added to the node before it."""
+    """Return syntax nodes, with each comment at the end of a line added to the node before it."""
     done: list[Node] = []
     for node in nodes:
         if node.kind == "comment" and done and "\n" not in node.lead:

@@ -52,9 +52,9 @@ _FARTHEST = 300  # lines that are read around a region
 class Surroundings(Struct, frozen=True):
     """The lines before and after a conflict region, with which its candidates are parsed.
 
-    Other regions are as in ours. `base` and `sides` are the region's own texts. `in_sides` are the
-    names that a side binds anywhere in the file, `elsewhere` are the names bound outside the
-    region, and `certain` are the names bound outside all regions.
+    Other regions among these lines have the text of ours. `base` and `sides` are the region's own
+    texts. `in_sides` are the names that a side binds anywhere in the file, `elsewhere` those bound
+    outside the region, and `certain` those bound outside all regions.
     """
 
     before: str
@@ -76,8 +76,8 @@ def surroundings(
 ) -> Surroundings:
     """Return the lines around a conflict region: those of its Python function, or the whole file.
 
-    In Python, the whole file is needed if a side does not parse within the function, because it may
-    be a decorator or a part of a docstring.
+    In Python, the whole file is returned if a side does not parse within the function: the region
+    may be a decorator or a part of a docstring.
     """
     region = pieces[at]
     assert isinstance(region, Region)
@@ -149,7 +149,7 @@ def _indent(line: str) -> int:
 def bound_in(text: str) -> frozenset[str]:
     """Return the names that a Python text binds by imports, definitions and assignments.
 
-    A method is not a name by itself: `_ids(self.ids)` is a fault if only `self._ids` exists (vllm
+    Methods are left out, so that `_ids(self.ids)` is a fault if only `self._ids` exists (vllm
     stop-ids onto 0.25.0, whose second hunk lost its `self.`).
     """
     names = {name.partition(".")[0] for _, name in imported(text)} - {"*"}
@@ -168,8 +168,8 @@ def bound_in(text: str) -> frozenset[str]:
 def fails(candidate: str, around: Surroundings) -> str:
     """Return the fault that a candidate adds, or else "no", "not read" or "depends".
 
-    "no" means that it adds no fault. "not read" means that it does not parse, and a side does not
-    either. "depends" means that it uses a name that only another region may bind.
+    "no" means that it adds no fault. "not read" means that it does not parse, but at least one side
+    does not parse either. "depends" means that it uses a name that only another region may bind.
     """
     language = around.language
     if language is PYTHON:
@@ -234,9 +234,9 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
 
 
 def blocks_opened(text: str, language: Language) -> list[int]:
-    """Return how many blocks each brace opens (-1: it closes one), in order.
+    """Return, for each punctuation sign in a text, how many blocks it opens (-1: it closes one).
 
-    In a language that ends blocks with `end`, each line is counted instead of each brace.
+    In a language that ends blocks with `end`, there is a number for each line instead.
     """
     if language.opens:
         return [language.opened_by(line) for line in text.split("\n")]
@@ -247,8 +247,8 @@ def blocks_opened(text: str, language: Language) -> list[int]:
 def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
     """Return whether the merged file, read as a whole, is broken in a way that no side is.
 
-    A candidate is checked with the lines around it alone, and git merges the rest by lines. `sides`
-    are the file in base, ours and theirs.
+    This is needed because candidates are checked only with the lines around them, and git merges
+    all other lines as mere text. `sides` are the file in base, ours and theirs.
     """
     language = language_of(path)
     faults = [is_so for is_so, family in _FAULTS.items() if family in ("", language.family)]
@@ -455,8 +455,8 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """Return whether two resolutions of the same Python conflict differ only in layout.
 
-    Indentation counts, because `return x` indented less is different code. Two resolutions are
-    the same code if one of them does not parse.
+    Indentation counts, because `return x` indented less is different code. If one of the two
+    does not parse, they count as the same code.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return not all(trees) or trees[0] == trees[1]
