@@ -34,11 +34,11 @@ _NAMED = (
 
 
 class Facts:
-    """What a Python text does with each name, its statements, and its code that can never run.
+    """The names of a Python text, its statements, and its code that can never run.
 
-    `definitions` counts the functions and classes, with the scope in their names. `assigned` counts
-    the assignments to each local variable. `beside` counts the statements that occur more than once
-    in the same block.
+    `definitions` counts the functions and classes by qualified name. `assigned` counts the
+    assignments to each local variable. `beside` maps each statement that is repeated within one
+    block to the number of its copies there.
     """
 
     def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST], text: str) -> None:
@@ -193,9 +193,9 @@ def newly_dead(upstream: Facts, fork: Facts, merged: Facts) -> tuple[str, ...]:
 
 
 def doubled_statements(base: Facts, upstream: Facts, fork: Facts, merged: Facts) -> list[str]:
-    """Return the statements that occur more often in a function or class than on either side.
+    """Return statements that a function or class of the merge has more often than either side.
 
-    A statement counts only if neither side changed how often it occurs, or if one block repeats it.
+    Each counts only if neither side changed how often it occurs, or if a single block repeats it.
     """
     return [
         place[1]

@@ -109,7 +109,7 @@ def bound_names(content: bytes) -> frozenset[str] | None:
 
 
 def bound_in(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a Python module binds at its top level, or in an `if` or `try`."""
+    """Return the names that a Python module binds at its top level, also in an `if` or `try`."""
     return frozenset(_bound(tree))
 
 
@@ -128,7 +128,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Yield (module, name, `as` name), or "" for each, of the names in an import statement."""
+    """Yield (module, name, `as` name) for each name in an import; a missing part is ""."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

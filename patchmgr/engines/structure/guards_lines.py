@@ -48,7 +48,7 @@ def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
 
 
 def bare(growth: Mapping[str, int]) -> Counter[str]:
-    """Return the counts of lines; lines that differ only in outer white space count as one."""
+    """Strip the lines of outer white space, and add up the counts of those that are then equal."""
     found: Counter[str] = Counter()
     for line, count in growth.items():
         found[line.strip()] += count
@@ -58,8 +58,8 @@ def bare(growth: Mapping[str, int]) -> Counter[str]:
 def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
     """Return warnings about lines that one side adds and the other side replaced everywhere.
 
-    Whoever added such a line did not know its new form. A single removed line is not a pattern:
-    there must be two, or one that occurred twice.
+    Whoever added such a line did not know its new form. One removed line does not show that a form
+    was replaced: there must be two such lines, or one that occurred twice.
     """
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []
