@@ -144,7 +144,7 @@ def read_cxx(content: bytes) -> CxxFile:
 
 
 def read_declarations(content: bytes) -> tuple[Declaration, ...]:
-    """Return a file's declarations outside of bodies, or raise UnclearSource."""
+    """Return a file's declarations outside function bodies, or raise UnclearSource."""
     text, scan = _text_of(content), _Declarations()
     return scan.read(text, tokens(text, scan.is_passed_over))
 
@@ -246,7 +246,7 @@ class _Declarations(Scan):
         self._function(statement, function, is_definition=True)
 
     def doubt(self, line: int, first: ScanState) -> None:
-        """Continue after the `#endif` in the state `first`, as `match_brackets` does."""
+        """Continue in the state at the end of the first branch, as `match_brackets` does."""
         self.restore(first)
 
     def _function(self, statement: Head, function: Function | None, *, is_definition: bool) -> None:

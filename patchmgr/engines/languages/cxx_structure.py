@@ -48,11 +48,7 @@ NO_NAMES = (
 
 
 class ScopeKind(Enum):
-    """What a brace opens.
-
-    It is a namespace, a type, the values of an enumeration, an initializer, or the body of a
-    function.
-    """
+    """What a brace opens: a namespace, type, enumeration, initializer or function body."""
 
     NAMESPACE = "namespace"
     TYPE = "type"
@@ -62,14 +58,14 @@ class ScopeKind(Enum):
 
 
 class Function(Struct, frozen=True):
-    """A function in a statement: its qualified name, and the index of the item of parameters."""
+    """A function in a statement: its qualified name, and the index of its parameter list."""
 
     name: str
     parameters: int
 
 
 class Scope(Struct, frozen=True):
-    """A scope around a line: its kind, its symbol, if known, and the line of its header.
+    """A scope in C++ code: its kind, its symbol (None if not known), and the line of its brace.
 
     `rest` is the start of the declaration that goes on after the scope, as in `struct {} name;`.
     `owners` are the namespaces and types that contain what the scope declares, outermost first.
@@ -95,10 +91,10 @@ Item = Token | Bracketed
 
 
 class Head(Struct, frozen=True):
-    """What comes before a brace or a semicolon, without template heads and attributes.
+    """The statement before a brace or a semicolon, without template heads and attributes.
 
-    `texts` are the texts of the items. `template` holds what is between the angle brackets of the
-    first template head. `line` is the line of the first token.
+    `items` are its tokens and brackets, and `texts` their texts. `template` holds what is between
+    the angle brackets of the first template head. `line` is the line of the first token.
     """
 
     items: Sequence[Item]
@@ -116,10 +112,7 @@ class ScanState(Struct, frozen=True):
     pending: tuple[Token, ...] = ()
 
     def shape(self) -> tuple[object, ...]:
-        """Return what must be the same at the ends of all branches of an `#if`.
-
-        Namespaces may differ.
-        """
+        """Return the state, without namespaces, that all branches of an `#if` must end with."""
         named = [s.name for s in self.scopes if s.kind is not ScopeKind.NAMESPACE]
         return (*named, self.inner, self.brackets)
 
@@ -133,7 +126,7 @@ class Scan:
 
     Each branch of an `#if` starts in the state before the `#if`. The code after the `#endif` starts
     in the state at the end of the last branch. `passed_over` are the kinds of scopes in which only
-    braces and `#if`s matter. A subclass does its work in the methods that do nothing here.
+    braces and `#if`s matter. Subclasses override the methods that do nothing here.
     """
 
     passed_over: ClassVar[frozenset[ScopeKind]]
@@ -149,7 +142,7 @@ class Scan:
         self._namespaces: set[str] = set()
 
     def leave(self, line: int) -> None:
-        """Called before the innermost scope changes; `line` is the last line in the old one."""
+        """Called before the innermost scope changes; `line` is the last line of that scope."""
 
     def open(self, scope: Scope, statement: Head) -> None:
         """Called when a scope opens; `statement` is what comes before its brace."""
@@ -333,9 +326,9 @@ class Scan:
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
-    The item for a line is None outside of symbols, and if the name is not clear. If braces do not
-    match, all items are None. If an `#if` may be the cause, only those from its line on are None.
-    Namespaces are left out.
+    The item is None for a line outside all functions and classes, or in one whose name is unclear.
+    If braces do not match, all items are None or, if an `#if` may be the cause, those from its line
+    on. The names do not contain namespaces.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     return _Symbols().read(text.replace("\r\n", "\n"))

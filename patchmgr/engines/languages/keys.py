@@ -1,7 +1,7 @@
 """Find keys, cases, functions and sections that a block of a file may have only once.
 
 A file is read line by line, and blocks are found by indentation. Python and C++ have readers of
-their own; in C++, only the cases of a `switch` are found.
+their own; of C++, only the cases of a `switch` are read here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Line(Struct, frozen=True):
     """A line of a file: its number (from 1), its text, and the blocks around it.
 
     `block` is the number of the line that begins the innermost block, or 0. `around` holds the
-    texts of the lines that begin the blocks, to find the same blocks in other versions of the file.
+    lines that begin the blocks; it identifies the same blocks in other versions of the file.
     """
 
     number: int
@@ -87,9 +87,10 @@ class _Open(Struct):
 
 
 def added_twice(path: str, contents: Sequence[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
-    """Yield the keys that each side adds once to the same block, with their two lines in the merge.
+    """Yield (line numbers, key) for each key that both sides add, once each, to the same block.
 
-    `contents` are the file in base, ours, theirs and the merge.
+    The line numbers are those of the key's two lines in the merge. `contents` are the file in base,
+    ours, theirs and the merge.
     """
     pattern = _READ_BY.get(language(path))
     if pattern is None or any(b"\0" in content for content in contents):
@@ -110,7 +111,7 @@ def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes]) -> bool:
 
 
 def lines_in_blocks(content: bytes) -> Iterator[Line]:
-    """Yield the lines of a file that are neither empty nor a comment."""
+    """Yield each line of a file that is neither blank nor a comment, with the blocks around it."""
     around: list[_Open] = []
     for number, raw in enumerate(content.splitlines(), 1):
         text = raw.strip()

@@ -23,9 +23,9 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check: `versions`, or the running version if there are none.
+    """Return the Python versions to check: `versions`, or that of the running Python if empty.
 
-    The running version also replaces all newer ones.
+    Versions newer than the running Python are replaced with its version.
     """
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
@@ -98,7 +98,7 @@ class Modules(Struct):
 
 
 def parsed_for(content: bytes, version: Version, *, compiles: bool) -> ast.Module | Fault:
-    """Return the syntax tree of a text for a Python version, or the error and its line.
+    """Parse a text as a given version of Python; return the tree, or the error and its line.
 
     If `compiles` is true, the tree is also compiled, which finds faults such as a `return` outside
     of a function.

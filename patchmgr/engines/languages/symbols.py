@@ -289,7 +289,7 @@ class SymbolIndex:
         return self._symbols[line - 1] if 1 <= line <= len(self._symbols) else None
 
     def of_lines(self, count: int) -> tuple[str | None, ...]:
-        """Return the symbols that contain the first lines, as `at` does."""
+        """Return the symbol around each of the first `count` lines, as `at` does."""
         known = self._symbols[:count]
         return (*known, *[None] * (count - len(known)))
 
