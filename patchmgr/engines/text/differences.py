@@ -48,7 +48,7 @@ class Run(Struct, frozen=True):
 
     @property
     def says_something(self) -> bool:
-        """Whether any added line is more than a blank line or an import."""
+        """Whether any added line is neither blank nor an import."""
         return any(not is_blank(line) and not is_import(line) for line in self.added)
 
 
@@ -71,22 +71,22 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 class Alignment(Struct, frozen=True):
-    """The numbers (from 0) of the equal lines of two texts, in order.
+    """The numbers (from 0) of the lines of two texts that match, in order.
 
-    Each sequence begins with the sentinel -1 and ends with another, the text's line count. The
-    fields `old` and `new` may be swapped.
+    Each sequence also begins with -1 and ends with the number of lines of its text, as sentinels.
+    `old` and `new` may be swapped, to look up old lines by new ones.
     """
 
     old: Sequence[int]
     new: Sequence[int]
 
     def place(self, line: int) -> int | None:
-        """Return the new line that is equal to an old one, or None."""
+        """Return the number of the new line that matches an old line, or None."""
         at = bisect_left(self.old, line)
         return self.new[at] if self.old[at] == line else None
 
     def around(self, lines: range) -> tuple[range, range]:
-        """Return the old and new lines between the equal ones nearest before and after `lines`."""
+        """Return the old and new lines between the nearest matches before and after `lines`."""
         above, below = bisect_left(self.old, lines.start) - 1, bisect_left(self.old, lines.stop)
         old, new = ((side[above] + 1, side[below]) for side in (self.old, self.new))
         return range(*old), range(*new)
@@ -116,9 +116,9 @@ _WORD = re.compile(rb"\w")
 def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
     """Return, for each change from `original` to `patched`, whether `now` lacks the change.
 
-    It does if it has all lines that the change removes, and none that the change adds. If any of
-    the added lines contain a word, the others do not count. `now` lacks the deletion of a whole
-    file if most of its lines are lines of the original.
+    `now` lacks a change if it has all lines that the change removes, and none that the change adds.
+    If any added line contains a word, added lines without a word do not count. `now` lacks the
+    deletion of a whole file if most lines of `now` are lines of `original`.
     """
     old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
     kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))

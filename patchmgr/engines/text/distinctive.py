@@ -27,7 +27,7 @@ def without_space(content: bytes) -> bytes:
 
 
 def differing(old: bytes, new: bytes) -> tuple[bytes, bytes]:
-    """Return two texts without most of the lines that they share, wherever these are."""
+    """Return two texts without most of the lines that they have in common."""
     old, new = _inner(old, new)
     for quarter in (2, 1, 3) if len(old) > 4 * _RUN else ():
         start = old.find(b"\n", len(old) * quarter // 4) + 1
@@ -71,7 +71,7 @@ def bare(line: bytes) -> bytes:
 
 
 def is_distinctive(line: bytes) -> bool:
-    """Return whether a line, given without white space, is distinctive. A lone brace is not."""
+    """Return whether a line, given without white space, is distinctive (not `}` or `return`)."""
     if len(line) < _SHORTEST or line in _BARE:
         return False
     return _LETTERS.match(line, 0, 200) is not None

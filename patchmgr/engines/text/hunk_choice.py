@@ -17,7 +17,7 @@ Line = bytes
 
 
 class Offer(Struct, frozen=True):
-    """A hunk that a person can choose: both texts of the file, and the changed lines of the hunk.
+    """A hunk that a person can choose: the file's old and new text, and the hunk's changed lines.
 
     If a file can be chosen only as a whole, `whole` says why, such as `new file` or `binary file`.
     Otherwise, `whole` is empty.
@@ -64,7 +64,7 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
     """Return the hunks of a file to choose from.
 
-    A file that is new, deleted or binary, or for which `whole` gives a reason, is one hunk.
+    A file that is new, deleted or binary, or for which `whole` gives a reason, is a single hunk.
     """
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:

@@ -31,11 +31,11 @@ def _unique(base: bytes) -> tuple[list[int], int]:
 
 
 def surely_applies(base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Return whether a hunk of `base` merges into `ours` in only one way, with all its context.
+    """Return whether it is certain that a hunk of `base` applies to `ours` with all its context.
 
     `position` is the line of the hunk in the base (from 0). True is returned only if upstream
-    changed neither the hunk's context nor a line between the unique lines around its change. Most
-    hunks are like that.
+    changed neither the hunk's context nor any line between the nearest unique lines before and
+    after the hunk's change. This is so for most hunks.
     """
     old, new, changes = hunk.old(), hunk.new(), changes_of(base, ours)
     if changes is None or old == new:

@@ -160,7 +160,7 @@ def merge_apart(
     our_changes: Sequence[Area] | None,
     their_changes: Sequence[Area] | None,
 ) -> bytes | None:
-    """Return the merge of two sides, or None if changes touch, or are None (not certain)."""
+    """Return the merge of two sides, or None if their changes touch or are not certain (None)."""
     merged = merge_around(base, ours, theirs, our_changes, their_changes)
     return merged[0] if merged is not None and merged[1] is None else None
 
@@ -177,7 +177,7 @@ def merge_around(
     Returns the merged text before that part, the part in base, in ours and in theirs, and the
     merged text after it. If no changes touch, the first text is the whole merge, and the part is
     None. Returns None if the changes are not certain, either in the texts or in the part alone. If
-    they are certain, git merges the part alone in the same way as within the texts.
+    both are certain, git merges the part alone just as it would within the whole texts.
     """
     if our_changes is None or their_changes is None:
         return None
