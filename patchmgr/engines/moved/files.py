@@ -18,7 +18,7 @@ Find = Callable[[str], Versions]
 def versions_of(
     steps: Sequence[Step], path: str, home: str
 ) -> Iterator[tuple[int, str, Entry | None]]:
-    """Yield (number of the commit, path, entry) for each version that upstream makes of a file.
+    """Yield (number of the step, path, entry) for each step in which upstream changes a file.
 
     Upstream moves the file from `path` to `home` at some step, unless both are the same.
     """
@@ -45,7 +45,7 @@ class ChangedFiles:
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
-        """Return the changed files with the patches applied so far, which `side` contains."""
+        """Return the changed files as they are on `side`, with the patches applied so far."""
         return FilesOnSide(self, side)
 
     def of(self, language: str) -> Versions:
@@ -60,8 +60,8 @@ class ChangedFiles:
         """Return the paths of other files, in the language of `path`, that gained all `lines`.
 
         A file gained the lines if it has them at the target but not at the base. If `beside` is
-        given, only the files that contain the largest number of these lines are returned, or none
-        if no file contains any. All lines are compared without white space.
+        given, only the files with the most lines of `beside` are returned, and files without any
+        are left out. All lines are compared without white space.
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():

@@ -166,8 +166,8 @@ def missing_imports(
 
     `base` and `home` are the paths of the file before and after the rebase, and `names` are the
     names that the patch's lines may use. The imports are taken from the patched file, `theirs`.
-    Returns None if no import is needed, or if an import is not certain. In the second case, the
-    audit reports the undefined name.
+    Returns None if no import is needed, or if it is not certain how to add one. In the second case,
+    the audit reports the undefined name.
     """
     content = merged
     try:

@@ -23,7 +23,7 @@ from patchmgr.engines.text.differences import Run
 
 
 class FilePart(PatchedFile, frozen=True):
-    """The change to one file that gets some hunks of a patch.
+    """A change to one file, made of those hunks of a patch that go to this file.
 
     `numbers` holds, for each hunk of the change, the number of the patch's hunk it comes from.
     """
@@ -73,7 +73,7 @@ class Removal(Struct, frozen=True):
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> FilePart:
-    """Return the change that applies changes of moved symbols to their new file.
+    """Return the change to another file that makes the patch's changes to symbols moved there.
 
     The new positions must not overlap. Raises Unsure if an import is needed that cannot be added.
     """

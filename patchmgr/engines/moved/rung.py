@@ -38,7 +38,7 @@ Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
 class Followed(Struct, frozen=True):
-    """The result of merging each hunk of a file where upstream moved the lines of the hunk.
+    """The result of merging the hunks of a file at the places to which upstream moved their lines.
 
     `changes` holds the files that merged without a conflict. `answers` has one verdict for each
     hunk. `places` maps the number of each moved hunk to its new position. At most one file is in
@@ -186,8 +186,8 @@ class Relocation(Struct, frozen=True):
     """Where upstream moved the lines of a file's hunks, and the merges to do.
 
     `parts` holds one merge for each file that gets hunks; these replace the merge of the whole
-    file. No parts means that no hunk is known to have moved. `places` maps the number of each moved
-    hunk to the new position of the hunk. `uncertain` maps the number of each hunk without a certain
+    file. If `parts` is empty, no hunk is known to have moved. `places` maps the number of each
+    moved hunk to its new position. `uncertain` maps the number of each hunk without a certain
     position to the reason; such hunks are merged in their own file if that still exists.
     """
 
@@ -247,7 +247,7 @@ class _Work:
     def find(self, collided: Collection[int]) -> None:
         """Find where upstream moved the symbols that the hunks in conflict (`collided`) edit.
 
-        Changes of other hunks go to the same positions if they edit the same symbols.
+        Other hunks that edit the same symbols are moved along with them.
         """
         for change in self._changes:
             if change.number in collided:

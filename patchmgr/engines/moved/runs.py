@@ -1,6 +1,6 @@
 """Split hunks into runs of consecutive changed lines, and find the symbol that each run edits.
 
-New hunks are made from the runs after they moved.
+Once the runs have been moved, new hunks are made from them.
 """
 
 from __future__ import annotations

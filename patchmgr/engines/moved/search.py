@@ -23,7 +23,7 @@ LARGEST_CONTENT = 2_000_000  # bytes; a larger file is generated, or is not sour
 
 
 class Elsewhere(Protocol):
-    """The files that upstream added or changed: each as in the base, and as in the target."""
+    """The files that upstream added or changed, each as it was in the base and is in the target."""
 
     def paths(self, language: str) -> Sequence[str]:
         """Return the paths of the changed files of a language, in a fixed order."""

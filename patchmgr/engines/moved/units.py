@@ -47,7 +47,7 @@ def leaf_of(name: str) -> str:
 
 
 def joined(outer: str, leaf: str) -> str:
-    """Return the full name of `leaf` in `outer`, with `::` if `outer` has it, or else `.`."""
+    """Join two names with `::` if `outer` contains `::`, or else with `.`."""
     return f"{outer}{'::' if '::' in outer else '.'}{leaf}"
 
 
@@ -110,7 +110,7 @@ class Outline:
 
     @cached_property
     def keyed(self) -> Mapping[object, Sequence[Unit]]:
-        """The units with each key, in order."""
+        """The units of the text, in order, grouped by their keys."""
         found = defaultdict[object, list[Unit]](list)
         for unit in self.units:
             found[self.key(unit)].append(unit)
@@ -118,7 +118,7 @@ class Outline:
 
     @cached_property
     def places(self) -> Mapping[object, int]:
-        """Map the key of each unit to the unit's start; shared keys are left out."""
+        """Map each key that only one unit has to the first line of that unit."""
         return {key: units[0].start for key, units in self.keyed.items() if len(units) == 1}
 
     def distinctive(self, unit: Unit) -> Counter[bytes]:
