@@ -42,8 +42,8 @@ _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "suppo
 class GateFinder(Struct, frozen=True):
     """Finds the gates that are tested by the conditions in one function.
 
-    `facts` maps local names to the expressions assigned to them. It is empty for C++, where a
-    condition may read any member.
+    `facts` maps local names to the expressions assigned to them. For C++ (`is_cxx`), it is empty,
+    and reading a member counts as harmless.
     """
 
     words: Words
@@ -77,8 +77,8 @@ class GateFinder(Struct, frozen=True):
     ) -> list[Gate]:
         """Return the gates that must be on for a statement to run, given the conditions around it.
 
-        `asked` returns the gates that a condition tests, including those behind the names in the
-        condition. The default is `gates`.
+        `asked` is a function that returns the gates that a condition tests, directly or through the
+        names in it. The default is `gates`.
         """
         found: list[Gate] = []
         for test, holds in guards:

@@ -130,7 +130,10 @@ def _side(content: bytes, conditions: GateFinder) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return the joined lines as a set if they are declarations outside symbols, else None."""
+        """Return a set that holds only the joined lines, or None if they are not declarations.
+
+        Declarations inside functions and classes do not count.
+        """
         text = "".join(lines[line - 1].strip() for line in own)
         is_declared = all(unit(line) is None for line in own) and text.endswith(
             (";", '"', ">", "}")
@@ -354,7 +357,7 @@ def _jumps(words: Sequence[Word]) -> bool:
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:
-    """Return a C++ condition in Python; a part that is not valid Python becomes a name."""
+    """Translate a C++ condition to Python; a part that is not valid Python becomes a name."""
     for sign, op in _SIGNS:
         parts = _split(words, sign)
         if len(parts) > 1:

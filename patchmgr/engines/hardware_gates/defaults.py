@@ -51,7 +51,7 @@ class Defaults(Struct, frozen=True):
     modules: Collection[str] = ()
 
     def of(self, node: ast.expr) -> object:
-        """Return an expression's value by these defaults, or raise Unknown."""
+        """Return the value that an expression has with these defaults, or raise Unknown."""
         try:
             return self._value(node)
         except (ValueError, TypeError, AttributeError, RecursionError) as fault:

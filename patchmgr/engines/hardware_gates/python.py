@@ -32,7 +32,7 @@ _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 class PythonUnit(Struct, frozen=True):
-    """A function, class or module, with its own statements but not those of inner definitions."""
+    """A function; or a class or module without the functions and classes defined in it."""
 
     node: Definition | None
     body: Sequence[ast.stmt]
@@ -441,7 +441,7 @@ class _Simplifier(ast.NodeTransformer):
     folds = 0
 
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Return a simplified block, without what follows a statement that leaves the block."""
+        """Simplify a block, and remove the statements after one that leaves the block."""
         left: list[ast.stmt] = []
         for number, statement in enumerate(body, 1):
             found = self.visit(statement)
@@ -462,7 +462,7 @@ class _Simplifier(ast.NodeTransformer):
         return node
 
     def test(self, node: ast.AST) -> Any:
-        """Simplify a condition, of which only the truth value matters, not the exact value."""
+        """Simplify a condition. Its truth value stays the same, but its exact value may change."""
         return self.visit(node)
 
 

@@ -64,8 +64,8 @@ class Side(Struct, frozen=True):
     that runs with all gates off. `gates` maps a line to the gates that guard it or that it tests.
     `asked` maps a function or class to all gates that it tests. `ends` maps a line to the last line
     that it controls. `wholes` maps a definition to its first line, its last line and the line of
-    its name. `names` returns the names that some lines declare or import, or None if the lines do
-    anything else. `symbols` holds the names of all functions and classes.
+    its name. `names` is a function that returns the names that given lines declare or import, or
+    None if the lines do anything else. `symbols` holds the names of all functions and classes.
     """
 
     lines: Sequence[str]
@@ -90,7 +90,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Map each line to the definition around it, if only `other` has this definition."""
+        """Map each line of `other` in a definition that this side lacks to that definition."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
