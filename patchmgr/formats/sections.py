@@ -181,7 +181,7 @@ def is_hunk_head(line: bytes) -> bool:
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     """Read all hunks at the reader's position; raise a "bad-patch" error if one is inconsistent.
 
-    The counts in a hunk's header must agree with its lines. No memory is allocated for them.
+    The counts in a hunk's header must match its lines. No memory is reserved for large counts.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []

@@ -44,7 +44,7 @@ class Answers:
         self._program: bytes | None = None
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the cached answer in a list of one item, or None if no answer is cached."""
+        """Return a list with the cached answer as its only item, or None if no answer is cached."""
         path = self._path(question)
         try:
             found = parse_json(path.read_bytes())
@@ -88,7 +88,7 @@ class Answers:
 
 
 def value_bytes(value: object) -> bytes:
-    """Return a value as bytes for a cache key: different values give different bytes."""
+    """Return a value as bytes for a cache key; different values give different bytes."""
     written = BytesIO()
     pickler = pickle.Pickler(written)
     pickler.fast = True  # writes equal values alike, whether or not they are the same object
@@ -111,7 +111,7 @@ def _program() -> Iterator[str]:
 
 
 def recalled(kept: Kept, question: Sequence[str | bytes], kind: type[T]) -> T | None:
-    """Return the cached answer to a question, or None if there is no answer of this kind."""
+    """Return the cached answer to a question, or None if no answer of the type `kind` is cached."""
     known = kept.get(question)
     with suppress(msgspec.ValidationError):  # this program did not write the answer
         return None if known is None else msgspec.convert(known[0], kind, str_keys=True)
@@ -125,7 +125,7 @@ def answered(
     find: Callable[[], T],
     is_kept: Callable[[], bool] = lambda: True,
 ) -> T:
-    """Return the cached answer, or else find the answer, and cache it if `is_kept` returns true."""
+    """Return the cached answer, or else the result of `find`; cache it if `is_kept()` is true."""
     known = recalled(kept, question, kind)
     if known is not None:
         return known

@@ -29,7 +29,7 @@ def state_of(mode: str, content: bytes) -> FileState:
 
 
 class Content(Struct, frozen=True):
-    """A file to write: git's mode and blob id, and the content, as in git or as on disk."""
+    """A file to write: its mode and blob id in git, and its content as in git or as on disk."""
 
     entry: Entry
     content: bytes
@@ -53,11 +53,11 @@ def found_state(file: Content | WorkFile | None) -> FileState | None:
 class AppliedFile(Struct, frozen=True):
     """A file that patches changed in a checkout or package.
 
-    `before` and `after` are the states of the file; a state is None if there is no such file.
-    `original` is the name under which the old content is kept, and `permissions` are the permission
-    bits of the old file; both are None if there was no old file. `blob` is git's id of the new
-    content, which may have other line ends in the checkout. `patched` is the name under which the
-    new content is kept; it is None if there is no new file, or in a record of an older version.
+    `before` and `after` are its states without and with the patches (None: no file). `original` is
+    the name under which the old content is kept, and `permissions` are the permission bits of the
+    old file; both are None if there was no old file. `blob` is git's id of the new content, which
+    may have other line ends in the checkout. `patched` is the name under which the new content is
+    kept; it is None if there is no new file, or if an older version wrote the record.
     """
 
     path: str
@@ -69,7 +69,7 @@ class AppliedFile(Struct, frozen=True):
     patched: str | None = None
 
     def kept(self) -> dict[str, FileState]:
-        """Map the name of each content that is kept for this file to the state that it has."""
+        """Map the name of each saved content to the state in which this file has that content."""
         pairs = ((self.original, self.before), (self.patched, self.after))
         return {name: state for name, state in pairs if name is not None and state is not None}
 
@@ -77,7 +77,7 @@ class AppliedFile(Struct, frozen=True):
 class PushedPatch(Struct, frozen=True):
     """A pushed patch: its name, and the sha256 of the diff that was pushed.
 
-    `is_forced` is true if it was pushed although some of its hunks did not apply.
+    `is_forced` is true if it was pushed even though some of its hunks did not apply.
     """
 
     name: str
@@ -92,8 +92,8 @@ class Record(Struct, frozen=True):
     that were selected for it. `onto` is the commit that the patches were applied to; `head` is the
     commit with the patches, or None if files were changed without a commit. `pushed` lists the
     patches, in order, that were pushed one by one, and is None if `apply` was used. `workspace` is
-    the path of the workspace with the patches. `rejects` lists the files with hunks that did not
-    apply.
+    the path of the workspace that contains the patches. `rejects` lists the files with hunks that
+    did not apply.
     """
 
     series: str

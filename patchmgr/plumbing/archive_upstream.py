@@ -60,7 +60,7 @@ class ArchiveUpstream(OpenUpstream):
         return found.commit
 
     def resolve(self, ref: str) -> Resolved:
-        """Return a snapshot in the store; for `upstream/main`, import one if there is none yet.
+        """Return the snapshot that `ref` names; for `upstream/main`, import one if none is stored.
 
         Raises PatchmgrError "unknown-ref", listing the known snapshots.
         """
@@ -161,7 +161,7 @@ class ArchiveUpstream(OpenUpstream):
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return no states, because none are known between two snapshots; refuse `every`."""
+        """Return (), as no states between two snapshots are known; raise "usage" for `every`."""
         if every is not None:
             raise UsageError("--every N counts commits, but an archive has none")
         return ()

@@ -23,9 +23,9 @@ _NUMBER = 4  # bytes; all numbers must fit into a pipe
 class Ahead(Closing, Generic[T]):
     """A function that runs in its own thread.
 
-    `result` and the end of the `with` block wait for the function. The function should mostly wait
-    for git, because Python code runs in only one thread at a time. It must share no data with the
-    thread that starts it.
+    `result` and the end of the `with` block wait until the function has ended. The function should
+    mostly wait for git, because Python code runs in only one thread at a time. It must share no
+    data with the thread that starts it.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -54,11 +54,11 @@ class Ahead(Closing, Generic[T]):
 
 
 class Beside(Closing, Generic[T]):
-    """A function that runs in a forked process; one call waits for its result and returns it.
+    """A function that runs in a forked process; to get its result, call this object once.
 
     The result must be picklable. If another thread is running, if there is only one core, or if the
-    forked process fails, a call returns the result of `otherwise` (by default, the same function),
-    which then runs in this process. The forked process is ended when this process ends.
+    forked process fails, the call returns the result of `otherwise` (by default, the same
+    function), which then runs in this process. When this process exits, it kills the forked one.
     """
 
     def __init__(self, find: Callable[[], T], otherwise: Callable[[], T] | None = None) -> None:
@@ -85,7 +85,7 @@ class Beside(Closing, Generic[T]):
         return self._otherwise()
 
     def close(self) -> None:
-        """End the process, if nobody waited for it."""
+        """Kill the process, unless its result was already fetched."""
         if self._process:
             with suppress(ProcessLookupError):
                 os.kill(self._process, signal.SIGTERM)
@@ -102,8 +102,8 @@ def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Calla
     """Start running tasks in forked processes, and return a function that returns all results.
 
     The returned function first runs the tasks that no forked process has started. Tasks are started
-    in the given order. At most 16,000 tasks are allowed, and each result must be picklable.
-    `helpers` is the number of processes to fork.
+    in the given order. `helpers` is the number of processes to fork. There may be at most 16,000
+    tasks, and each result must be picklable.
     """
     source, sink = os.pipe()
     os.write(sink, b"".join(number.to_bytes(_NUMBER, "big") for number in range(len(tasks))))

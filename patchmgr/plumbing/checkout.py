@@ -26,7 +26,7 @@ from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 
 class CheckoutEdit(Struct, frozen=True):
-    """A file that a person edited since the last command: its content before, and the file now."""
+    """A file that a person edited since the last command, with its content before and after."""
 
     path: str
     before: Content | None
@@ -34,7 +34,7 @@ class CheckoutEdit(Struct, frozen=True):
 
 
 class CheckoutStep(Struct, frozen=True):
-    """A change to files in a checkout that the running command has locked.
+    """A change to the files of a checkout, which the running command has locked.
 
     `edits` are changes that a person made to these files; the log records them as a separate
     operation.
@@ -134,7 +134,7 @@ class Checkout(Target):
         self._states: dict[str, tuple[FileState | None, ...]] | None = None
 
     def applied_states(self, path: str) -> tuple[FileState | None, ...]:
-        """Return the recorded states of a file: with the patches, and without them."""
+        """Return a file's recorded states with and without the patches; () if it has no record."""
         if self._states is None:
             record = self.record()
             files = record.files if record is not None else ()
@@ -143,7 +143,7 @@ class Checkout(Target):
 
     @cached_property
     def indexed(self) -> Mapping[str, Indexed]:
-        """Return the index as it was when it was first asked for."""
+        """Return the entries of the index by path, as they were when this was first called."""
         return self.clone.index()
 
     def _keep_record(self, *, is_applied: bool) -> None:

@@ -1,8 +1,8 @@
 """Plan the changes that `apply`, `push` and `pop` make in a checkout, without losing edits.
 
 `plan_exchange` replaces one applied series with another. `plan_shift` goes from one state of a
-series to another. It does not touch files that are the same in both states, even if they were
-edited.
+series to another. It does not touch files that are the same in both states, even if a person edited
+them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
 class FileShift(Struct, frozen=True):
-    """A change to a file: without patches (`below`), as pushed (`old`), and as wanted (`new`).
+    """A file to change: without patches (`below`), as pushed now (`old`), and as wanted (`new`).
 
     The contents are those that git stores. `is_kept`: the checkout already has the wanted content.
     `is_apart`: the wanted content does not come from a patch. `is_given_up`: an edit of the file
@@ -59,7 +59,7 @@ def plan_shift(
 ) -> Exchange:
     """Plan the change after which every file in `moves` has its wanted content.
 
-    `record` is the new record, without its files.
+    `record` is the new record; its list of files is filled in here.
 
     Raises PatchmgrError "edited" if a file to be changed was edited since the patches were pushed.
     """
@@ -125,9 +125,9 @@ def found_file(checkout: Checkout, path: str) -> WorkFile | None:
 
 
 def refuse_in_the_way(checkout: Checkout, path: str, leaving: Collection[str]) -> None:
-    """Raise PatchmgrError "dirty-checkout" if a folder stays where a file is to be written.
+    """Raise PatchmgrError "dirty-checkout" if a folder is at the path of a file to be written.
 
-    `leaving` are the files that the same change deletes.
+    A folder is no obstacle if the same change empties it by deleting the files in `leaving`.
     """
     if checkout.is_below_file(path, leaving) or not checkout.tree.is_folder(path):
         return
@@ -141,7 +141,7 @@ def refuse_in_the_way(checkout: Checkout, path: str, leaving: Collection[str]) -
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Turn a file that was read from the checkout into a file to write (None: no file)."""
+    """Convert a file that was read from the checkout into a file to write (None: no file)."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -211,8 +211,8 @@ def refuse_same_names(
     """Raise PatchmgrError "same-name" if the file system cannot hold all the planned files.
 
     For example, some file systems cannot hold two files whose names differ only in case. The files
-    of the tree `below` that are not in `leaving` are checked as well. The file system is tested
-    with two empty files, and only if there are similar names.
+    of the tree `below` that are not in `leaving` are checked as well. If some names are similar,
+    the file system is tested with two empty files.
     """
     for one, other in _alike(there, leaving, below):
         if not _holds_apart(root, one, other):
@@ -297,8 +297,8 @@ def plan_exchange(
     """Plan how to replace the applied files with the wanted ones in a checkout.
 
     Raises PatchmgrError "dirty-checkout" if the change would overwrite a file that is untracked, or
-    an edited file that is marked skip-worktree or assume-unchanged. `record` is the new record,
-    without its files. `back` has the content to give to edited files that are to be restored.
+    an edited file that is marked skip-worktree or assume-unchanged. `record` is the new record; its
+    files are filled in here. `back` maps edited files to the contents to restore.
     """
     index = checkout.clone.index()
     old = {file.path: file for file in applied.files} if applied is not None else {}
@@ -341,9 +341,9 @@ def plan_files(
 ) -> Exchange:
     """Plan how to replace the applied files of an installed package with the `wanted` ones.
 
-    `applied` are the files that the series has changed, without those that another program has
-    written since. `originals` has the old contents of files that somebody has edited. The edits to
-    the files in `given_up` are overwritten.
+    `applied` are the files that the series changed and no other program has written since.
+    `originals` has the old contents of files that somebody has edited. The edits to the files in
+    `given_up` are overwritten.
     """
     old = {file.path: file for file in applied}
     leaving = _leaving(old, wanted)

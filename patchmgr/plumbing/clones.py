@@ -137,7 +137,7 @@ class Clone(Struct, frozen=True, dict=True):
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
     ) -> None:
-        """Write entries to the index (None removes one), and mark `hidden` paths skip-worktree."""
+        """Write entries to the index (None removes one); mark `hidden` paths skip-worktree."""
         if entries:
             data = git_process.raw("".join(index_line(*row) for row in entries.items()))
             self.ask("update-index", "-z", "--index-info", data=data, index=index)
@@ -167,8 +167,8 @@ class Clone(Struct, frozen=True, dict=True):
         """Copy the commits from `base` to `head`, with their objects, into the clone.
 
         The commits are read from `scratch`. If the clone contains `base`, only objects that are not
-        reachable from `base` are sent. Otherwise the objects of `base` are sent too; `bring`
-        fetches those that the store lacks. Raises PatchmgrError "missing-object" if it cannot.
+        reachable from `base` are copied. Otherwise the objects of `base` are copied too, and
+        `bring` fetches those that the store lacks. Raises "missing-object" if that fails.
         """
         has_base = self.can_take(scratch, base)
         wanted = f"{head}\n^{base}\n" if has_base else f"{head}\n"
@@ -187,8 +187,8 @@ class Clone(Struct, frozen=True, dict=True):
     def can_take(self, scratch: Path, base: str) -> bool:
         """Return whether the clone contains the commit `base`.
 
-        Raises PatchmgrError "missing-object" if it does not and `base` has parents: such a commit
-        cannot be sent without its history.
+        Raises PatchmgrError "missing-object" if the clone lacks `base` and `base` has parents,
+        because such a commit cannot be copied without its history.
         """
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
         content = git_process.output(["cat-file", "commit", base], git_dir=scratch) if code else b""
@@ -205,14 +205,14 @@ class Clone(Struct, frozen=True, dict=True):
 
 
 def missing_objects(git_dir: Path, ends: str) -> set[str]:
-    """Return the objects that a repository lacks; `ends` are commits, as rev-list reads them."""
+    """Return the objects reachable from `ends` (rev-list arguments) that a repository lacks."""
     asked = ["rev-list", "--objects", "--missing=print", "--stdin"]
     listed = git_process.output(asked, git_dir=git_dir, data=ends.encode())
     return {line[1:] for line in git_process.text(listed).splitlines() if line.startswith("?")}
 
 
 def index_line(path: str, entry: Entry | None, stage: int = 0) -> str:
-    """Return a line for `git update-index -z --index-info`; without an entry, it removes `path`."""
+    """Return a line for `git update-index -z --index-info`; without `entry`, it removes `path`."""
     facts = f"0 {ZERO_ID}" if entry is None else f"{entry.mode} {entry.blob} {stage}"
     return f"{facts}\t{path}\0"
 

@@ -21,7 +21,7 @@ from patchmgr.plumbing.stores import RefMove
 
 
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
-    """Return the content of a tag object for a commit, by patchmgr and with the date of `dated`."""
+    """Return the content of a tag object; patchmgr is the tagger, and `dated` gives the date."""
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
     return git_process.raw(head) + message
@@ -58,9 +58,9 @@ def push_refs(
 ) -> None:
     """Update all refs on a remote, or none.
 
-    A store lacks most of upstream's file contents. If a remote is behind upstream and needs them,
-    `bring` fetches them. Raises PatchmgrError "push" if a ref on the remote no longer has its old
-    id.
+    The store lacks most of upstream's file contents. If the remote is behind upstream and needs
+    them, `bring` fetches them. Raises PatchmgrError "push" if a ref on the remote no longer has its
+    old id.
     """
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
@@ -128,7 +128,7 @@ _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
 class Mine(Struct, frozen=True):
     """The parts of the user's identity that go into commits: committer, sign-off and signature.
 
-    Without any of them, everybody gets the same commit ids.
+    If none of them is used, everybody gets the same commit ids.
     """
 
     is_committer: bool = False
@@ -137,7 +137,7 @@ class Mine(Struct, frozen=True):
 
     @property
     def is_asked(self) -> bool:
-        """Return whether any part of the user's identity goes into the commits."""
+        """Return whether any part of the user's identity is to go into the commits."""
         return self.is_committer or self.signs_off or self.signs
 
 

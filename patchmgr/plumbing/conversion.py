@@ -78,7 +78,7 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
 
 
 def is_attributes(path: str) -> bool:
-    """Return whether the path is that of a .gitattributes file."""
+    """Return whether a path is the path of a .gitattributes file."""
     return path.rpartition("/")[2] == _FILE
 
 
@@ -107,8 +107,8 @@ class Conversion:
     ) -> dict[str, Content | None]:
         """Return files as git would write them to the checkout, given their contents in git.
 
-        `around` has other files of the same state; the .gitattributes files among them count as
-        well. Raises PatchmgrError "unsupported" if a file needs a filter.
+        `around` has other files of the same state, whose .gitattributes files also apply. Raises
+        PatchmgrError "unsupported" if a file needs a filter.
         """
         files = {p: c.content for p, c in state.items() if c and c.entry.mode in FILE_MODES}
         attributes = self._attributes(files, {**(around or {}), **state})
@@ -167,7 +167,7 @@ class Conversion:
 
         The content in `state` is returned if git would write exactly this file for that content, or
         if the file has not changed since it was `applied`. Otherwise, git converts the file.
-        `state` is called only if something may be converted.
+        `state` is called only if some file may need a conversion.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)

@@ -21,7 +21,7 @@ Versions = Mapping[str, tuple["Entry | None", Entry]]
 
 
 def changed_files(git_dir: Path, old: str, new: str) -> Versions:
-    """Map the path of each new or changed regular file to its old and new entry.
+    """Map the path of each regular file that was added or changed to its old and new entry.
 
     The old entry is None if the path did not exist or was not a regular file.
     """
@@ -96,7 +96,7 @@ def _grep(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return those words that occur in a commit's files, or none if git cannot search the files."""
+    """Return those words that occur in a commit's files; if git cannot search, return no words."""
     printed = _grep(git_dir, ("-h", "-o", "-w", "-F"), words, commit) if words else None
     return frozenset((printed or "").split("\n")) & frozenset(words)
 
@@ -142,8 +142,8 @@ def release_changes(
 ) -> tuple[int, Changes] | None:
     """Compare each release with the previous one; return the number of comparisons and the hunks.
 
-    `commits` are the releases in the store, oldest first. At most the last 20 are compared, and
-    only the given paths. Returns None if there are fewer than two releases.
+    `commits` are the releases in the store, oldest first. Only the last 20 comparisons are made,
+    and only for the given paths. Returns None if there are fewer than two releases.
     """
     last = commits[-RELEASES - 1 :]
     if len(last) < 2:
@@ -214,7 +214,7 @@ def commit_diffs(
     folder: str = "",
     scratch: Path | None = None,
 ) -> dict[str, bytes]:
-    """Map each commit id to the diff of the commit against its parent, with one git process.
+    """Map each commit id to the diff of that commit against its parent; git is run only once.
 
     `folder` is inserted before each path, after `a/` and `b/`. If `scratch` is given, git's output
     goes through a file in that folder.
@@ -262,10 +262,9 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
-    """Map the new path of each changed file to the numbers of added and removed lines.
+    """Map the new path of each changed file to its numbers of added and removed lines.
 
-    The numbers are None for a binary file. As in `renamed_paths`, an empty file never counts as
-    renamed.
+    A binary file is mapped to None. As in `renamed_paths`, an empty file never counts as renamed.
     """
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, "--no-rename-empty"]
     fields = iter(git_process.ask(git_dir, *arguments, old, new).split("\0"))

@@ -32,7 +32,7 @@ class _RangeError(Exception):
 def download(
     archive: Archive, folder: Path, settings: IndexSettings, *, progress: Progress
 ) -> Path:
-    """Return the path of an archive in `folder`, and download the archive if it is missing there.
+    """Return the path of an archive in `folder`; if it is missing there, download it first.
 
     The file gets its name only when it is complete and has the right sha256. An interrupted
     download is resumed if the index gives a sha256. Raises PatchmgrError "bad-archive", "offline",
@@ -72,7 +72,7 @@ def _is_right(path: Path, archive: Archive) -> bool:
 
 
 def sha256_of(file: BinaryIO) -> str:
-    """Return the sha256 (64 hex digits) of a whole file, and leave the file position at the end."""
+    """Return the sha256 (64 hex digits) of a whole file; the file position is then at its end."""
     digest = hashlib.sha256()
     file.seek(0)
     while chunk := file.read(_CHUNK):

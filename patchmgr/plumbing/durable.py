@@ -37,7 +37,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def written_beside(place: Path) -> Iterator[str]:
-    """Yield the name of a temporary file, which replaces `place` if the block raises no error.
+    """Yield the name of a temporary file that replaces `place` if the `with` block succeeds.
 
     Raises PatchmgrError "unwritable" or "no-space".
     """
@@ -94,7 +94,7 @@ def sync_folder(descriptor: int) -> None:
 def all_synced(paths: Sequence[Path]) -> None:
     """Wait until each of the files and folders is on disk.
 
-    Many are synced at the same time: for a disk, that takes little longer than syncing one.
+    Many are synced at the same time, because a disk needs little longer for many than for one.
     """
     if len(paths) < _AT_ONCE:
         for path in paths:
@@ -108,7 +108,7 @@ def all_synced(paths: Sequence[Path]) -> None:
 
 
 def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") -> PatchmgrError:
-    """Return the error for what cannot be written; `left` says what was changed before."""
+    """Return the error for `what`, which cannot be written; `left` says what was changed so far."""
     reason = fault.strerror or str(fault)
     return PatchmgrError(
         "no-space" if fault.errno in _NO_SPACE else "unwritable",
@@ -168,7 +168,7 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the `with` block ends; if the block raises an error, ignore Ctrl-C.
+    """Delay Ctrl-C until the `with` block ends; if the block raises an error, drop the Ctrl-C.
 
     Git processes that are started in the block never receive the signal.
     """

@@ -112,8 +112,8 @@ def site_environment(site: Path) -> Environment:
 def find_distribution(environment: Environment, package: str) -> Distribution:
     """Return the installed distribution of a package.
 
-    Raises PatchmgrError "not-installed". Raises "environment" if the package is installed twice or
-    as an egg, is an editable install, or has no RECORD.
+    Raises PatchmgrError "not-installed" if there is none, and "environment" if the package is
+    installed twice or as an egg, is an editable install, or has no RECORD.
     """
     wanted = normalized_name(package)
     found = [path for site in environment.sites for path in _named(site, wanted)]

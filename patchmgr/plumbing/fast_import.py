@@ -20,7 +20,7 @@ BRANCH = "refs/heads/series"
 
 
 class Draft(Struct, frozen=True):
-    """A commit to write; the committer is patchmgr, and the committer date is the author date.
+    """A commit to write; its committer is patchmgr, and its committer date is the author date.
 
     `changes` maps each changed path to its new entry, or to None if the file is deleted.
     """

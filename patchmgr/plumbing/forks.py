@@ -85,8 +85,8 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
     """Return the repository's git directory, and each rebased commit of a branch as a past merge.
 
     `was` is the head of the branch before the rebase, and `name` is the range of the branch's
-    commits after the rebase. Commits are matched by author, author date and subject; ambiguous ones
-    are left out.
+    commits after the rebase. Old and new commits are matched by author, author date and subject;
+    commits with an ambiguous match are left out.
     """
     _refuse_option(was)
     _, end = range_ends(name)
@@ -138,7 +138,7 @@ def _by_author(
 
 
 def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:
-    """Repeat a past merge with git, and yield the paths that conflict."""
+    """Repeat a past merge with git, and yield a Clash for each path that conflicts."""
     git_process.require_git("repeating a merge")
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
@@ -195,10 +195,10 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins 
 
 
 def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str, str]]:
-    """Return the commits in a range `A..B` as mails, oldest first, and a map of committer dates.
+    """Return the commits in a range `A..B` as mails, oldest first, and their committer dates by id.
 
-    The keys of the map are commit ids. Raises PatchmgrError "usage" if the repository does not
-    exist or `commits` is not a range, and "unknown-ref" if an end of the range does not exist.
+    Raises PatchmgrError "usage" if the repository does not exist or `commits` is not a range, and
+    "unknown-ref" if an end of the range does not exist.
     """
     git_dir = find_git_dir(repository)
     first, last = (commit_named(git_dir, end, repository) for end in range_ends(commits))
@@ -208,9 +208,9 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
 def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
     """Return commits as mails, oldest first, without merges and empty commits.
 
-    The revisions are commit ids, and the first line of each mail contains the commit's. A line of
-    a message that would be read as the message's end, as a part of the diff or, if it is the first
-    one, as a header of the mail is quoted with `> `.
+    The revisions select the commits; the first line of each mail contains the commit's id. If a
+    line of a message would be read as the end of the message, as part of the diff or (at the start)
+    as a header of the mail, it is quoted with `> `.
     """
     # Not in the repository, whose info/attributes may say that a text file is binary, and not in
     # the current folder, which git would take for the work tree, with its attributes.
@@ -250,7 +250,7 @@ def range_ends(commits: str) -> tuple[str, str]:
 
 
 def commit_dates(git_dir: Path, *revisions: str, form: str = "%ci") -> dict[str, str]:
-    """Map commit ids to committer dates, in the form `2024-01-31 12:00:00 +0100` or another."""
+    """Map commit ids to committer dates in git's format `form` (`2024-01-31 12:00:00 +0100`)."""
     # --no-walk applies to single commits only; git still walks a range.
     arguments = ["rev-list", "--no-walk", "--no-commit-header", f"--format=%H {form}", "--stdin"]
     printed = git_process.ask(git_dir, *arguments, data=git_process.words(revisions))
@@ -333,7 +333,7 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Map each commit that only `head` reaches to its parents, oldest first."""
+    """Map each commit reachable from `head`, not from `excluded`, to its parents, oldest first."""
     data = git_process.words([head, *(f"^{commit}" for commit in excluded)])
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
     rows = git_process.ask(git_dir, *arguments, data=data).splitlines()
@@ -354,7 +354,7 @@ def write_commit_graph(scratch: Scratch, merges: Sequence[str]) -> None:
 
 
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
-    """Return the commits that are not ancestors of any other commit in the list."""
+    """Return the commits in the list that are not ancestors of another commit in it."""
     if len(set(commits)) == 1:
         return (commits[0],)
     printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
@@ -385,7 +385,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Map, for each pair of trees, each path that differs to its old and its new entry."""
+    """Return for each pair of trees a map from each path that differs to its old and new entry."""
     data = git_process.words(map(" ".join, pairs))
     printed = git_process.ask(git_dir, *RAW_DIFF, "--stdin", data=data)
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []

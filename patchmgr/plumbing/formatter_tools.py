@@ -63,7 +63,7 @@ class Toolbox(Closing):
             home.cleanup()
 
     def find(self, tool: str) -> Path | None:
-        """Return a formatter next to this interpreter or on PATH, or None if there is none."""
+        """Return the path of a formatter next to this interpreter or on PATH, or None."""
         if tool not in self._paths:
             beside = str(Path(sys.executable).parent)
             found = shutil.which(tool, path=os.pathsep.join((beside, search_path())))

@@ -1,4 +1,4 @@
-"""The formatters that upstream uses, by the settings files of a tree, and how they are set.
+"""Find the formatters that upstream uses, and their settings, from the settings files of a tree.
 
 Settings are reduced to known keys, so that a project cannot make a formatter run a program or
 access other files.
@@ -48,7 +48,7 @@ class ChosenFormatter(Struct, frozen=True):
 
 
 class TreeFormatter:
-    """The formatters (`Formatter`) chosen by the settings files of one tree.
+    """The formatters (`Formatter`) that the settings files of one tree call for.
 
     Each settings file is read once.
     """
@@ -76,7 +76,7 @@ class TreeFormatter:
         return self._known[path]
 
     def chosen(self, path: str) -> tuple[ChosenFormatter, ...]:
-        """Return the formatters for the file at a path with their settings, the likeliest first."""
+        """Return the formatters for the file at a path, with their settings, likeliest first."""
         hooks = hooked_tools(self._file(".pre-commit-config.yaml") or b"")
         if path.endswith(CXX):
             return tuple(self._clang(path))
@@ -212,7 +212,7 @@ def table_at(table: Table, *names: str) -> Table | None:
 
 
 def ruff_settings(table: Table, project: Table) -> bytes:
-    """Return a `pyproject.toml` for `ruff format`.
+    """Return the text of a `pyproject.toml` for `ruff format`.
 
     `table` is `[tool.ruff]`; `project` is a whole `pyproject.toml`, read for `requires-python`.
     """
@@ -221,7 +221,7 @@ def ruff_settings(table: Table, project: Table) -> bytes:
 
 
 def black_settings(table: Table, project: Table) -> bytes:
-    """Return a `pyproject.toml` for black.
+    """Return the text of a `pyproject.toml` for black.
 
     `table` is `[tool.black]`; `project` is a whole `pyproject.toml`, read for `requires-python`.
     """
@@ -276,7 +276,7 @@ _NESTED = late_pattern(r"[ \t]+\S[^\n]*|-[ \t][^\n]*")
 
 
 def clang_settings(content: bytes) -> bytes | None:
-    """Return a `.clang-format` without the keys in `_CLANG_UNUSED`.
+    """Return a `.clang-format` without the keys that order includes or set up other languages.
 
     Returns None if the base style is not built in, or if the file does not have one key per line
     with its values indented below the key.

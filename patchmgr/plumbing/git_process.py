@@ -130,10 +130,10 @@ def require_git(what: str) -> None:
 
 
 def is_safe_git(version: tuple[int, int, int]) -> bool:
-    """Return whether this version knows GIT_NO_LAZY_FETCH.
+    """Return whether this version of git knows GIT_NO_LAZY_FETCH.
 
-    Older versions fetch the missing objects of a partial clone from where that clone's
-    configuration says.
+    Older versions fetch the missing objects of a partial clone from any place that the clone's own
+    configuration names.
     """
     major, minor, patch = version
     return (major, minor) >= (2, 45) or (major == 2 and patch >= _SAFE.get(minor, 1 << 30))
@@ -251,7 +251,7 @@ def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
 
 
 def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
-    """Return the error for a failed command: "no-space" or "system" (the machine), or "git"."""
+    """Return the error for a failed git command: "no-space", "system" (machine fault) or "git"."""
     said = stderr.decode(errors="replace").strip().splitlines()
     lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:]
     if any("No space left on device" in line for line in said):
@@ -292,5 +292,5 @@ raw = encode_path
 
 
 def words(given: Iterable[str], end: str = "\n") -> bytes:
-    """Return words as git's input; `end` comes after each of them."""
+    """Return words as input for git, with `end` after each word."""
     return raw("".join(f"{word}{end}" for word in given))

@@ -44,8 +44,8 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream, nearest
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
     """Return (tag, commit) of each final release after `start` and up to `end`, in version order.
 
-    Versions are compared, not commits, because a release is often tagged on a separate branch. A
-    commit without a release tag counts as the highest version among its ancestors.
+    Versions are compared, not commits, because a release is often tagged on a separate branch. If
+    `start` or `end` has no release tag, the highest version among its ancestors is used.
     """
     tags = {name: commit for name, commit in references(store, TAGS).items() if tag_version(name)}
     low, high = _bound(store, start, tags), _bound(store, end, tags)
@@ -82,7 +82,7 @@ def _names(repository: Path, prefix: str, which: str) -> list[str]:
 
 
 def tag_version(name: str) -> Version | None:
-    """Return the version that a tag's name stands for, or None if the name is not a version."""
+    """Return the version that a tag names, or None if the tag does not name a version."""
     try:
         return Version(name)
     except InvalidVersion:
@@ -184,8 +184,8 @@ class GitUpstream(OpenUpstream):
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Fetch the tracked branch, the branches in `wanted` and all tags.
 
-        Returns the commit of the tracked branch. Objects that the store has are not transferred
-        again. A second run, maybe of another workspace, waits: git would refuse to move its refs.
+        Returns the commit of the tracked branch. Objects in the store are not transferred again. If
+        another run is fetching, this one waits, because git would refuse to move the same refs.
         """
         descriptor = os.open(self.store, os.O_RDONLY)
         try:
@@ -330,7 +330,7 @@ class GitUpstream(OpenUpstream):
             raise PatchmgrError(fault.kind, message, hint) from fault
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tracked tip, and how many of its commits the pin lacks; None if unknown."""
+        """Return the tracked tip (or None), and how many of its commits the pin lacks (or None)."""
         tip = self.tip()
         if tip is not None and self.reader.commit(pin.commit) is not None:
             with contextlib.suppress(PatchmgrError):
@@ -338,13 +338,13 @@ class GitUpstream(OpenUpstream):
         return tip, None
 
     def history(self, base: Resolved, target: Resolved) -> GitHistory:
-        """Return the history of upstream from one state to another."""
+        """Return upstream's history from one state to another."""
         return GitHistory(self.store, base.commit, target.commit)
 
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many commits up to the given one were examined, and the hunks they change.
+        """Examine the last commits up to the given one; return their number and the changed hunks.
 
         Only the given paths are examined. Returns None if history or contents are missing.
         """

@@ -99,7 +99,7 @@ class GitHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the ids of the base and the target; they identify the history."""
+        """Return the ids of the base and the target; together they identify the history."""
         return self.base, self.target
 
     def before(self, commit: str) -> str:
@@ -123,7 +123,7 @@ class GitHistory(Struct, frozen=True):
         return (commit, subject.rstrip("\n")) if inside else None
 
     def distance(self) -> tuple[int, int]:
-        """Return how many commits only the target contains, and how many only the base."""
+        """Return how many commits only the target contains, and how many only the base contains."""
         ends = f"{self.base}...{self.target}"
         arguments = ["rev-list", "--count", "--left-right", ends, "--"]
         back, count = git_process.output(arguments, git_dir=self.git_dir).split()
@@ -131,7 +131,7 @@ class GitHistory(Struct, frozen=True):
 
 
 def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
-    """Map each commit of a merged branch to the first-parent commit that merged it.
+    """Map each commit of a merged branch to the first-parent commit that merged the branch.
 
     Only commits that the target contains and the base does not are in the map.
     """
@@ -173,7 +173,7 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
 class KnownHistory:
     """A history that is read once, for a known set of paths.
 
-    After upstream's steps are read, `prepare` is called with them and returns the steps to use.
+    `prepare` is called with the steps read from upstream, and returns the steps to use.
     """
 
     def __init__(
@@ -247,7 +247,7 @@ class ReleaseHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the base and the versions; they identify the history."""
+        """Return the base and the versions; together they identify the history."""
         return self.base, *self.versions
 
     def before(self, commit: str) -> str:
@@ -261,7 +261,7 @@ class ReleaseHistory(Struct, frozen=True):
         return before
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return the commit and subject of the release here that a header names, or None."""
+        """Return the commit and subject of the release that a header names, or None if unknown."""
         if named.release is None or named.release not in self.versions or self.newer:
             return None
         return self.lookup(named.release)

@@ -47,8 +47,8 @@ class IndexSettings(Struct, frozen=True):
     """The indexes to search for releases, and how to access them.
 
     `index_url` is "" if the settings forbid the use of an index; only `find_links` is used then.
-    `cert` is a file or folder of certificates, or None for those of the requests library. Locations
-    may contain credentials, which are never printed.
+    `cert` is a file or folder of certificates, or None to use those of the requests library.
+    Locations may contain credentials, which are never printed.
     """
 
     index_url: str = DEFAULT_INDEX
@@ -260,7 +260,7 @@ _HINTS = (
 
 
 def without_login(url: str, settings: IndexSettings) -> str:
-    """Return the URL without its credentials if a configured index has the same credentials."""
+    """Return the URL, without its credentials if they are those of a configured index."""
     parts = urlsplit(url)
     if "@" not in parts.netloc or parts.netloc not in _logins(settings).values():
         return url
@@ -298,7 +298,7 @@ def answer(
 ) -> Iterator[Response]:
     """Request a URL, and yield the response as a stream, whatever its status.
 
-    Error messages call the request `what`. Raises PatchmgrError "unreachable-upstream" if the
+    `what` names the request in error messages. Raises PatchmgrError "unreachable-upstream" if the
     server does not respond or the connection is lost.
     """
     target = with_login(url, settings)

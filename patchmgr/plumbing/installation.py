@@ -29,7 +29,7 @@ _COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
 
 
 class PackageState(str, Enum):
-    """Whether a file is as in the wheel, patched, replaced by an installer, or edited."""
+    """Whether a file is the wheel's own, patched, replaced by an installer, or edited."""
 
     PRISTINE = "pristine"
     PATCHED = "patched"
@@ -78,12 +78,12 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Return whether a file's content is that of the wheel, or None if RECORD has no digest."""
+        """Return whether a file has the wheel's content, or None if RECORD has no digest of it."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
     def is_original(self, path: str, file: WorkFile | None, *, if_unhashed: bool) -> bool:
-        """Return whether a file (None: no file) is as in the wheel.
+        """Return whether a file (None: no file) is the same as in the wheel.
 
         `if_unhashed` is the answer for a file that RECORD lists without a hash.
         """
@@ -96,8 +96,8 @@ class Installation(Target):
     def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> PackageState:
         """Return the state of a file.
 
-        `applied` is the file's row in the record, or None if no series changed it. `is_current` is
-        true if the installed version is the one that was patched.
+        `applied` is the file's entry in the record, or None if no series changed it. `is_current`
+        is true if the installed version is the one that was patched.
         """
         try:
             found = self.seen(path)
@@ -155,7 +155,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
 
 
 def find_left(environment: Environment, package: str) -> Distribution | None:
-    """Return a package that was uninstalled but whose patchmgr record remains, or None."""
+    """Return a package that was uninstalled but still has a record of patchmgr, or None."""
     name = normalized_name(package)
     for site in environment.sites:
         if (site / PRIVATE / name).is_dir():

@@ -54,7 +54,7 @@ _Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")
 
 
 class RefPlan(Struct, frozen=True, array_like=True):
-    """A ref of a store to move together with a change.
+    """A ref of a store that is moved together with a change.
 
     If `old` is None, the ref may have any value before the change.
     """
@@ -76,8 +76,8 @@ class Change(Struct):
     """A change to a workspace: the files to write, and the refs to move.
 
     `files` maps paths in the workspace to new contents, or to None to delete the file. `spent`
-    lists private files (in `.patchmgr/`) that the change makes obsolete and deletes. `steps` are
-    changes to checkouts that are made together with this one.
+    lists private files (in `.patchmgr/`) that the change makes obsolete and therefore deletes.
+    `steps` are changes to checkouts that are made together with this one.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """A git worktree in which a person resolves a rebase.
 
 Its private git directory records what the worktree shows, and the ref `refs/worktree/patchmgr`
-keeps the files as the last command left them. Before a command changes the worktree, it saves
-a person's changes since then with `git stash`, except those that a command has read.
+keeps the files as the last command left them. Before a command changes the worktree, it uses `git
+stash` to save the changes that a person has made since, except those that a command has read.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class LinkedWorktree:
         return changes_between(self.clone.private, old or EMPTY_TREE, new)
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
-        """Return the modes and blob ids of the given paths, without paths that the tree lacks."""
+        """Map those of the paths that the tree contains to their modes and blob ids."""
         if not paths:
             return {}
         printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)
@@ -151,7 +151,7 @@ class LinkedWorktree:
         return self._ask("write-tree", index=True).decode().strip()
 
     def show(self, stand: Stand, stages: Stages) -> bool:
-        """Show a state of a rebase in the worktree; return whether `git stash` saved edits."""
+        """Show a state of a rebase in the worktree; return whether edits were stashed."""
         before, has_edits = self.stand(), False
         if before is not None:
             self.require_branch(before)

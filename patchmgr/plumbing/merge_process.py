@@ -42,8 +42,8 @@ class StructureApart:
 
     The process is started for the first file. A file that crashes even a fresh process counts as
     one that cannot be merged. If the process is killed, cannot start or does not answer in time,
-    PatchmgrError "helper" is raised, so that a busy machine does not change a result. The answers
-    of earlier runs are taken from a cache.
+    PatchmgrError "helper" is raised, so that a busy machine does not change a result. Answers from
+    earlier runs are taken from a cache.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class StructureApart:
         return self._known(*self._merge(texts, path, marked))
 
     def ahead(self, texts: Texts, path: str, marked: bytes) -> None:
-        """Let the process begin with a structural merge that is likely to be requested next."""
+        """Have the process start, in advance, a structural merge that will likely be needed."""
         key, _, _, question = self._merge(texts, path, marked)
         if self._sent is None and (self._answers is None or self._answers.get(key) is None):
             with suppress(OSError):  # noticed when the answer is read
@@ -75,7 +75,7 @@ class StructureApart:
         return key, Resolved, path, ("merge", texts, path, marked, self._least)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return the suspicious places in a merge, one sentence each.
+        """Return the suspicious places in a merge, each described by one sentence.
 
         If `names` is false, undefined names are left out.
         """
@@ -84,14 +84,14 @@ class StructureApart:
         return self._known(key, tuple[str, ...], path, question) or ()
 
     def edits(self, pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
-        """Return the edits that turn the first text of each pair into the second, in order."""
+        """Return, in order, the edits that turn the first text of each pair into the second."""
         key = ("edits", path, *(text for pair in pairs for text in pair))
         found = self._known(key, tuple[Edit, ...], path, ("edits", tuple(pairs), path))
         is_too_deep = Edit("", "change lines that are nested too deeply to describe")
         return (is_too_deep,) if found is None else found
 
     def edits_of_hunks(self, change: FilePatch) -> tuple[Edit, ...]:
-        """Return the edits that a patch makes to a file; none for a new or deleted file."""
+        """Return the edits that a patch makes to a file, or () for a new or deleted file."""
         if None in (change.old_path, change.new_path) or not change.hunks:
             return ()
         sides = ((hunk.old(), hunk.new()) for hunk in change.hunks)

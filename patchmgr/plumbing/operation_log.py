@@ -50,7 +50,7 @@ def write_operation(operation: Operation) -> bytes:
 
 
 def read_operation(raw: bytes, *, name: str) -> Operation:
-    """Parse an operation's file in the log; `name` is the file's name for messages.
+    """Parse an operation's file in the log; error messages call the file `name`.
 
     Raises PatchmgrError "broken-workspace" if the file is malformed. As the log may come with
     somebody else's workspace, its content is not trusted.
@@ -82,7 +82,7 @@ class ContentStore:
         self._new: dict[str, Path] = {}
 
     def keep(self, content: bytes) -> str:
-        """Write content, to be saved by `save`, and return its sha256 (64 hex digits)."""
+        """Write content, which `save` will save later, and return its sha256 (64 hex digits)."""
         name = hashlib.sha256(content).hexdigest()
         if not self.has(name):
             place = self._place(name)
@@ -93,14 +93,14 @@ class ContentStore:
         return name
 
     def save(self) -> None:
-        """Save what `keep` wrote; after a crash, each content is saved completely or not at all."""
+        """Save what `keep` wrote; even after a crash, no content is only partly saved."""
         all_synced([*self._new.values()])
         for name, beside in self._new.items():
             beside.replace(self._place(name))
         self._new.clear()
 
     def has(self, name: str) -> bool:
-        """Return whether content with this sha256 has been saved, or at least written."""
+        """Return whether content with this sha256 has been saved, or written by `keep`."""
         return name in self._new or self._place(name).exists()
 
     def read(self, name: str) -> bytes:
@@ -295,7 +295,7 @@ class OperationLog:
         return self.contents.keep(_record_bytes(record))
 
     def prune(self) -> None:
-        """Delete the oldest operations if there are too many, or if the contents are too large."""
+        """Delete the oldest operations if there are too many, or if they take too much space."""
         numbers = self.numbers()
         if not numbers or numbers[-1] % _EVERY:
             return

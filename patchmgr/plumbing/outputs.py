@@ -17,8 +17,8 @@ def refresh_folder(
 ) -> None:
     """Write the files to a folder in the given order, then delete all other files from it.
 
-    If the command is killed, the first files are new and the others unchanged. Raises PatchmgrError
-    "usage" if `is_ours` is false for the name of an entry in the folder.
+    If the command is killed, the files up to some point are new and the others unchanged. Raises
+    PatchmgrError "usage" if `is_ours` is false for the name of an entry in the folder.
     """
     check_ours(place, is_ours=is_ours)
     try:
@@ -66,7 +66,7 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write a file by renaming a temporary file, or in place if it is special or hard-linked."""
+    """Write a file by renaming a temporary file; write a special or hard-linked file in place."""
     found = path.lstat() if os.path.lexists(path) else None
     if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_nlink > 1):
         try:

@@ -180,7 +180,7 @@ class PackageUpstream(OpenUpstream):
         )
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return the history: the final releases between base and target, then the target."""
+        """Return a history of the final releases between base and target, and then the target."""
         assert base.version is not None and target.version is not None
         versions = self._versions()
         names = _final_between(versions, base.version, target.version)
@@ -199,8 +199,8 @@ class PackageUpstream(OpenUpstream):
     ) -> tuple[Resolved, ...]:
         """Return the final releases between two releases, as the index lists them now.
 
-        Releases that the store lacks are imported; `say` is called with a line that lists them.
-        Raises PatchmgrError "usage" if `every` is given.
+        Releases that the store lacks are imported, after `say` was called with a line that lists
+        them. Raises PatchmgrError "usage" if `every` is given.
         """
         if every is not None:
             raise UsageError("--every N counts commits, but a package has only releases")
@@ -217,7 +217,7 @@ class PackageUpstream(OpenUpstream):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many releases were compared with their predecessors, and the changed hunks.
+        """Compare releases with their predecessors; return their number and the changed hunks.
 
         Only final releases in the store are compared, and only the given paths. Returns None if
         there are fewer than two.
@@ -229,8 +229,8 @@ class PackageUpstream(OpenUpstream):
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
         """Return the newest final release, and the number of final releases after the pin.
 
-        If there are none after the pin, the pin is returned. Both are None if the index has never
-        been read.
+        If no final release comes after the pin, the pin and 0 are returned. Both are None if the
+        index has never been read.
         """
         if not (self.store / _VERSIONS).exists():
             return None, None

@@ -18,7 +18,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
-    """Return the sorted names in a folder, or none if the folder does not exist.
+    """Return the sorted names in a folder, or () if the folder does not exist.
 
     `path` is relative to `root`. Raises PatchmgrError "broken-workspace" if there are more than
     `limit` names, and "unsafe-path" if the path contains a symbolic link.

@@ -60,9 +60,9 @@ class ThrowAway(Closing):
         """Run a command in the checkout; return its exit code and the time taken, in seconds.
 
         The exit code is TIMED_OUT if the command exceeded `timeout`, and 127 if it could not be
-        started. The output is appended to the file `log`. All processes that the command started
-        are ended with it. The command's environment is the user's without the GIT_ variables, plus
-        the variables in `told`.
+        started. The output is appended to the file `log`. When the command ends, all processes that
+        it started are killed. The command's environment is the user's without the GIT_ variables,
+        plus the variables in `told`.
         """
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         start = time.monotonic()
@@ -93,7 +93,7 @@ class ThrowAway(Closing):
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a command and all processes that it started, with SIGTERM and then SIGKILL."""
+    """Kill a command and all processes that it started, with SIGTERM and then SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -124,9 +124,9 @@ class ResolverProgram(Struct, frozen=True):
     def ask(self, question: bytes) -> bytes:
         """Run the command with a question on standard input, and return what it prints.
 
-        The command runs in an empty folder, with only PATH from the user's environment. All
-        processes that the command started are ended with it. Raises PatchmgrError
-        "resolver-timeout", "resolver-too-large" or "resolver-failed".
+        The command runs in an empty folder, with only PATH from the user's environment. When it
+        ends, all processes that it started are killed. Raises PatchmgrError "resolver-timeout",
+        "resolver-too-large" or "resolver-failed".
         """
         with tempfile.TemporaryDirectory(prefix="patchmgr-resolver-") as folder:
             # A file, not a pipe, so that no thread has to write the question while it is read.
@@ -234,7 +234,7 @@ _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
 
 def edited_text(text: bytes, *, name: str) -> bytes:
-    """Return text edited in the user's editor as a file `name`; raise "editor" if that fails."""
+    """Let the user edit text as a file `name`; return the result, or raise "editor" on failure."""
     editor = next((os.environ[n] for n in _NAMED_BY if os.environ.get(n)), "vi")
     with tempfile.TemporaryDirectory(prefix="patchmgr-edit-") as folder:
         file = Path(folder) / name
@@ -253,7 +253,7 @@ _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|dif
 
 
 class ToolFile(Struct, frozen=True):
-    """A file to merge with a merge tool: its path, its sides, and its current content.
+    """A file for a merge tool: its path, its base, ours and theirs, and its current content.
 
     A side is None if it does not contain the file; `merged` is None if there is no file now.
     """

@@ -33,7 +33,7 @@ SYNC = "patchmgr/sync-"
 
 
 class RefusedError(Exception):
-    """The server does not permit a request with this token; the message is the server's."""
+    """The server does not permit a request with the user's token; the message is the server's."""
 
 
 class Request(Struct, frozen=True):
@@ -49,8 +49,8 @@ class Request(Struct, frozen=True):
 class Forge(Struct, frozen=True):
     """How to talk to a kind of server: the program, the paths of its API, and the names of fields.
 
-    `others` is the query for all open pull requests against a base. `head` is the ref of a pull
-    request. `checks` is None if the server does not support neutral check runs.
+    `others` is the query for all open pull requests against a base. `head` is the pattern of the
+    ref of a pull request. `checks` is None if the server does not support neutral check runs.
     """
 
     program: str
@@ -128,7 +128,7 @@ class PullRequests(Struct, frozen=True):
                 yield self._read(row)
 
     def head_ref(self, number: int) -> str:
-        """Return the ref of a pull request's head, which exists even if the head is in a fork."""
+        """Return the ref of a pull request's head; it exists even if the head is in a fork."""
         return self.forge.head.format(number=number)
 
     def paths(self, number: int) -> Iterator[str]:

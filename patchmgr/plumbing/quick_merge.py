@@ -9,7 +9,7 @@ from patchmgr.engines.text.separate_changes import Text, changes_between, merge_
 
 
 def is_merged(base: str, ours: str, theirs: str) -> bool:
-    """Write the merge to the file `ours` if the changes are far apart; return whether they are.
+    """If the changes are far apart, write the merge to the file `ours`; return whether they are.
 
     A file that cannot be read is left to the full merge, which reports the error.
     """

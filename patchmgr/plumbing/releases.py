@@ -92,7 +92,7 @@ def write_snapshot(
 ) -> str:
     """Write the files for which `is_kept` is true as a commit without parents; return its id.
 
-    The date is the newest time in `files`, moved into the range from 1980 to 2100 if necessary.
+    The date is the newest time in `files`, or the nearest one in the range from 1980 to 2100.
     `message` is called when all files have been read.
     """
     with writing("the store"), Scratch((store,)) as scratch:
@@ -171,7 +171,7 @@ _ARCHIVAL = frozenset({".git_archival.txt", ".git_archival.json"})
 
 
 class Packaging(Struct, frozen=True):
-    """The package and version of a release, by which generated files are recognized.
+    """The package and version of a release, used to recognize files that a build tool generated.
 
     `package` is the normalized name.
     """

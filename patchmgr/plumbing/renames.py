@@ -29,10 +29,10 @@ def find_renames(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Map the old paths of files that upstream moved to their new paths.
+    """Map the old path of each file that upstream moved to its new path.
 
-    As in git, a file counts as moved if at least 50 % of its content is the same. A file for which
-    the two trees alone show no move is followed one move at a time through the history `way`. An
+    As in git, a file counts as moved if at least 50 % of its content is the same. If the two trees
+    alone show no move of a file, it is followed one move at a time through the history `way`. An
     empty file counts as moved only together with its folder. No file is mapped to a path that
     patches must not use. `bring` fetches blobs that the store lacks.
     """

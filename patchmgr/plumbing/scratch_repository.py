@@ -24,7 +24,7 @@ _LARGE = 1 << 20  # bytes; larger blobs are read again
 
 
 class MadeBlobs(Closing):
-    """File contents by blob id, in a file without a name."""
+    """File contents by blob id, stored in one unnamed temporary file."""
 
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - until it is closed
@@ -71,7 +71,7 @@ _PAUSE = 0.0002  # seconds
 class ReadAhead(Closing):
     """A reader that reads blobs in the background, in the order in which they will be needed.
 
-    It does not wait for a blob that comes much later: the caller reads that blob by other means.
+    It does not wait for a blob that comes much later: the caller must read that blob itself.
     """
 
     def __init__(self, git_dir: Path, blobs: Collection[str], scratch: Path) -> None:
@@ -96,7 +96,7 @@ class ReadAhead(Closing):
             raise
 
     def get(self, blob: str) -> bytes | None:
-        """Return a blob's content, or None if it is neither read yet nor among the next few."""
+        """Return a blob's content, or None if it has not been read and will not be read soon."""
         number = self._order.get(blob, -1)
         while number >= self._done and self._at <= _MOST_BYTES:
             is_running = self._process is not None and self._process.poll() is None
@@ -211,7 +211,7 @@ class Scratch(Closing):
             self._recent.append((name, content))
 
     def read_ahead(self, blobs: Sequence[str]) -> None:
-        """Start reading the first blobs in this order, unless there are too few of them."""
+        """Start reading the first of these blobs in the background, unless there are only a few."""
         if len(blobs) > FEW:
             with suppress(OSError):  # reading ahead only saves time
                 self._aheads.append(ReadAhead(self.git_dir, blobs[:MOST], self.git_dir))

@@ -45,7 +45,7 @@ class ProblemKind(str, Enum):
 
     @property
     def is_broken(self) -> bool:
-        """Return whether this kind is a fault and not a leftover."""
+        """Return whether this kind is a fault, not a leftover."""
         return self not in _LEFT_OVER
 
 
@@ -55,7 +55,7 @@ _LEFT_OVER = (ProblemKind.TEMPORARY, ProblemKind.GONE_WORKSPACE, ProblemKind.OLD
 class StoreProblem(Struct, frozen=True):
     """A fault or leftover in a store.
 
-    `what` is the name of a ref, a path in the store, or the folder that the store borrows from.
+    `what` is the name of a ref, a path in the store, or the folder from which the store borrows.
     """
 
     kind: ProblemKind

@@ -27,7 +27,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Resolved(Struct, frozen=True):
-    """An upstream state and its commit; `archive`, `sha256` and `version` are None for git."""
+    """An upstream state and its commit; a git upstream has no `archive`, `sha256` and `version`."""
 
     ref: str
     commit: str
@@ -98,7 +98,7 @@ def borrow(store: Path, lender: Path) -> None:
 
 
 def objects_of(lender: Path) -> Path:
-    """Return the object folder of a repository to borrow from; raise as `borrow` does."""
+    """Return the object folder of a repository to borrow from; raise the errors of `borrow`."""
     git_dir = find_git_dir(lender).resolve()
     refuse_shallow(str(lender), git_dir)
     return git_dir / "objects"
@@ -142,14 +142,14 @@ def is_ref_name(name: str) -> bool:
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Map each ref below a prefix, named without the prefix, to its id; no object is read."""
+    """Map each ref below a prefix (its name without the prefix) to its id; no object is read."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 
 def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
     """Return the name, id and target of each ref below a prefix.
 
-    The target is "" if the ref is not symbolic. No object is read, so missing objects do no harm.
+    The target is "" if the ref is not symbolic. No object is read, so objects may be missing.
     """
     form = "--format=%(refname) %(objectname) %(symref)"
     printed = git_process.ask(store, "for-each-ref", form, prefix)

@@ -48,7 +48,7 @@ from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 
 class Replacement(Struct, frozen=True):
-    """A file to write, or to delete if `wanted` is None; `before` is its required old state."""
+    """A file to write, or to delete if `wanted` is None; its state must still be `before`."""
 
     path: str
     before: FileState | None
@@ -83,9 +83,9 @@ def _check_inside(*paths: str | None) -> None:
 
 
 def keep_hint(series: str, words: str) -> str:
-    """Return the hint for edited files of a series; `words` are the options that name the target.
+    """Return a hint that says how to keep edits; `words` are the options that name the target.
 
-    The command in the hint works even if the series has changed; all others then refuse.
+    The hint names the only command that still works if the series has changed.
     """
     what = "remove the series, and keep the edits in a patch file"
     return f"{what}: patchmgr unapply {series} {words} --force"
@@ -226,7 +226,7 @@ class Target:
             ) from fault
 
     def original_file(self, file: AppliedFile) -> WorkFile | None:
-        """Return the original of an applied file, or None if it replaced no file.
+        """Return the original of an applied file, or None if there was no file before.
 
         Raises PatchmgrError "broken-target" if the saved content was changed.
         """
@@ -242,7 +242,7 @@ class Target:
     def patched_file(self, file: AppliedFile) -> WorkFile | None:
         """Return an applied file as the patches made it, or None if they deleted it.
 
-        An older version kept only the original, which is returned instead.
+        If an older version, which saved only originals, wrote the record, return the original.
         """
         if file.after is None or file.patched is None:
             return None if file.after is None else self.original_file(file)
@@ -262,8 +262,8 @@ class Target:
         """Finish or discard an interrupted change.
 
         Returns a sentence that says what was done, or None if no change was interrupted. Raises
-        PatchmgrError if a file has been edited since, or if only some of the files were put back,
-        because finishing the change would then undo a person's work.
+        PatchmgrError if a person has since edited files, or put only some of them back, because
+        finishing the change would then undo that work.
         """
         path = self.private / _JOURNAL
         try:
@@ -360,7 +360,7 @@ class Target:
         return journal.token
 
     def finish(self, token: str) -> None:
-        """Finish the change that the token names by moving its new files into place."""
+        """Finish the change that the token names: move its new files into place."""
         journal = _read_journal(self.private / _JOURNAL)
         if journal is not None and journal.token == token:
             self._finish_now(journal)
@@ -473,7 +473,7 @@ class Target:
         return _short_state(found_state(self.tree.read(path)), self.tree)
 
     def is_below_file(self, path: str, changed: Collection[str]) -> bool:
-        """Return whether a parent of the path is one of the changed paths but not a folder."""
+        """Return whether some parent of the path is in `changed` and is not a folder."""
         return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
     def _finish(self, journal: PlannedExchange, *, is_fresh: bool) -> None:

@@ -50,8 +50,8 @@ class GitTextMerge:
     """Merges texts as the files of three temporary commits.
 
     This is what `git rebase` does for a file, with the same histogram diff; `git merge-file` cannot
-    choose the algorithm before git 2.44. Git is not run for merges with only one possible result,
-    nor for merges whose result `kept` has from an earlier run.
+    choose the algorithm before git 2.44. Git is not run if only one result is possible, nor if
+    `kept` has the result from an earlier run.
     """
 
     def __init__(self, scratch: Scratch, *, kept: Kept | None = None) -> None:

@@ -45,7 +45,7 @@ class WorkTree:
 
     @property
     def has_modes(self) -> bool:
-        """Return whether the files on disk tell which of them are executable."""
+        """Return whether the modes of the files on disk tell which files are executable."""
         return True
 
     def read(self, path: str) -> WorkFile | None:
@@ -94,8 +94,8 @@ class WorkTree:
     def place(self, path: str, leaving: Collection[str]) -> TemporaryPlace:
         """Return where new content for the path can be written, on the path's file system.
 
-        `leaving` are files that the same change deletes; folders that replace them cannot exist
-        yet.
+        `leaving` are files that the same change deletes; where one of them becomes a folder, that
+        folder cannot exist yet.
         """
         missing: list[str] = []
         present = ""
@@ -137,7 +137,7 @@ class WorkTree:
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
 
     def sync(self, paths: Iterable[str]) -> None:
-        """Wait until the entries of the (existing) folders that contain the paths are on disk."""
+        """Wait until the entries of each path's folder, which must exist, are on disk."""
         for folder in sorted({os.path.dirname(path) for path in paths}):
             with (
                 suppress(FileNotFoundError, PatchmgrError),
