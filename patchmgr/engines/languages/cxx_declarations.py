@@ -187,7 +187,7 @@ class _Declarations(Scan):
         return (*self._found, *_macros(text))
 
     def open(self, scope: Scope, statement: Head) -> None:
-        """Add what the statement before a brace declares."""
+        """Record what the statement before a brace declares."""
         texts, line = statement.texts, scope.line + 1
         names = scope.owners[len(self.scope.owners) :]
         match scope.kind:
@@ -240,7 +240,7 @@ class _Declarations(Scan):
             self._note(names, "variable", line)
 
     def cut(self, pending: Sequence[Token]) -> None:
-        """Add the function whose head is at the end of a branch of an `#if`."""
+        """Record the function whose head is at the end of a branch of an `#if`."""
         statement = statement_of(pending)
         function = function_of(statement.texts, self.scope.owners)
         self._function(statement, function, is_definition=True)

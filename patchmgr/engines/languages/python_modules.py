@@ -23,9 +23,9 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check: `versions`, or that of the running Python if empty.
+    """Return the Python versions to check: `versions` or, if there are none, the running version.
 
-    Versions newer than the running Python are replaced with its version.
+    Versions newer than the running one are replaced with it.
     """
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 

@@ -34,10 +34,10 @@ class Language(Struct, frozen=True):
     """How texts of a language are split into tokens and statements.
 
     `layout` says what separates statements: `indent` (lines and their indentation), `lines`, or
-    `signs` (punctuation such as semicolons; white space does not matter). In a language in
-    which the word `end` closes blocks, `opens` matches a line that opens a block. In some languages
-    with `signs`, the end of a line may end a statement, too. There, `continues` matches a token
-    that continues the statement of the line before.
+    `signs` (punctuation such as semicolons; white space does not matter). If the word
+    `end` closes blocks in the language, `opens` matches a line that opens a block. In some
+    languages with `signs`, the end of a line may end a statement, too. There, `continues` matches a
+    token that continues the statement of the line before.
     """
 
     family: str

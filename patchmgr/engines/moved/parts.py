@@ -25,7 +25,7 @@ from patchmgr.engines.text.differences import Run
 class FilePart(PatchedFile, frozen=True):
     """A change to one file, made of those hunks of a patch that go to this file.
 
-    `numbers` holds, for each hunk of the change, the number of the patch's hunk it comes from.
+    `numbers` holds, for each hunk of the change, the number of the patch's hunk that it is from.
     """
 
     numbers: tuple[int, ...]

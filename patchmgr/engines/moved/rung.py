@@ -3,7 +3,7 @@
 A function that moved within its file or to another file is found by its name and its distinctive
 lines. Lines outside functions and classes are found only if upstream has them byte for byte. If
 several positions are likely, or none is likely enough, the hunk stays where it is, and the reason
-for its conflict names the likely position.
+for its conflict names the likely positions, if any.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def follow_hunks(
     """Merge a file in conflict, with its hunks applied where upstream moved their lines.
 
     If no new position is certain, the conflict is returned, with a reason that names the likely
-    position.
+    positions, if any.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:

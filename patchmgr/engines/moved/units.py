@@ -122,7 +122,7 @@ class Outline:
         return {key: units[0].start for key, units in self.keyed.items() if len(units) == 1}
 
     def distinctive(self, unit: Unit) -> Counter[bytes]:
-        """Count how often each distinctive line of a unit occurs, without its white space."""
+        """Count how often each distinctive line, without its white space, occurs in a unit."""
         if unit not in self._told:
             self._told[unit] = Counter(filter(is_distinctive, map(bare, self.text_of(unit))))
         return self._told[unit]

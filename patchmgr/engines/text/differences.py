@@ -71,7 +71,7 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 class Alignment(Struct, frozen=True):
-    """The numbers (from 0) of the lines of two texts that match, in order.
+    """The numbers (from 0) of the matching lines of two texts, in order.
 
     Each sequence also begins with -1 and ends with the number of lines of its text, as sentinels.
     `old` and `new` may be swapped, to look up old lines by new ones.
