@@ -90,7 +90,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Map each line of `other` in a definition that this side lacks to that definition."""
+        """Return, by line of `other`, the definition around the line, if this side lacks it."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
