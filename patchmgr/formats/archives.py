@@ -84,7 +84,7 @@ class Budget:
 
 
 def bad(reason: str) -> PatchmgrError:
-    """Return the error for an unusable archive; `reason` continues a sentence about the archive."""
+    """Return the error for an unusable archive; an example of a `reason`: "contains no files"."""
     return PatchmgrError("bad-archive", reason)
 
 

@@ -34,7 +34,7 @@ def decoded(raw: bytes, charset: str | None = None) -> str:
 
 
 def repaired(text: str) -> str:
-    """Return the text with each surrogate escape replaced by its byte, read as Latin-1."""
+    """Replace each surrogate escape in a text by the Latin-1 character of its byte."""
     return text.translate(_LATIN)
 
 
@@ -352,7 +352,7 @@ def clean_subject(text: str) -> str:
 
 
 def stripped_space(lines: Iterable[str]) -> bytes:
-    """Join lines as git stripspace does: remove trailing white space, and merge blank lines."""
+    """Join lines as git stripspace does: strip trailing white space, merge adjacent blank lines."""
     kept: list[str] = []
     for line in lines:
         bare = line.rstrip(_BLANKS)

@@ -19,7 +19,7 @@ _PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # not encoded, and neither are letters and di
 
 
 def written_path(path: str) -> str:
-    """Return a percent-encoded path: all bytes but letters, digits and `_PLAIN` become `%XX`."""
+    """Percent-encode a path: bytes other than letters, digits and some signs become `%XX`."""
     return quote_from_bytes(encode_path(path), safe=_PLAIN)
 
 

@@ -41,7 +41,7 @@ class Content(Struct, frozen=True):
 
 
 def content_of(mode: str, content: bytes) -> Content:
-    """Return a file to write, given the content that git stores for it."""
+    """Return the file to write that has this mode and the content that git stores."""
     return Content(Entry(mode, blob_id(content)), content)
 
 

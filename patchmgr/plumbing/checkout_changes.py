@@ -115,7 +115,7 @@ def _as_git(
 
 
 def found_file(checkout: Checkout, path: str) -> WorkFile | None:
-    """Return the file that git would see at a path of the checkout, or None if it would see none.
+    """Return the file that git would see at a path of the checkout, or None if there is none.
 
     Git sees no file at the path of a folder, nor at a path below a file or a link.
     """

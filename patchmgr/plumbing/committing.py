@@ -1,4 +1,4 @@
-"""Write commits in the user's name and annotated tags, and update the refs of a remote."""
+"""Write annotated tags and commits in the user's name, and update the refs of a remote."""
 
 from __future__ import annotations
 

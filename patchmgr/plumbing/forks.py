@@ -343,7 +343,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 def write_commit_graph(scratch: Scratch, merges: Sequence[str]) -> None:
     """Write a commit-graph, so that git finds the merge bases of many merges faster.
 
-    Without a commit-graph this took 0.5 s for each of namecoin-core's 800 merges; with it, 0.03 s.
+    Without it, each of namecoin-core's 800 merges took 0.5 s; with it, each took 0.03 s.
     """
     if len(merges) < MANY_MERGES:
         return

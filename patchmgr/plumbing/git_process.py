@@ -96,7 +96,7 @@ def clean_environment(
 def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment for git that keeps the user's own configuration.
 
-    The system's configuration counts too, because it may list repositories of other users that are
+    The system's configuration is kept too, because it may list repositories of other users that are
     trusted (safe.directory).
     """
     return clean_environment({"GIT_CONFIG_NOSYSTEM": "0", **(extra or {})}, for_network=True)
@@ -167,7 +167,7 @@ def run(
     """Run git to completion, and return its exit code and output.
 
     `env` is the environment, by default `clean_environment()`. Raises the error that `failure`
-    returns if the exit code is not in `good`, or if git reports a failure of the machine.
+    returns if the exit code is not in `good`, or if git reports a fault of the machine.
     """
     env = clean_environment() if env is None else env
     line = command(arguments, git_dir)

@@ -72,7 +72,7 @@ def first_release(store: Path, commit: str) -> str | None:
 
 
 def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
-    """Return the names, without the prefix, of the tags on a commit, including annotated tags."""
+    """Return the names, without `prefix`, of the refs below `prefix` that tag a commit."""
     return _names(repository, prefix, f"--points-at={commit}")
 
 

@@ -70,7 +70,7 @@ class IndexSettings(Struct, frozen=True):
         return tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
 
     def trusts(self, url: str) -> bool:
-        """Return whether the host is one of pip's --trusted-host, with or without a port."""
+        """Return whether pip's --trusted-host lists the URL's host, with or without its port."""
         host = urlsplit(url).netloc.rpartition("@")[2]
         return not {host, host.partition(":")[0]}.isdisjoint(self.trusted_hosts)
 

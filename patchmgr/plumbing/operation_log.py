@@ -74,7 +74,7 @@ LARGEST = 1 << 30
 
 
 class ContentStore:
-    """A folder of contents, each in a file that is named by the content's sha256."""
+    """A folder that stores contents, each in a file named after the content's sha256."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._root, self._path = root, path
@@ -119,7 +119,7 @@ class ContentStore:
         return sum(path.stat().st_size for path in self._files())
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Delete all contents except those whose sha256 is given."""
+        """Delete all contents except those whose sha256 is in `names`."""
         for path in list(self._files()):
             if path.name not in names:
                 with suppress(OSError):
@@ -153,7 +153,7 @@ _ENTRY = re.compile(r"(\d{1,9})\.json")
 
 
 class LogEntry(Struct, frozen=True):
-    """How the log describes a change; `of` lists the operations that are undone or redone."""
+    """How the log describes a change; `of` lists the operations that it undoes or redoes."""
 
     command: str
     kind: OperationKind = OperationKind.DONE

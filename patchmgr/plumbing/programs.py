@@ -266,7 +266,7 @@ class ToolFile(Struct, frozen=True):
 
 
 def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
-    """Return the user's git settings for merge tools in a folder, as (name, value) pairs."""
+    """Return the git settings for merge tools that apply in a folder, as (name, value) pairs."""
     found = git_process.settings(_SETTINGS, cwd=folder)
     return tuple((name, "true" if value is None else value) for name, value in found)
 

@@ -47,12 +47,12 @@ class OpenUpstream(ABC):
         return None
 
     def version_of(self, pin: Pin) -> str | None:
-        """Return the version of the pinned release, or None for a commit."""
+        """Return the version of the pinned release, or None if a commit is pinned."""
         return None
 
     @abstractmethod
     def bring_pin(self, pin: Pin) -> str | None:
-        """Fetch the pinned state; return its version, or None for a commit."""
+        """Fetch the pinned state; return its version, or None if a commit is pinned."""
 
     @abstractmethod
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
@@ -63,7 +63,7 @@ class OpenUpstream(ABC):
 
     @abstractmethod
     def history(self, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:
-        """Return the history of upstream from one state to another."""
+        """Return upstream's history from one state to another."""
 
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
