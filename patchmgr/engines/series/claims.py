@@ -15,7 +15,7 @@ Read = Callable[[str], "bytes | None"]
 
 
 def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:
-    """Return the content of a file, or the lines of a symbol in it, or None if missing."""
+    """Return the content of a file, or of a symbol if one is given, or None if it is missing."""
     if content is None or symbol is None:
         return content
     lines = split_lines(content)

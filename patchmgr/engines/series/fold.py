@@ -77,7 +77,7 @@ class Overlay:
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return a file that is in the way of a new one and not in `leaving`, or None."""
+        """Return a file, not in `leaving`, that is in the way of a new file at `path`, or None."""
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
                 return parent
@@ -91,7 +91,7 @@ class Overlay:
 
 
 def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
-    """Apply a patch exactly, and return its change to each file; raise "bad-patch" otherwise."""
+    """Apply a patch exactly, and return its change to each file; raise "bad-patch" if it fails."""
     leaving = {path for change in patch.files for path in left_path(change)}
     steps = tuple(_step_file(side, patch.name, change, leaving, blobs) for change in patch.files)
     for path in sorted(leaving):

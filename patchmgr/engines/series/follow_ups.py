@@ -43,7 +43,7 @@ Commits = Mapping[str, tuple[str, str]]
 
 
 def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
-    """Map the first digits of each commit's id, and its pull request (`#N`), to id and subject."""
+    """Map the first digits of each commit's id, and its pull request (`#N`), to (id, subject)."""
     found = dict[str, tuple[str, str]]()
     for commit, subject in commits:
         found[commit[:SHORT]] = found[f"#{pull_number(subject)}"] = commit, subject

@@ -89,7 +89,7 @@ class InstalledPaths:
         return place if self._has_like(place, folder) else None
 
     def is_missed(self, path: str) -> bool:
-        """Return whether a file is not installed, but others of its folder and suffix are."""
+        """Return whether a file is not installed, while files with its folder and suffix are."""
         folder = _split(path)[0]
         is_known = self._home(folder) is not None
         return is_known and self.find(path) is None and self._has_like(path, folder)

@@ -89,7 +89,7 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
     """Apply a patch's change to another state of the files; return the new state or the conflict.
 
-    Where a file is neither the patch's old nor its new version, it is merged as git would do it.
+    A file that is neither the patch's old nor its new version is merged as git would merge it.
     """
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
@@ -106,7 +106,7 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Return whether a state lacks a patch's change, so that reversing it has no effect."""
+    """Return whether a state lacks a patch's change, so that reversing the change has no effect."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
@@ -123,7 +123,7 @@ def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[State, ...] | Collision:
-    """Return `start` and the state after each change, laid in order, or the first conflict."""
+    """Apply changes in order; return `start` and the state after each, or the first conflict."""
     states: list[State] = [start]
     for layer in layers:
         found = lay(ground, layer, states[-1])

@@ -39,8 +39,8 @@ class Remark(Struct, frozen=True):
 class Line:
     """A linear series of patches on upstream, made from a fork's commits one by one.
 
-    The parameter `want` is the fork's tree after a commit. Conflicts are resolved as in that tree,
-    and what still differs from it becomes a separate patch.
+    The argument `want` of the methods is the fork's tree after a commit. Conflicts are resolved as
+    in that tree, and what still differs from that tree becomes a separate patch.
 
     If git's text merge gives exactly the file that the fork has after a merge, the file's patches
     are not rebased yet: they keep their base (`_bases`) until the fork changes the file again. A
@@ -122,7 +122,7 @@ class Line:
             self.pieces.append(Piece(commit, rest, is_rest))
 
     def finish(self, commit: str, want: Tree) -> None:
-        """Rebase the patches that have an older base, and append a patch with what then differs."""
+        """Rebase the patches with an older base, and append a patch with what still differs."""
         for path in tuple(self._bases):
             self._catch_up(path)
         self._make_room(want)
@@ -249,7 +249,7 @@ class Closest(Struct, frozen=True):
 def closest(
     steps: Sequence[tuple[str, Mapping[str, Entry | None]]], start: Tree, tree: Tree
 ) -> Closest | None:
-    """Return the upstream commit most similar to a tree, or None if `start` is as similar to it."""
+    """Return the upstream commit most similar to a tree, or None if `start` is just as similar."""
     best, best_at, score = 0, -1, 0
     now: dict[str, Entry | None] = {}
     for at, (_, changes) in enumerate(steps):

@@ -73,7 +73,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: StateFinder) -> dict[str, str]:
-    """Return the patches that an upstream state does not need, as reasons keyed by patch name."""
+    """Map the name of each patch that an upstream state does not need to the reason."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 

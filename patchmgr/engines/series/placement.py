@@ -243,7 +243,7 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
 def take_in(
     content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
 ) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
-    """Apply the hunks in `taken`; return the text, and the others with their new positions."""
+    """Apply the hunks in `taken`; return the text, and the other hunks with their new positions."""
     lines = split_lines(content)
     kept: list[Hunk] = []
     places: list[int] = []

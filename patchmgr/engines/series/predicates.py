@@ -88,7 +88,7 @@ def refusal(conditions: Conditions, own: State, states: StateFinder) -> str | No
 
 
 def broken_promise(conditions: Conditions, own: State, states: StateFinder) -> str | None:
-    """Return why `Ensures` is false on a state that has the patch, or None otherwise."""
+    """Return why `Ensures` is false on a state that contains the patch, or None if it is not."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with the patch"), states)
@@ -96,7 +96,7 @@ def broken_promise(conditions: Conditions, own: State, states: StateFinder) -> s
 
 
 def failure(conditions: Conditions, own: State, states: StateFinder) -> str | None:
-    """Return why `Valid-While` is false on an upstream state, or None otherwise.
+    """Return why `Valid-While` is false on an upstream state, or None if it is not.
 
     The reason does not contain the ref of the state, so it is the same for every ref.
     """
