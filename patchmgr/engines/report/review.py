@@ -140,7 +140,7 @@ def texts_of(
 def with_owners(
     footprint: Footprint, found: Iterable[Sequence[ChangedSite]]
 ) -> tuple[ChangedSite, ...]:
-    """Return the changed sites, shared sites first, with the names of their patches."""
+    """Return the changed sites with the names of their patches, sorted by reach, path and line."""
     owners = _owners(footprint)
     by_path = {file.path: file.patches for file in footprint.files}
     sites = [

@@ -61,7 +61,7 @@ def dropped_of(syncs: Sequence[SyncDocument]) -> Iterator[Dropped]:
 
 
 def reliabilities(found: Iterable[EvidenceDocument | Likely]) -> tuple[Reliability, ...]:
-    """Return the measured reliability of each kind of evidence or proposal, if saved."""
+    """Return the saved reliability of each kind of evidence or proposal, without duplicates."""
     return tuple(dict.fromkeys(one.reliability for one in found if one.reliability is not None))
 
 
