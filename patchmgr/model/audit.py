@@ -87,5 +87,5 @@ class Ledger(Struct, frozen=True):
 
     @property
     def is_balanced(self) -> bool:
-        """Return whether the ledger has no certain fault."""
+        """Return whether none of the ledger's faults is certain."""
         return not any(fault.is_certain for _, fault in self.faults)

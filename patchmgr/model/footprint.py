@@ -131,7 +131,7 @@ class PatchFootprint(Struct, frozen=True):
 
 
 class Tally(Struct, frozen=True):
-    """A row of a footprint: the numbers of changed files and lines in one group of files."""
+    """A row of a footprint: how many files and lines are changed in one group of files."""
 
     name: str
     files: int

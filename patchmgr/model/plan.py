@@ -70,9 +70,9 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
     """A step of a plan: a rebase over commits without conflicts, or over one with conflicts.
 
-    `patches` are the patches that change. `assuming` lists what is assumed about the patches that
-    earlier steps left in conflict. `start` maps each series to its digest before the step.
-    `is_back` is true if the step goes back to a common ancestor, which is older than the pin.
+    `patches` are those with a verdict other than `unchanged`. `assuming` lists what is assumed
+    about the patches that earlier steps left in conflict. `start` maps each series to its digest
+    before the step. `is_back` is true if the step goes back to a common ancestor before the pin.
     """
 
     number: int

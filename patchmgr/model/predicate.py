@@ -18,7 +18,7 @@ class NamedRef(Struct, frozen=True):
 class WrittenRef(Struct, frozen=True):
     """A state whose name is written in the file `path` of the series' own upstream.
 
-    The name is the text that the group of `regex` matches.
+    The name is the text that the capturing group of `regex` matches.
     """
 
     regex: str

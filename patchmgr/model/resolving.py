@@ -13,7 +13,7 @@ from patchmgr.model.work_order import WorkOrder
 
 
 class OpenConflict(Struct, frozen=True):
-    """A conflict of a rebase in progress: its work order and, except for a finding, its file."""
+    """A conflict of a rebase in progress: its work order, and its file unless it is a finding."""
 
     order: WorkOrder
     file: FileConflict | None
@@ -78,7 +78,7 @@ class Resolving(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Return (conflict, region) numbers from 0, in order; a conflict without regions is one."""
+        """Return the (conflict, region) numbers from 0; a conflict without regions has region 0."""
         return tuple(
             (number, region)
             for number, one in enumerate(self.conflicts)
@@ -121,7 +121,7 @@ class Resolving(Struct, frozen=True):
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
-        """Return the state `step` (perhaps negative) regions or conflicts further, in a circle."""
+        """Return the state `step` regions or conflicts on (back if negative), wrapping around."""
         if not self.places:
             return self
         if not is_conflict:

@@ -66,7 +66,7 @@ class SeriesSettings(Struct, frozen=True):
     build_env: Mapping[str, str] = field(default_factory=dict)
 
     def strays(self, group: str, names: Collection[str]) -> tuple[str, ...]:
-        """Return what a group lists that is none of the patches `names`, sorted."""
+        """Return the entries of a group that are not in the patch names `names`, sorted."""
         known = {*names, *(name.removesuffix(".patch") for name in names)}
         return tuple(sorted({*self.groups[group]} - known))
 

@@ -81,8 +81,8 @@ class PullRequest(Struct, frozen=True):
 class PullCheck(Struct, frozen=True):
     """What a rebase onto the current pin of the base branch does to an open pull request.
 
-    `patches` are the patches that change. `fault` says why the result is unknown, or why it could
-    not be reported.
+    `patches` are those with a verdict other than `unchanged`. `fault` says why the result is
+    unknown, or why it could not be reported.
     """
 
     number: int

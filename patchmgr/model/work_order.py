@@ -99,8 +99,8 @@ class WorkOrder(Struct, frozen=True):
     `why` is the reason for the patch from its header, and `message` is the whole commit message.
     `uses` is None if the store cannot be searched. `offered` names whoever proposed a resolution
     that passed its checks and is not accepted yet. `proposal` is the decision that a person is
-    likely to make, and `likely` lists the evidence for that decision. `cut` lists the parts that
-    were left out to shorten the order, each with its length.
+    likely to make, and `likely` lists the evidence for that decision. `cut` lists the fields that
+    were cut to shorten the order, each with how much of it is left.
     """
 
     id: str
