@@ -165,7 +165,7 @@ class Comparison:
     def passage(
         self, hunk: Hunk, wanted: Wanted, there: Sequence[Brought], near: int
     ) -> Resemblance | None:
-        """Return the few upstream lines with most of the words that a hunk adds, or None."""
+        """Return the short range of upstream's lines with the most words of a hunk, or None."""
         there = [one for one in there if one[1] in wanted.weights]
         if not there:
             return None

@@ -193,7 +193,7 @@ class Series:
         return count_of(self.lines(hunk, number))
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
-        """Return whether upstream, after a commit, lacks a patch's new mode, or its rename."""
+        """Return whether upstream, after a commit, lacks the mode or rename that a patch makes."""
         step, homes = self.steps[hunk][0], self.way.homes
         entries = step.base, step.theirs, self.version(self.path(hunk), number)
         base, theirs, ours = (entry and entry.mode for entry in entries)

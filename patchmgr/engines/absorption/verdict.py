@@ -36,7 +36,7 @@ class Absorption(Struct, frozen=True):
     inner: Step | None = None  # the commit that introduced the hunks, if `step` is its merge
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
-        """Return this value without the hunks that remove lines added by the given patches."""
+        """Return this absorption without the hunks that undo changes of the given patches."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
         if held.isdisjoint(self.hunks):
             return self

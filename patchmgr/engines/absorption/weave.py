@@ -175,7 +175,7 @@ class Weave:
 
 
 class Fate(IntEnum):
-    """What an upstream version of a file shows about a line that a hunk adds or removes."""
+    """What became, in an upstream version of a file, of a line that a hunk adds or removes."""
 
     FOUND = 0
     OPEN = 1  # the position is as before the hunk, which would still change it
@@ -225,7 +225,7 @@ class Effect(Struct, frozen=True):
 def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
     """Compare a weave with upstream's file, or with None if the file is deleted.
 
-    If the file may equal the state after patch `known`, that state is compared first.
+    `known` is a patch whose state the file may equal; that state is compared first.
     """
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
