@@ -41,7 +41,7 @@ Declared = Sequence[Declaration]
 
 
 class Broken(Struct, frozen=True):
-    """Why a use no longer fits. `was` is the old declaration if the name no longer exists."""
+    """Why a use of a name no longer fits. `was` is the old declaration of a name that is gone."""
 
     text: str
     was: Declaration | None = None
@@ -338,7 +338,7 @@ class _Side(Struct, frozen=True):
     is_series: bool = True
 
     def told(self) -> Iterator[Told]:
-        """Yield a finding for each new line that uses a lost or changed declaration."""
+        """Yield a finding for each added line that uses a removed or changed declaration."""
         for path, lines in self.users.items():
             yield from self._lost_includes(path, lines or {})
         changed = self._changed()

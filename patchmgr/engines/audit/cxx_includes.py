@@ -112,7 +112,7 @@ class Includes:
         return found
 
     def found(self, path: str, name: str) -> list[str]:
-        """Return the paths to which a line `#include NAME` in the file at `path` may refer."""
+        """Return the paths of the files that `#include NAME` in the file at `path` may include."""
         plain = normpath(name)
         for place in (normpath(f"{dirname(path) or '.'}/{name}"), plain):
             if self.files.blob(place) is not None:

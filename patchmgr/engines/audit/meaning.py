@@ -149,7 +149,7 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
-        """Return an expression with `?` in place of each name that one of the versions lacks.
+        """Return an expression with `?` in place of each name that only one version contains.
 
         Tests for emptiness are shortened to the name: `len(x) > 0` and `bool(x)` become `x`.
         """

@@ -18,7 +18,7 @@ _LONGEST = 400  # lines of the longest definition that is compared
 
 
 def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonState) -> str | None:
-    """Return upstream's current name for what `symbol` meant before, or None if unclear."""
+    """Return upstream's current name for what `symbol` named before, or None if unclear."""
     last = symbol.rpartition(".")[2]
     if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
         known = members_of(old.owner.node if old.owner is not None else None)

@@ -243,7 +243,7 @@ class PythonState:
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:
-        """Return an instance of what a call returns (by the annotation, if any), or UNKNOWN."""
+        """Return an instance of the class that a call makes or is said to return, or UNKNOWN."""
         if called.what == "class":
             return called.instance()
         is_plain = called.is_property or not called.is_decorated

@@ -55,7 +55,7 @@ class Pair(Struct, frozen=True):
     changed: frozenset[str]
 
     def is_same(self, found: Entity) -> bool:
-        """Return whether the merge left the file that defines a class or function unchanged."""
+        """Return whether the file that defines a class or function is the same after the merge."""
         if found.module is None:
             return False
         path = found.module.path
@@ -105,7 +105,7 @@ class PairedUse(Pair, frozen=True):
         self, text: str, symbol: str, old: Entity, new: Entity, *,
         kind: str = "signature", is_certain: bool = False,
     ) -> Fault:  # fmt: skip
-        """Return a fault for the use of a name that refers to something else after the merge."""
+        """Return a fault for a use that no longer fits what the name refers to after the merge."""
         return Fault(kind, text, symbol, is_certain, self.line, old, new)
 
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:

@@ -138,7 +138,7 @@ def _written(series: Iterable[Sequence[FileStep]], base: Tree) -> Overlay:
 
 
 def known_before(series: Sequence[Folded], upstream: AuditedUpstream) -> dict[object, object]:
-    """Return the part of the audit's input that depends only on the series, for `States.kept`."""
+    """Return the cached results of an audit that depend only on the series, for `States.kept`."""
     read = lru_cache(_CONTENTS)(_bringing(upstream, set))
     written = Files(_written((one.steps for one in series), upstream.base), read)
     base, kept = Files(Overlay(upstream.base), read), dict[object, object]()

@@ -40,7 +40,7 @@ _DEFINED = re.compile(
 def lost_registrations(states: States) -> Iterator[Told]:
     """Find lines of the series that name a module or operator which upstream removed.
 
-    Also find names that both the series and upstream register now.
+    Names that both the series and upstream now register are found, too.
     """
     lines = [*lines_added(states, (*_TEXT, *CXX))]
     if not lines or not states.changed_upstream:

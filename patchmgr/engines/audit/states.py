@@ -50,7 +50,7 @@ class Files(Struct, frozen=True):
         self.bring({blob for blob in blobs if blob is not None})
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file (UNKNOWN if no store has it), or None if there is none."""
+        """Return a file's content (UNKNOWN if no store has it), or None if there is no file."""
         entry = self.tree.entry(path)
         try:
             return file_content(entry, self.content)
