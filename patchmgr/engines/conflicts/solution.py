@@ -40,7 +40,7 @@ class Fitted(Struct, frozen=True):
 
 
 def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
-    """Insert a proposed resolution; return the resolved file, or why the resolution does not fit.
+    """Insert a proposed resolution; return the resolved file, or why that cannot be done.
 
     `content` is the text of the region with the id `wanted`, or the whole file. Other regions get
     the resolution that `find` returns, or else ours.
@@ -88,7 +88,7 @@ def _known(region: RegionSides, find: Find) -> bytes:
 
 
 def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
-    """Yield what is wrong with a resolution, as far as it can be found without a rebase."""
+    """Yield each fault of a resolution that can be found without a rebase."""
     is_move = conflict.kind is ConflictKind.RENAME and conflict.marked is None
     if is_move or conflict.kind in _BY_NO_CHECK:
         yield Failure("kind", f"no check can judge a conflict of the kind {conflict.kind.value}")

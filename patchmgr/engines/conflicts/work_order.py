@@ -38,7 +38,7 @@ _HUNK = re.compile(r"(?m)^(?=@@ )")
 
 
 def readable(content: bytes | None) -> str | None:
-    """Return content as a string, or None if it is missing, binary or not UTF-8."""
+    """Return a file's content as a string, or None if it is missing, binary or not UTF-8."""
     if content is None or b"\0" in content:
         return None
     try:
@@ -191,7 +191,7 @@ class _Cut:
         self.order, self.cap, self.cut = order, cap, dict.fromkeys(order.cut)
 
     def shorter(self) -> WorkOrder:
-        """Return the shortened work order. The field `cut` says how much of each field is left."""
+        """Return the shortened work order; its `cut` says how much of each cut field is left."""
         order = self.order
         made = {
             name: self._value(getattr(order, name), name, order.new_path)
