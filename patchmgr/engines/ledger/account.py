@@ -51,7 +51,7 @@ class Part(Struct, frozen=True):
             yield hunk, self.fates[min(number, len(self.fates) - 1)]
 
     def runs(self) -> Iterator[Lines]:
-        """Yield each sequence of consecutive added lines in hunks that a text merge carried."""
+        """Yield each sequence of consecutive added lines in the hunks that were carried as text."""
         for hunk, fate in self.hunks():
             run: Lines = []
             for line in (*hunk.lines, b" ") if fate is Fate.TEXT else ():

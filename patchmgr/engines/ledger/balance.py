@@ -162,7 +162,7 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence_of(account: Account) -> Iterator[Evidence]:
-    """Yield the evidence for each absorbed patch, taken from upstream's files and cited commits."""
+    """Search upstream's files and the cited commits; yield the evidence for each absorbed patch."""
     by_patch: dict[str, list[Part]] = {}
     for part in account.parts:
         if Fate.UPSTREAM in part.fates:
@@ -494,7 +494,7 @@ def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def give_up(account: Account) -> None:
-    """Count as given up the added lines that a person's resolution leaves out."""
+    """Count the added lines that a person's resolution leaves out as given up."""
     results = (lines_of(account.result.read(path)) or () for path in account.paths)
     has = {squeezed(line) for lines in results for line in lines}
     for hunk, fate in account.hunks():
