@@ -49,8 +49,8 @@ def carry_files(
 ) -> tuple[FileResult, ...]:
     """Apply a patch to upstream's files, and return the result for each file of the patch.
 
-    `side` is not changed. The path of a file that the patch deletes or renames is free for other
-    files of the patch, unless that deletion or rename is in conflict.
+    `side` is not changed. If the patch deletes or renames a file, another file of the patch may
+    take its path, unless the deletion or rename is in conflict.
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()

@@ -33,7 +33,7 @@ _COMMIT = re.compile(rb"Subproject commit ([0-9a-f]{40})\n?")
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
-    """Return a file's conflict, or the resolved file if a person resolved this conflict before.
+    """Return a file's conflict, or the resolved file if a person has resolved this conflict.
 
     Raises PatchmgrError "bad-resolution" if the resolution cannot be used.
     """

@@ -196,8 +196,8 @@ def judge_hunks(
     """Return the verdict on each hunk of a file. `merged` is None if the file is in conflict.
 
     A hunk is absorbed if merging it alone gives upstream's own bytes, or if upstream has what it
-    adds and more. It is unchanged if it applies with exactly its lines and its context, at any
-    position.
+    adds and more. It is unchanged if it applies at any position with all its lines and context as
+    they are.
     """
     base, hunks = file.base, file.hunks
     if merged == ours:
