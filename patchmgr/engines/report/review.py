@@ -112,9 +112,9 @@ class Judge(Struct, frozen=True):
 
 
 def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
-    """Return the function that finds the sites that a series changes in a file.
+    """Return a judge that finds the sites that a series changes in a file.
 
-    The function knows the default values of the project's settings.
+    The judge knows the default values of the project's settings.
     """
     settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
     return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))

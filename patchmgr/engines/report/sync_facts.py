@@ -25,7 +25,7 @@ _WORDS = {
 
 
 def carried_of(syncs: Sequence[SyncDocument]) -> tuple[Carried, ...]:
-    """Return each patch once, with one verdict and all ways in which the rebases carried it."""
+    """Return each patch once, with one verdict and every way in which its hunks were decided."""
     found: dict[str, Carried] = {}
     for patch in _patches(syncs):
         known = found.get(patch.name)
