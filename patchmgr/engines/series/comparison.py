@@ -32,7 +32,7 @@ class OwnCommit(Struct, frozen=True):
 
 
 def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[ComparedPatch, ...]:
-    """Return how each patch differs between two states, the dropped ones last."""
+    """Return how each patch differs between two states, with dropped patches last."""
     pairs = _pairs(old, new)
     taken = {before.id for before in pairs.values()}
     left = [commit for commit in old if commit.id not in taken]

@@ -25,7 +25,7 @@ _NAMESAKES = 16  # most installed files of the same name that are compared
 
 
 class FileSource(Protocol):
-    """The files of a repository: all if `is_whole`, or else only the files that patches name."""
+    """The files of a repository: all of them if `is_whole`, or else those that patches name."""
 
     @property
     def is_whole(self) -> bool:

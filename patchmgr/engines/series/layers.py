@@ -44,7 +44,7 @@ class Collision(Struct, frozen=True):
 class Ground(Struct, frozen=True):
     """What is the same for all states of a series: the files at the pin, and access to contents.
 
-    `text` merges a file if two changes meet in it.
+    `text` merges a file that two changes touch.
     """
 
     pin: Tree

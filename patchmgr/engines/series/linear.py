@@ -16,7 +16,7 @@ from patchmgr.model.snapshot import FILE_MODES, Changes, Entry, file_content
 
 
 class Piece(Struct):
-    """A patch of the linear series: the fork's commit that it comes from, and the changed files.
+    """A patch of a linear series: the fork's commit that it comes from, and the files it changes.
 
     `after` maps each changed path to the file after the patch, or to None if the file is deleted.
     `is_rest` says whether the commit is a merge and the patch holds only what the merge changed.

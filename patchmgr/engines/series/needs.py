@@ -2,8 +2,8 @@
 
 On its pin, a series consists of the patches that the pin needs. In a rebase, a patch that the
 target does not need is left out. A patch that only the target needs is applied to the pin or, if it
-does not apply there, to the file versions that its diff names. Later patches are not written on top
-of it.
+does not apply there, to the file versions that its diff names. Later patches are not based on such
+a patch.
 """
 
 from __future__ import annotations
