@@ -259,7 +259,7 @@ def _blank_end(file: FilePatch) -> int | None:
 
 
 def sign_off_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a problem if a patch is not signed off, or not by its author."""
+    """Yield a problem if nobody signed off a patch, or if its author did not."""
     signed = [(m[1], m[2]) for m in _SIGN_OFF.finditer(patch.message)]
     if not signed:
         yield Problem("sign-off", "no Signed-off-by in the header", patch.name)
@@ -272,7 +272,7 @@ def sign_off_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def header_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a problem for a header without a reason or an exit criterion, or with a bad status."""
+    """Yield a problem if a header lacks a reason or an exit criterion, or has an invalid status."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
         sentence = "no reason: write text below the subject, or the field Description"

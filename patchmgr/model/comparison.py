@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Sameness(str, Enum):
-    """How much a patch differs between two states of its series, if at all."""
+    """How a patch differs between two states of its series, if it does."""
 
     IDENTICAL = "byte-identical"
     POSITION = "position only"

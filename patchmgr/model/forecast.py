@@ -65,7 +65,7 @@ class PullForecast(Struct, frozen=True):
 
 
 class Forecast(Struct, frozen=True):
-    """The open pull requests that touch files of a series, beginning with those that break it.
+    """The open pull requests that change files of some series; those that break it come first.
 
     `open` is the number of pull requests that were examined. A pull request counts as open if the
     remote has a commit that merges it, or if its last commit is at most `days` days old.

@@ -88,7 +88,7 @@ _KEYS = {
 
 
 class SyncNote(Struct, frozen=True, rename=_KEYS):
-    """The facts that a maintainer writes down about a sync.
+    """The facts about a sync that a note for maintainers states.
 
     `upstream_commits` is the number of commits that only the new upstream state has, and
     `commits_back` is the number that only the old state has. `unit` says what these numbers count,

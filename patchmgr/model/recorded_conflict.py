@@ -41,10 +41,10 @@ class Origin(str, Enum):
 class Resolution(Struct, frozen=True):
     """The resolution of a conflict; if `content` is None, the file is deleted.
 
-    `source` says what the command `origin` worked on: a series and its patch, or a merge commit;
-    for an accepted side, it names the side. For a proposed resolution, `proposed_by` and
-    `accepted_by` name people, `rests_on` lists the commits that the checks used, and `because` is
-    the reason for accepting a resolution that fails its checks.
+    `source` says what the command `origin` worked on: a series and its patch, or a merge commit. If
+    a side was accepted, `source` is the name of that side. For a proposed resolution, `proposed_by`
+    and `accepted_by` name people, `rests_on` lists the commits that the checks used, and `because`
+    is the reason for accepting a resolution that fails its checks.
     """
 
     content: bytes | None

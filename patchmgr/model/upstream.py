@@ -15,11 +15,10 @@ Word = Annotated[str, Meta(pattern=r"^[^-]")]
 
 
 class Upstream(Struct, frozen=True):
-    """A project that series follow.
+    """A project that series follow: a git remote, a package on an index, both, or an archive.
 
-    It is a git remote, a package on a package index, or both; or it is an archive. `track` is
-    "git", "package" or "archive", and says where the name of a state is looked up. `archive` is a
-    URL, or the path of an archive or folder.
+    `track` is "git", "package" or "archive", and says where the name of a state is looked up.
+    `archive` is a URL, or the path of an archive or folder.
     """
 
     name: str
