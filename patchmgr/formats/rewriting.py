@@ -95,7 +95,7 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
 
 
 def with_places(patch: Patch, places: Mapping[int, Sequence[int]]) -> bytes:
-    """Return a patch with new start lines (from 0) for the hunks of some files, by file index."""
+    """Return a patch with its hunks at new start lines; `places` has them (from 0) by file."""
     lines, at = split_lines(patch.diff), 0
     for index, file in enumerate(patch.files):
         grown = 0

@@ -261,7 +261,7 @@ class ReleaseHistory(Struct, frozen=True):
         return before
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return the commit and subject of the release that a header names, or None if unknown."""
+        """Return the commit and subject of the release that a header names, or None if absent."""
         if named.release is None or named.release not in self.versions or self.newer:
             return None
         return self.lookup(named.release)

@@ -27,7 +27,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Resolved(Struct, frozen=True):
-    """An upstream state and its commit; a git upstream has no `archive`, `sha256` and `version`."""
+    """An upstream state and its commit; for git, `archive`, `sha256` and `version` are None."""
 
     ref: str
     commit: str
