@@ -167,7 +167,9 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
     asked = {
         said_of(one.text): one.asks
         for one in candidates
-        if around.language.family == "c" and one.rule.startswith("replay, ")
+        if around.language.family == "c"
+        and one.rule.startswith("replay, ")
+        and "order" not in one.asks  # which lines beside them may tell
     }
     for text, each in made.items():
         features = features_of(subject, text, each.places)
