@@ -78,7 +78,7 @@ class Resolving(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Return the (conflict, region) numbers from 0; a conflict without regions has region 0."""
+        """Return (conflict, region) indices of all regions; a conflict without regions has one."""
         return tuple(
             (number, region)
             for number, one in enumerate(self.conflicts)

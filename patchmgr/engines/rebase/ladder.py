@@ -100,7 +100,7 @@ class Collided(Struct, frozen=True):
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
-    """Merge one file by comparing ids or, if they do not decide, by git's three-way text merge."""
+    """Merge one file by comparing blob ids or, if these do not suffice, by git's text merge."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if theirs is None and ours is not None and sides.is_moved:
         # Git reports a conflict, too: other code of upstream may use the file at its new path.

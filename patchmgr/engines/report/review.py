@@ -44,7 +44,7 @@ _HEADING_NAMES = (
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Subsystem, ...]:
-    """Return the files and changed lines of each subsystem, the most changed first."""
+    """Return each subsystem with its files and changed lines, the most changed subsystem first."""
     groups: dict[str, list[FileFootprint]] = {}
     for file in files:
         groups.setdefault(_part_of(file, rule), []).append(file)
