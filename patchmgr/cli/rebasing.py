@@ -264,7 +264,7 @@ def decide(
 ) -> None:
     """Record whether a patch in conflict is already upstream.
 
-    Later rebases use your decision as long as the upstream text behind it stays the same.
+    Later rebases use your decision as long as the upstream text that it refers to stays the same.
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """

@@ -299,7 +299,7 @@ def _content(
 class Removal(Struct, frozen=True):
     """The result of `unapply`: the checkout or folder of the package, and the restored files.
 
-    `edits` is the patch file in which the edits to these files are kept, or None without edits.
+    `edits` is the patch file that keeps a person's edits to these files, or None without edits.
     """
 
     series: str

@@ -356,9 +356,9 @@ def longest_stretch(
 
     The states are numbered; the series is on state `start`. Returns `start` only if a trial rebase
     to `start + 1` gave a conflict. `suspects` returns the states that earlier conflicts name as
-    their causes. A state after a conflict may be clean again, and a bisection could miss it. So the
-    search tries the state before each suspect and, if that state is clean, a state after the
-    suspect. It halves the range only if there are no other suspects.
+    their causes. A state after one with a conflict may be clean again, so a bisection could miss
+    the conflict. The search therefore tries the state before each suspect and, if that state is
+    clean, a state after the suspect. It halves the range only without other suspects.
     """
     best, worst = start, end + 1
     while best + 1 < worst:

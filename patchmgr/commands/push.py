@@ -120,7 +120,7 @@ def _pop(opened: OpenSeries, kept: int) -> Pushed:
 
 
 def goto(session: Session, given: str, options: CheckoutOptions) -> Pushed:
-    """Push or pop patches until the named one is the top; 0 pops all."""
+    """Push or pop patches until the named one is the top; the name "0" pops all."""
     with opened_series(session, options) as opened:
         if given == "0":
             if not opened.names:

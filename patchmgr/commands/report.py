@@ -125,8 +125,8 @@ def judging(
 ) -> Callable[[], list[Sites]]:
     """Start to classify changed sites in the background; return a function that returns them.
 
-    The function waits for the results, and returns the sites of each file in the order of `texts`.
-    Cached results are used.
+    `texts` holds each file as it is at the pin and at the head. The function waits for the results,
+    and returns the sites of each file in the same order. Cached results are used.
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]

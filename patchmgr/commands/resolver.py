@@ -52,8 +52,8 @@ def resolve_all(
 ) -> tuple[RebaseResult, tuple[Asked, ...]]:
     """Ask a program about each open conflict, and continue the rebase with its answers.
 
-    This is repeated as long as conflicts remain and the last round recorded an answer. The program
-    may take `seconds` for each conflict.
+    This is repeated as long as conflicts remain and at least one answer was recorded in the last
+    round. The program may take `seconds` for each conflict.
     """
     told, resolver = dict[str, Asked](), ResolverProgram(command, seconds)
     while result.has_conflicts:

@@ -152,8 +152,8 @@ def changes(
 ) -> bytes:
     """Return the diff between two states of a checkout, in git's format.
 
-    It goes from the state before the pushed patch `since` (by default, after the top patch) to the
-    state after the pushed patch `until` (by default, to the current files). `is_reversed` swaps the
+    The diff starts before the pushed patch `since` (by default, after the top patch), and ends
+    after the pushed patch `until` (by default, with the current files). `is_reversed` swaps the
     two. `given` are the paths to include; if there are none, all paths are included. Raises
     PatchmgrError "no-patch" if the first patch of the range is above the last one.
     """

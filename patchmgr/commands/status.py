@@ -73,7 +73,7 @@ class Status(Struct, frozen=True):
     """The status of a workspace; `in_progress` describes the rebase in progress, if there is one.
 
     `applied` are the known checkouts and packages to which series are applied. `waiting` are the
-    files of the rebase in progress that are still in conflict, and `resolved` are its other files.
+    files of that rebase that are still in conflict, and `resolved` are the others.
     """
 
     root: Path

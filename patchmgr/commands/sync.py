@@ -77,8 +77,8 @@ class SyncRequest(Struct, frozen=True):
 def sync(session: Session, name: str, request: SyncRequest) -> Sync:
     """Rebase a series and its stack onto an upstream state, and publish the result.
 
-    The rebase ends before the first state that causes a conflict. The workspace is not changed. The
-    result is a commit on a branch of its repository.
+    The rebase ends before the first state that causes a conflict. The workspace is not changed: the
+    result is a commit on a branch of the repository that contains it.
     """
     require_git("a sync")
     fork = None if request.fork is None else check_url(request.fork)

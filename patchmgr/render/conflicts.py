@@ -30,7 +30,7 @@ MOST_LINES = 12  # per suggestion
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
-    """Return a conflict with git's markers, and with labels that say where each side comes from.
+    """Return a file in conflict with git's markers, whose labels say where each side comes from.
 
     The label of base names the pin, and the label of theirs names the series and the patch. The
     label of ours names the upstream commit that wrote the lines, which may be later than the commit

@@ -47,7 +47,7 @@ class Manual:
         self._first = first_line
 
     def main_page(self, page: CommandPage, topics: Sequence[Topic]) -> bytes:
-        """Return patchmgr(1): options, commands, topics, exit codes and environment variables."""
+        """Return the page patchmgr(1): options, commands, topics, exit codes and variables."""
         lines = self._head(page.name, 1, page.summary)
         lines += [".SH SYNOPSIS", r".B patchmgr", r"[\-C \fIDIR\fP] \fICOMMAND\fP ..."]
         lines += [".SH DESCRIPTION", *_paragraphs(page.text or (page.summary,))]

@@ -82,7 +82,7 @@ def short_ref(ref: str) -> str:
 
 
 def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
-    """Yield the lines of a patch: verdict, name, how it merged, and evidence or causes."""
+    """Yield the lines for a patch: its verdict and name, how it merged, and evidence or causes."""
     word = patch.verdict.value.ljust(_WIDTH)
     verdict = painted(word, VERDICT_COLORS[patch.verdict], color=view.color)
     how = ", ".join(dict.fromkeys(h.how.value for h in patch.hunks if h.how is not None))

@@ -44,7 +44,7 @@ TITLES: Mapping[str, str] = {
 
 
 def steps(review: Review) -> str:
-    """Return a phrase with the number of upstream commits (or releases) searched for hotspots."""
+    """Return a phrase with the number of upstream commits or releases searched for hotspots."""
     return counted(review.window or 0, review.step)
 
 

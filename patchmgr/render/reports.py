@@ -86,7 +86,7 @@ _WIDE = 100  # columns, if the output is not a terminal
 def reports_text(
     footprints: Sequence[Footprint], form: str, view: View, orders: Sequence[WorkOrder] = ()
 ) -> str:
-    """Return the reports in a `form`: "json", "markdown", "html" (with `orders`) or "terminal"."""
+    """Return the reports in a `form`: "json", "markdown", "terminal" or (with `orders`) "html"."""
     if form == "json":
         return document("report", series=[*map(footprint_value, footprints)])
     if form == "html":

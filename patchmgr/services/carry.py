@@ -71,8 +71,8 @@ FEWEST_KEPT = 24  # upstream steps; a search over fewer steps is cheaper than th
 class AbsorptionSearch(Struct, frozen=True):
     """The input of a search for changes that upstream already contains.
 
-    `items` are the patches, `folded` holds their changes, and `way` describes upstream's commits
-    since the base.
+    `items` are the patches, `folded` holds the changes of these patches, and `way` describes
+    upstream's commits since the base.
     """
 
     items: tuple[Item, ...]
@@ -118,7 +118,7 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Find the changes that upstream already contains, and return the patches with these findings.
+    """Find the changes that upstream already contains, and record them in the returned patches.
 
     `before` is the cache for the results of long searches. `elsewhere` holds the files to which
     upstream may have moved lines. `on_search` is called before a long search whose result is not

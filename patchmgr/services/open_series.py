@@ -433,7 +433,7 @@ def _files_below(opened: OpenSeries, folder: str) -> set[str]:
 
 
 def is_in(path: str, places: Collection[str]) -> bool:
-    """Return whether `places` contains a path or a folder above it; "" is the top folder."""
+    """Return whether `places` contains the path or a folder above it; "" is the top folder."""
     return any(not place or path == place or path.startswith(place + "/") for place in places)
 
 

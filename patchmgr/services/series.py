@@ -76,7 +76,7 @@ def standing_on(series: Records, name: str) -> tuple[str, ...]:
 
 
 def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, ...], SeriesFile]:
-    """Return the patches and lines of a stack, lowest series first; names must be unique."""
+    """Return the patches and series lines of a stack, lowest first; their names must be unique."""
     workspace = session.workspace
     patches, file = workspace.patches(record.name), workspace.series_file(record.name)
     if record.on is None:
