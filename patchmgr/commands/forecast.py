@@ -191,8 +191,8 @@ class Watch:
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
         """Return the patches that a merge into upstream's tip affects.
 
-        A merge affects a patch that does not rebase onto it `unchanged`, or if both change the same
-        symbol.
+        A merge affects a patch if a rebase onto it gives another verdict than `unchanged`, or if
+        both change the same symbol.
         """
         parents: Parents = {}
         target = Resolved(merged, merged)

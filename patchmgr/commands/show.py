@@ -96,7 +96,7 @@ class PatchFiles(Struct, frozen=True, rename={"rows": "files"}):
 
 
 def files_of(session: Session, given: str | None, options: CheckoutOptions) -> PatchFiles:
-    """Return the files of a patch, by default the top, which also has files not yet refreshed."""
+    """Return a patch's files (by default the top's); those of the top include unrefreshed edits."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         name = opened.pick_or_top(given)
         patch = opened.patches[name]

@@ -90,8 +90,8 @@ def search_of(
 ) -> AbsorptionSearch:
     """Return the input of a search for changes that upstream already contains.
 
-    Two kinds of patches are left out: those that are not part of the state that later patches build
-    on, and skipped patches whose changes have not been computed.
+    Patches that later patches do not build on are left out, and so are skipped patches whose
+    changes have not been computed.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
@@ -535,7 +535,7 @@ class Auditor(Struct, frozen=True):
     ) -> Callable[[], tuple[Told, ...]]:
         """Start the checks of the audit; return a function that waits for the findings.
 
-        `before` is called if nothing is cached, and returns what the checks need from earlier work.
+        `before` is called unless the findings are cached; it returns values that the checks reuse.
         """
         question = ("audit", self._about(states))
         known = recalled(self.kept, question, tuple[Told, ...])

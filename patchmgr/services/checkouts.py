@@ -96,7 +96,7 @@ def series_digest(
 def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Iterator[_Kind]:
     """Lock a checkout or package, and complete an interrupted change to it.
 
-    A dry run, or a command that only reads, locks it only if there is such a change.
+    A dry run, or a command that only reads, locks it only if a change was interrupted.
     """
     if (session.is_dry_run or only_reads) and not target.is_interrupted:
         yield target

@@ -234,7 +234,7 @@ class PackageResult(Struct, frozen=True):
 
 
 def carry_onto_package(session: Session, record: SeriesRecord, package: Package) -> PackageResult:
-    """Rebase a series onto the files of a package, with the result of a `rebase` onto its release.
+    """Rebase a series onto the files of a package, just as `rebase` does onto a release.
 
     Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
     change.
