@@ -108,7 +108,7 @@ def list_guards(session: Session, series: str) -> Guarded:
 
 
 def set_guards(session: Session, series: str, given: str, words: Sequence[str]) -> Guarded:
-    """Replace a patch's guards with `words` (`+sym` or `-sym`); no words remove all guards."""
+    """Set a patch's guards to `words` (`+sym` or `-sym`); without words, remove its guards."""
     with session.writing():
         session.workspace.series_record(series)
         file = session.workspace.series_file(series)
