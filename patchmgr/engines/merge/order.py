@@ -193,7 +193,7 @@ def _targets(steps: Iterable[str]) -> set[str]:
     return {name for step in steps for name in _TARGET.findall(step)}
 
 
-_TARGET = re.compile(r"((?:\w+ (?:\.|- >|: :) ){0,9}\w+) (?:[.+*/%&|^-] )?= (?![=>])")
+_TARGET = re.compile(r"\b((?:\w+ (?:\.|- >|: :) ){0,9}\w+) (?:[.+*/%&|^-] )?= (?![=>])")
 
 
 def _is_call(step: str) -> bool:

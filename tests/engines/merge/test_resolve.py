@@ -173,3 +173,8 @@ def test_the_points_of_the_package_say_each_thing_once() -> None:
 def test_a_very_long_line_takes_no_long_time(path: str, line: str) -> None:
     *texts, text = marked("one();\n", "two();\n", f"{line}one();\n")
     assert resolve(Texts(*texts), path, text.encode()) is not None
+
+
+def test_a_very_long_name_on_each_side_takes_no_long_time() -> None:
+    *texts, text = marked("", f"one({'a' * 70_000});\n", f"two({'b' * 70_000});\n")
+    assert resolve(Texts(*texts), "a.c", text.encode()) is not None
