@@ -86,7 +86,7 @@ def move(
     ] = None,
     into: Annotated[
         str | None,
-        option("--into SERIES", "Move the patch to SERIES, which must be directly above or below."),
+        option("--into SERIES", "Move the patch to SERIES, directly above or below its own."),
     ] = None,
 ) -> None:
     """Move a patch within its series, or to another series.

@@ -300,7 +300,9 @@ _SUMMARY = 250_000  # characters; GitHub allows 1 MiB for the summary of a job
 @takes("select", "verbose", "quiet", "json")
 def plan(
     name: MaybeName = None,
-    onto: Annotated[str, option("--onto REF", "The upstream state to reach.")] = ("upstream/main"),
+    onto: Annotated[str, option("--onto REF", "The upstream state to move to.")] = (
+        "upstream/main"
+    ),
     most: Annotated[
         int | None, option("--max N", "At most N commits per step; a merge counts as one.", min=1)
     ] = None,
@@ -367,7 +369,9 @@ def forecast(
 def sync(
     name: MaybeName = None,
     push: Annotated[str | None, option("--push REMOTE", "The remote to push to.")] = None,
-    onto: Annotated[str, option("--onto REF", "The upstream state to reach.")] = ("upstream/main"),
+    onto: Annotated[str, option("--onto REF", "The upstream state to move to.")] = (
+        "upstream/main"
+    ),
     pull_request: Annotated[
         str, option("--pull-request gh|glab|none", "The tool that opens the pull request.")
     ] = "none",

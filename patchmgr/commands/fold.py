@@ -55,7 +55,7 @@ def _refuse_other_conditions(opened: OpenSeries, target: str, others: Sequence[s
         if _conditions(opened, name) != wanted:
             raise UsageError(
                 f"{shown(name)} and {shown(target)} have different guards, groups or conditions",
-                f"make these the same first: patchmgr series guard, patchmgr edit {name}",
+                f"make them match first, with patchmgr series guard or patchmgr edit {name}",
             )
 
 

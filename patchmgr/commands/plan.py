@@ -358,7 +358,7 @@ def longest_stretch(
     to `start + 1` gave a conflict. `suspects` returns the states that earlier conflicts name as
     their causes. A state after one with a conflict may be clean again, so a bisection could miss
     the conflict. The search therefore tries the state before each suspect and, if that state is
-    clean, a state after the suspect. It halves the range only without other suspects.
+    clean, a state after the suspect. It halves the range only once no suspects are left in it.
     """
     best, worst = start, end + 1
     while best + 1 < worst:

@@ -482,7 +482,7 @@ def rebase_onto_many(
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target without writing anything.
 
-    Returns one result for each target. A series that has no such state has no outcome in it.
+    Returns one result for each target; it leaves out series whose upstream has no such state.
     """
     upstreams = UpstreamStates(session)
     with session.writing():

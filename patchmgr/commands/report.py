@@ -123,10 +123,10 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 def judging(
     judge: Judge, texts: Sequence[PinAndHead], answers: Answers
 ) -> Callable[[], list[Sites]]:
-    """Start to classify changed sites in the background; return a function that returns them.
+    """Start classifying changed sites in the background; return a function that returns them.
 
-    `texts` holds each file as it is at the pin and at the head. The function waits for the results,
-    and returns the sites of each file in the same order. Cached results are used.
+    `texts` holds each file as it is at the pin and at the head. The returned function waits,
+    and gives the sites of each file in the same order. Cached results are used.
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]

@@ -442,7 +442,7 @@ def _add(kinds: dict[str, MemberKind], path: str, member: Member) -> None:
     kinds[path] = member.kind
     for folder in parents_of(path):
         if kinds.setdefault(folder, MemberKind.DIRECTORY) is not MemberKind.DIRECTORY:
-            raise refused(member.name, "is below a file or a link")
+            raise refused(member.name, "has a file or a link as a parent folder")
 
 
 def _linked(member: Member, place: _Place, kinds: Mapping[str, MemberKind]) -> str:

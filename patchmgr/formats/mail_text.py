@@ -162,7 +162,7 @@ _CLOCK = " 00:00:00 +0000"
 
 
 def leading_date(text: str) -> str | None:
-    """Return a text's leading date in git's form, or None; the default time is midnight UTC."""
+    """Return the date that a text begins with (without a time: midnight UTC) as git writes it."""
     words = squeezed(text).split(" ")
     starts = (" ".join(words[:end]) for end in range(len(words), 0, -1))
     found = (parse_date(start + _CLOCK * bool(_DAY.fullmatch(start))) for start in starts)

@@ -191,4 +191,4 @@ def _read_section(reader: PatchReader) -> FilePatch:
     if _is_binary_notice(reader.line or b""):
         raise reader.fault("the content of the binary file is missing", "use git diff --binary")
     hint = "the counts of the hunk above may be wrong"
-    raise reader.fault("the line belongs to no file", hint)
+    raise reader.fault("the line is not part of any file's diff", hint)

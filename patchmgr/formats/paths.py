@@ -19,7 +19,7 @@ _PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # not encoded, and neither are letters and di
 
 
 def written_path(path: str) -> str:
-    """Percent-encode a path: bytes other than letters, digits and some signs become `%XX`."""
+    """Percent-encode a path: bytes except letters, digits and some punctuation become `%XX`."""
     return quote_from_bytes(encode_path(path), safe=_PLAIN)
 
 
@@ -58,7 +58,7 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def folders_around(path: str) -> list[str]:
-    """Return the folders around a path with final slashes, innermost first and "" last."""
+    """Return the parent folders of a path, each with a final slash; innermost first, "" last."""
     return [*(f"{folder}/" for folder in reversed([*parents_of(path)])), ""]
 
 

@@ -86,7 +86,7 @@ def parse_predicate(text: str, *, what: str) -> Predicate:
     """Parse a predicate; raise a "bad-predicate" error with a message that begins with `what`."""
     try:
         if len(text) > LONGEST:
-            raise _SyntaxError(LONGEST, f"a predicate has at most {LONGEST} characters")
+            raise _SyntaxError(LONGEST, f"a predicate has no more than {LONGEST} characters")
         return _Parser(text).whole()
     except _SyntaxError as fault:
         line = f"line {text.count(chr(10), 0, fault.at) + 1} " if "\n" in text else ""

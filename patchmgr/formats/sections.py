@@ -281,7 +281,7 @@ def skip_noise(reader: PatchReader) -> None:
         reader.at += 1
     if reader.at > start and not reader.starts(b"--- "):
         hint = "for an empty file or a changed mode, make the diff with git"
-        raise reader.fault("the section changes nothing", hint, at=start)
+        raise reader.fault("this file's section changes nothing", hint, at=start)
 
 
 def read_plain_section(reader: PatchReader) -> FilePatch:
@@ -404,7 +404,7 @@ def read_git_section(reader: PatchReader) -> FilePatch:
     _check_sides(reader, hunks, start, is_new=facts.is_new, is_deleted=facts.is_deleted)
     is_other = facts.is_new or facts.is_deleted or facts.old_mode != facts.new_mode
     if not (hunks or binary or is_other or facts.moved):
-        raise reader.fault("the section changes nothing", at=start)
+        raise reader.fault("this file's section changes nothing", at=start)
     if new is not None:
         check_link(new, facts.new_mode, what=f"{reader.where(start)}: the path")
     return FilePatch(

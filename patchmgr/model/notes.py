@@ -51,8 +51,8 @@ class ResolvedFile(Struct, frozen=True, rename={"is_open": "open"}):
 class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
     """A patch that upstream has landed, wholly or in part, and the commits that landed it.
 
-    `reliability` says, for each entry of `how`, how often such a verdict was right; it is empty if
-    this was not measured.
+    `how` lists the ways in which the verdict was reached; `reliability` says, for each of them, how
+    often such a verdict was right, and is empty if this was not measured.
     """
 
     patch: str

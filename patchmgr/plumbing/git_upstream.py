@@ -242,10 +242,10 @@ class GitUpstream(OpenUpstream):
         return branch
 
     def fetch_commit(self, commit: str) -> None:
-        """Fetch a single commit, without its history and contents.
+        """Fetch a single commit, without its history or contents.
 
-        No ref is created for the commit. Git must not record the commit as shallow, because a
-        server would then not send its contents.
+        No ref is created for the commit. Git must not record the commit as shallow: a later
+        fetch would then not get its contents.
         """
         self._transfer([commit], "--depth=1")
 

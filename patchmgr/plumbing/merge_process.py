@@ -156,7 +156,7 @@ class StructureApart:
             self.close()
             if code in _FAILURES:
                 return None
-            raise _broken(path, f"ended with {code}") from fault
+            raise _broken(path, f"exited with status {code}") from fault
         return (answer,)
 
     def _send(self, question: tuple[object, ...]) -> None:

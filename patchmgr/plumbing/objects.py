@@ -208,9 +208,9 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield the other files of the tree whose paths have the same key as `path`.
+        """Yield the other files of the tree whose paths become `path` if both are changed by `key`.
 
-        `key` gives the key of a folder's or file's name; it may, for example, ignore case.
+        `key` is applied to the name of each folder and file; it may, for example, fold case.
         """
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):

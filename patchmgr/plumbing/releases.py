@@ -180,7 +180,7 @@ class Packaging(Struct, frozen=True):
     version: str
 
     def is_generated(self, path: str, content: bytes) -> bool:
-        """Return whether a build tool generated the file; upstream then never committed it."""
+        """Return whether a build tool generated the file, so that upstream never committed it."""
         folder, _, name = path.rpartition("/")
         if path == "PKG-INFO" or self._is_egg_info(folder) or name.endswith(".pyc"):
             return True

@@ -156,7 +156,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> Iterator[str]:
-    """Yield one line per patch: its name, its guards, and the names of its groups that are off."""
+    """Yield one line per patch: its name, its guards, and its groups (of patches) that are off."""
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
         off = "".join(f"  (group {clean(group)} is off)" for group in line.off)

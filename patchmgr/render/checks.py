@@ -119,8 +119,8 @@ def _gate(gate: GateResult) -> dict[str, Any]:
 def junit(results: Sequence[Checked]) -> str:
     """Return the results of `check` as JUnit XML.
 
-    Each series is a test suite. Each gate is a test case for each patch, or one for the whole
-    branch, or both.
+    Each series is a test suite. Each gate gives one test case per patch, one for the whole branch,
+    or both.
     """
     root = Element("testsuites")
     for checked in results:

@@ -159,7 +159,7 @@ def pulled_text(pulled: Pulled, view: View) -> Iterator[str]:
 
 
 def pushed_text(pushed: SharedConflicts, view: View) -> Iterator[str]:
-    """Yield the result of `conflicts push`: what was pushed, and what differs in the remote."""
+    """Yield the result of `conflicts push`: what was pushed, and what differs on the remote."""
     would = view.verb("Would push", "Pushed")
     count = counted(len(pushed.pushed), "resolution")
     as_what = "" if pushed.commit is None else f" as {pushed.commit[:12]}"

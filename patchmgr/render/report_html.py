@@ -41,7 +41,7 @@ class Label(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """A part of a chart: a rectangle with texts on it, or only texts.
+    """A part of a chart: a rectangle with text on it, or text alone.
 
     `title` is the text that a browser shows while the pointer is on the shape.
     """

@@ -88,7 +88,7 @@ class TouchedSymbol(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[TouchedSymbol]]:
-    """Return, by the file's new path, the symbols that patches change; upstream's come first."""
+    """Return, by new path, the symbols that patches change; those of upstream come first."""
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}
     for number, patch in enumerate(footprint.patches, start=1):

@@ -191,7 +191,7 @@ def package_digest(session: Session, record: SeriesRecord, selected: Collection[
 
 
 def package_state(name: str, target: Installation, applied: Record, digest: str) -> InstalledState:
-    """Return the state of a package to which a series was applied, file by file."""
+    """Return the state of each file of a package to which a series was applied."""
     distribution = target.distribution
     is_same = applied.onto == distribution.version
     files = tuple(

@@ -222,7 +222,7 @@ class PackageResult(Struct, frozen=True):
     """The result of rebasing a series onto a package.
 
     `files` maps paths in the package to changed files (None: deleted). `unreachable` holds (patch,
-    path) for each path without a place in the package; "" stands for the rebase's result.
+    path) for each path without a place in the package; the patch is "" for the rebase's result.
     `replayed` lists the recorded resolutions that were used, and `notes` say what could not be
     checked.
     """

@@ -78,7 +78,7 @@ class PatchRepository(Struct, frozen=True):
         If somebody has, the result's `standing` is `HELD`. The remote records the last pushed
         commit in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch.
         `git_dir` is the repository that contains the commit, by default this one, and `bring`
-        fetches objects that it lacks.
+        fetches objects that are missing there.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))

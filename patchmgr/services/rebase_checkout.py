@@ -302,7 +302,7 @@ class OtherEdits(Struct, frozen=True):
     ask: Callable[[str, Sequence[str]], str] | None = None
 
     def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
-        """Return the user's answer; raise PatchmgrError "other-edits" if there is none."""
+        """Return where the user puts other edits; raise PatchmgrError "other-edits" if unsaid."""
         if self.said is not None:
             return self.said
         if self.ask is not None:

@@ -146,7 +146,7 @@ def _refuse_newer(document: dict[str, Any]) -> None:
             "newer-state",
             f"the rebase in progress was started by patchmgr {by}, but this is patchmgr "
             f"{__version__}",
-            f"continue with that version, or end the rebase: delete {_FOLDER}",
+            f"continue with that version of patchmgr, or delete {_FOLDER} to end the rebase",
             "recorded resolutions are kept; to see them: patchmgr conflicts list",
         )
 

@@ -177,7 +177,7 @@ def order_of_file(carried: RepeatedRebase, place: Place, name: str) -> WorkOrder
 
 
 def order_of_finding(carried: RepeatedRebase, patch: str, name: str) -> WorkOrder | None:
-    """Return the work order for a patch's finding with this id, or None if there is none."""
+    """Return the work order for the finding `name` of a patch, or None if it has none."""
     outcome = carried.patch(patch)
     finding = next((one for one in outcome.open_findings if one.id == name), None)
     if finding is None:
@@ -232,7 +232,7 @@ class _Order:
     def order(
         self, name: str, kind: ConflictKind, reason: str, symbols: tuple[SymbolSides, ...]
     ) -> WorkOrder:
-        """Return a work order with the fields that do not depend on the kind of conflict."""
+        """Return a work order with only the fields that all kinds of conflict have filled in."""
         outcome, series = self.outcome, self.carried.outcome
         offered = self.workspace.kept(OFFERED.format(name), Solution)
         return WorkOrder(

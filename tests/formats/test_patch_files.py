@@ -123,13 +123,13 @@ def test_a_removed_line_that_looks_like_a_signature_belongs_to_its_hunk() -> Non
 
 
 BAD = {
-    "garbage between": (SECTION + b"garbage\n" + PLAIN, 8, "belongs to no file"),
-    "garbage at the end": (SECTION + b"x", 8, "belongs to no file"),
-    "a line too many in a hunk": (SECTION + b"+c\n", 8, "belongs to no file"),
-    "only in": (SECTION + b"Only in b: y\n", 8, "belongs to no file"),
-    "a hunk without names": (PLAIN + b"\n@@ -1 +1 @@\n-a\n+b\n", 7, "belongs to no file"),
+    "garbage between": (SECTION + b"garbage\n" + PLAIN, 8, "not part of any file's diff"),
+    "garbage at the end": (SECTION + b"x", 8, "not part of any file's diff"),
+    "a line too many in a hunk": (SECTION + b"+c\n", 8, "not part of any file's diff"),
+    "only in": (SECTION + b"Only in b: y\n", 8, "not part of any file's diff"),
+    "a hunk without names": (PLAIN + b"\n@@ -1 +1 @@\n-a\n+b\n", 7, "not part of any file's diff"),
     "a name without a hunk": (PLAIN + b"--- a/z\n", 7, r"a \+\+\+ line is expected"),
-    "tools' lines alone": (PLAIN + b"Index: z\n=====\n", 6, "the section changes nothing"),
+    "tools' lines alone": (PLAIN + b"Index: z\n=====\n", 6, "this file's section changes nothing"),
     "binary notice": (PLAIN + b"Binary files a/z and b/z differ\n", 6, "binary file is missing"),
     "a submodule's log": (b"Submodule a 1234567..89abcde:\n  > x\n" + PLAIN, 1, "full commit ids"),
     "merge": (b"diff --cc x\nindex 1,2..3\n", 1, "merge commit"),

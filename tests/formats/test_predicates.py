@@ -135,7 +135,7 @@ PART = "`not`, `path`, `no path`, `pattern` or `release`"
         ('path x of up at "(T)" in', 25, "expected a path, but the text ends here"),
         ("not " * 51 + "path x", 201, "the predicate is nested deeper than 50 levels"),
         ("(" * 100, 51, "the predicate is nested deeper than 50 levels"),
-        ("x" * (LONGEST + 1), LONGEST + 1, f"a predicate has at most {LONGEST} characters"),
+        ("x" * (LONGEST + 1), LONGEST + 1, f"a predicate has no more than {LONGEST} characters"),
         ("path x\nand\npath", (3, 5), "expected a path, but the text ends here"),
         ("path x \x1b[31m", 8, r"expected `and`, `or` or the end, not \x1b[31m"),
     ],

@@ -482,7 +482,7 @@ def test_lines_of_other_tools_above_a_section_are_stepped_over() -> None:
 
 
 def test_lines_of_other_tools_without_a_section_are_refused() -> None:
-    with pytest.raises(PatchmgrError, match="the section changes nothing"):
+    with pytest.raises(PatchmgrError, match="this file's section changes nothing"):
         skip_noise(PatchReader("x", [b"Index: x\n", b"=====\n", b"\n"]))
 
 

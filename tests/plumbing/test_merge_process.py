@@ -121,9 +121,9 @@ def test_a_merge_that_nobody_needs_holds_up_no_other(
     ("program", "what"),
     [
         pytest.param("import time; time.sleep(60)", "did not finish within 0 sec", id="hangs"),
-        pytest.param("import os; os.close(1); os.kill(os.getpid(), 9)", "ended with -9",
+        pytest.param("import os; os.close(1); os.kill(os.getpid(), 9)", "exited with status -9",
                      id="is-killed"),
-        pytest.param("import os; os._exit(1)", "ended with 1", id="does-not-start"),
+        pytest.param("import os; os._exit(1)", "exited with status 1", id="does-not-start"),
     ],
 )  # fmt: skip
 def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(

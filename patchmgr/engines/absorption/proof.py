@@ -49,7 +49,7 @@ def key_of(line: bytes) -> bytes:
 
 
 class Text:
-    """The lines of a text (from 0), and the blocks, comments and strings that they are in.
+    """The lines of a text, counted from 0, and the blocks, comments and strings around them.
 
     `keys` are the lines without white space; a line without a word has an empty key. `counts` says
     how often each key that is not empty occurs.

@@ -54,8 +54,8 @@ class Site(Struct, frozen=True):
 class Flow(Struct, frozen=True):
     """The statements of a function in order, and the definitions of all its variables.
 
-    `exits` holds each `if` whose body leaves the function or the loop iteration, with `last` at the
-    end of the whole `if` statement. `names` holds all names that occur in the function.
+    `exits` holds each `if` whose body leaves the function or the loop iteration; its `last` is
+    the end of the whole `if` statement. `names` holds all names that occur in the function.
     """
 
     sites: tuple[Site, ...]

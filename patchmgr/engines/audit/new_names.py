@@ -35,7 +35,7 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the name of the one definition in `others` that is most like `old`, or None."""
+    """Return the name of the definition in `others` most like `old`; None if no single one is."""
     if old is None:
         return None
     scored = sorted(

@@ -85,7 +85,7 @@ def replay(
 
 
 class Lesson(Struct, frozen=True):
-    """A region of a conflict, and the whole lines that replace it in a resolved text."""
+    """A region of a conflict, and the complete lines that replace it in a resolved text."""
 
     id: str
     region: RegionSides

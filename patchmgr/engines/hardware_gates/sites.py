@@ -175,7 +175,7 @@ class _Comparison(Struct, frozen=True):
     left: frozenset[int]
 
     def sites(self, change: Lines) -> Iterator[ChangedSite]:
-        """Yield the sites of a hunk. A new site begins wherever the reach or the gates change."""
+        """Yield the sites of a hunk; a new one begins where affected hardware or gates change."""
         gone, come = self.old.code(*change[:2]), self.new.code(*change[2:])
         whole_gone, whole_come = self.new.lacks(self.old, gone), self.old.lacks(self.new, come)
         for symbol in dict.fromkeys(whole_gone.values()):

@@ -327,8 +327,8 @@ def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
     The item is None for a line outside all functions and classes, or in one whose name is unclear.
-    If braces do not match, all items are None or, if an `#if` may be the cause, those from its line
-    on. The names do not contain namespaces.
+    If braces do not match, all items are None; if an `#if` may be to blame, only those from its
+    line on. The names do not contain namespaces.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     return _Symbols().read(text.replace("\r\n", "\n"))
@@ -356,7 +356,7 @@ class _Symbols(Scan):
         self._symbols += [self.scope.name] * (line + 1 - len(self._symbols))
 
     def open(self, scope: Scope, statement: Head) -> None:
-        """Assign the lines of a definition's head to its symbol, unless symbols share a line."""
+        """Assign the lines of a definition's head to its symbol, except lines that two share."""
         outer = self.scope
         opened = outer.line if self._scopes else -1
         for line in (

@@ -285,7 +285,7 @@ class SymbolIndex:
         self._content = content
 
     def at(self, line: int) -> str | None:
-        """Return the symbol around a line (from 1), or None if there is none or it is uncertain."""
+        """Return the symbol around a line (the first is 1), or None if none is certain."""
         return self._symbols[line - 1] if 1 <= line <= len(self._symbols) else None
 
     def of_lines(self, count: int) -> tuple[str | None, ...]:

@@ -29,7 +29,7 @@ Candidates = tuple[Candidate, ...]
 
 
 class FileCandidates(Struct, frozen=True):
-    """The clean texts of a file, with the candidates for the conflict regions between them."""
+    """The parts of a file that merged, and the candidates for the conflict regions between them."""
 
     pieces: tuple[str | Candidates, ...]
 

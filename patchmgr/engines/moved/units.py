@@ -91,7 +91,7 @@ class Outline:
         return tuple(unit for unit in self.units if unit.name == name)
 
     def around(self, start: int, end: int) -> Unit | None:
-        """Return the smallest unit with all lines from `start` to before `end`, or None."""
+        """Return the smallest unit with all lines from `start` up to `end` (exclusive), or None."""
         found = [unit for unit in self.units if unit.has(start, end)]
         return min(found, key=lambda unit: unit.end - unit.start, default=None)
 

@@ -200,6 +200,6 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
     if not target or b"\n" in target or b"\0" in target:
         hint = "write this path alone, on one line"
         raise PatchmgrError(
-            "bad-resolution", f"{path}: a symbolic link must be the path that it points to", hint
+            "bad-resolution", f"{path}: the content of a link must be the path it points to", hint
         )
     return Entry(link, blobs.add(target))

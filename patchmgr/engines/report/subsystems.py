@@ -158,8 +158,8 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
 def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
     """Return a function that names the top folder of a path, or its top two folders.
 
-    Two folders are named if the top one contains more than half of all paths. If `paths` are only
-    some of them, `among` is the number of all paths.
+    Two folders are named if the top one contains more than half of all paths. If `paths` is
+    only a subset, `among` is the total number of paths.
     """
     tops = [_top(path, 1) for path in paths]
     whole = len(tops) if among is None else among

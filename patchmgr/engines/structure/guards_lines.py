@@ -56,10 +56,10 @@ def bare(growth: Mapping[str, int]) -> Counter[str]:
 
 
 def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
-    """Return warnings about lines that one side adds and the other side replaced everywhere.
+    """Return warnings about lines that one side adds in a form that the other side replaced.
 
-    Whoever added such a line did not know its new form. One removed line does not show that a form
-    was replaced: there must be two such lines, or one that occurred twice.
+    A form counts as replaced if two of its lines were removed, or one that occurred twice: whoever
+    added another such line did not know the new form.
     """
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []

@@ -42,9 +42,10 @@ def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]
 def equal_runs(
     old: Sequence[T], new: Sequence[T], places: Sequence[int], new_places: Sequence[int]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (start, end, new start, new end) for each run of equal lines between two anchors.
+    """Yield (start, end, new start, new end) for each run of equal lines around anchors.
 
-    A run begins and ends with an anchor. `places` and `new_places` are the indexes of the anchors.
+    The first and the last line of a run are anchors. `places` and `new_places` are the indexes of
+    the anchors.
     """
     shifts = list(map(sub, new_places, places))
     turns = compress(range(1, len(places)), map(ne, shifts[1:], shifts))

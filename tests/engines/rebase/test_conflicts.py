@@ -54,9 +54,9 @@ def test_a_solution_is_a_file_or_a_link(
 @table(
     ("content", "side", "reason"),
     {
-        "link-to-nothing": (b"", link(b"a"), "must be the path that it points to"),
-        "link-of-two-lines": (b"a\nb\n", link(b"a"), "must be the path that it points to"),
-        "link-with-nul": (b"a\0b", link(b"a"), "must be the path that it points to"),
+        "link-to-nothing": (b"", link(b"a"), "must be the path it points to"),
+        "link-of-two-lines": (b"a\nb\n", link(b"a"), "must be the path it points to"),
+        "link-with-nul": (b"a\0b", link(b"a"), "must be the path it points to"),
         "submodule-as-text": (NEW, submodule("1"), "a submodule must name one commit"),
         "two-commits": (COMMIT_3 * 2, submodule("1"), "a submodule must name one commit"),
     },
