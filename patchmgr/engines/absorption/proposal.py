@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from math import fsum, log2
 from operator import itemgetter
 
@@ -86,8 +86,7 @@ class Comparison:
         self.base, self.ours = split_lines(base), split_lines(ours)
         self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
-        # All hunks of a file ask for the same blocks.
-        self._brought, self._symbols_in = cache(self._brought_in), cache(self._names_in)
+        self._names_in = dict[Block, Set[str | None]]()  # all hunks ask for the same blocks
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -106,22 +105,25 @@ class Comparison:
         last = bisect_right(blocks, most, key=lambda block: block.old_start)
         return [b for b in blocks[first:last] if any(run.gap(b) <= NEAR for run in runs)]
 
-    def _brought_in(self, block: Block) -> list[Brought]:
-        old = tuple(self.base[block.old_start : block.old_end])
-        put = _put(old, tuple(self.ours[block.new_start : block.new_end]), self.language)
-        return [(block.new_start + n, word) for n, word in put]
-
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
         """Return the words that upstream added in the given ranges, with their line numbers."""
-        return [one for block in blocks for one in self._brought(block)]
+        found = list[Brought]()
+        for block in blocks:
+            old = tuple(self.base[block.old_start : block.old_end])
+            put = _put(old, tuple(self.ours[block.new_start : block.new_end]), self.language)
+            found += [(block.new_start + n, word) for n, word in put]
+        return found
 
     @cached_property
     def words(self) -> Set[str]:
         """The words that upstream added anywhere in the file."""
         return {word for _, word in self.brought(self.blocks)}
 
-    def _names_in(self, block: Block) -> Set[str | None]:
-        return {self._symbols[1].at(n + 1) for n in range(block.new_start, block.new_end)}
+    def _symbols_in(self, block: Block) -> Set[str | None]:
+        if block not in self._names_in:
+            lines = range(block.new_start, block.new_end)
+            self._names_in[block] = {self._symbols[1].at(n + 1) for n in lines}
+        return self._names_in[block]
 
     @cached_property
     def _names(self) -> Counter[bytes]:
