@@ -84,8 +84,8 @@ NEWS = Rule(
     "where upstream wrote nothing, it has not taken a hunk in other words",
     weave,
     "_fates",
-    lambda of, run, pairs, state, absent, loose, *, is_rewritten: _fates(
-        of, run, pairs, state, weave.Fate.TAKEN, loose, is_rewritten=True
+    lambda of, run, paired, state, absent, *, is_rewritten: _fates(
+        of, run, paired, state, weave.Fate.TAKEN, is_rewritten=True
     ),
 )
 RULES = (

@@ -212,6 +212,13 @@ def count_of(lines: Iterable[Line]) -> Count:
     return Count(*map(fates.count, Fate))
 
 
+class Pairs(Struct, frozen=True):
+    """The lines of upstream's file by the nodes that they equal, and the others' keys."""
+
+    lines: Mapping[int, int]
+    loose: Set[bytes]
+
+
 class Effect(Struct, frozen=True):
     """Which of the lines that a series adds or removes are in upstream's version of a file."""
 
@@ -233,7 +240,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     is_same = known is not None and [weave.nodes[n].key for n in alive] == keys
     pairs = dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, keys)
     alignment, matched = aligned(sorted(pairs.items()), weave.nodes, keys), set(pairs.values())
-    loose = {key for n, key in enumerate(keys) if key and n not in matched}
+    paired = Pairs(pairs, {key for n, key in enumerate(keys) if key and n not in matched})
     fates: dict[Change, Fate] = {}
     places: dict[Run, range] = {}
     ways = defaultdict[How, set[HunkId]](set)
@@ -249,7 +256,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
             ways[How.SUPERSET if is_wider else How.EXACT] |= {change.by for change in run.changes}
         # Lines that upstream lacks beside a missing line do not matter (S-fi-2125).
         absent = Fate.TAKEN if news or ours is None else Fate.OPEN
-        fates |= _fates(weave, run, pairs, state, absent, loose, is_rewritten=is_rewritten)
+        fates |= _fates(weave, run, paired, state, absent, is_rewritten=is_rewritten)
     removed = {(c.by, c.node.text.rstrip(b"\r\n")) for c in fates if not c.adds}
     for change, fate in fates.items():
         text, line = change.node.text.rstrip(b"\r\n"), pairs.get(change.at)
@@ -295,10 +302,10 @@ def _state(weave: Weave, run: Run, here: list[bytes], missing: int, *, is_gone: 
 
 
 def _fates(
-    weave: Weave, run: Run, pairs: Mapping[int, int], state: int | None, absent: Fate,
-    loose: Set[bytes], *, is_rewritten: bool,
-) -> dict[Change, Fate]:  # fmt: skip
+    weave: Weave, run: Run, paired: Pairs, state: int | None, absent: Fate, *, is_rewritten: bool
+) -> dict[Change, Fate]:
     """Return the fate of each change in a run. `state` is the state that the run is in, if any."""
+    pairs, loose = paired.lines, paired.loose
     nodes, here, found = weave.nodes, range(run.start, run.end), dict[Change, Fate]()
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
