@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from patchmgr.engines.languages.symbols import enclosing_symbol
@@ -39,16 +37,18 @@ def why(session: Session, name: str, path: str, line: int) -> LineOrigin:
     with series_at_pin(session, name, must_apply=False) as at_pin:
         loaded = at_pin.loaded
         state, read = Overlay(at_pin.tree), Fetching(loaded.upstream, at_pin.scratch.read).read
-        moved = _moved_from(loaded.patches, path)
-        start = state.entry(path if moved is None else moved)
+        patches = {patch.name: patch for patch in loaded.patches}
+        carried = [outcome for outcome in at_pin.carried.outcomes if outcome.is_carried]
+        homes = [path]
+        for outcome in reversed(carried):
+            homes.append(_before(patches[outcome.name], homes[-1]))
+        start = state.entry(homes.pop())
         versions: list[tuple[str | None, bytes]] = [(None, file_content(start, read) or b"")]
-        for outcome in at_pin.carried.outcomes:
-            changes = (outcome.changes or {}) if outcome.is_carried else {}
-            for changed, entry in changes.items():
+        for outcome, home in zip(carried, reversed(homes), strict=True):
+            for changed, entry in (outcome.changes or {}).items():
                 state.set(changed, entry)
-            for wanted in (path, moved):
-                if wanted is not None and changes.get(wanted) is not None:
-                    versions.append((outcome.name, file_content(changes[wanted], read) or b""))
+                if changed == home:
+                    versions.append((outcome.name, file_content(entry, read) or b""))
         last = state.entry(path)
         if last is None:
             raise UsageError(f"the branch of the series has no file {shown(path)}")
@@ -57,7 +57,6 @@ def why(session: Session, name: str, path: str, line: int) -> LineOrigin:
     if not 1 <= line <= len(lines):
         raise UsageError(f"{shown(path)} ends at line {len(lines)}")
     owner = origins(versions)[line - 1]
-    patches = {patch.name: patch for patch in loaded.patches}
     patch = patches.get(owner) if owner is not None else None
     fields = {} if patch is None else patch.fields
     reason = next((fields[key] for key in ("Description", "Symptom") if key in fields), "")
@@ -66,10 +65,7 @@ def why(session: Session, name: str, path: str, line: int) -> LineOrigin:
     return LineOrigin(path, line, text, symbol, owner, patch.subject if patch else "", reason)
 
 
-def _moved_from(patches: Sequence[Patch], path: str) -> str | None:
-    """Return the old path of a file that a patch renamed, or None if no patch renamed it."""
-    for patch in patches:
-        for change in patch.files:
-            if change.is_rename and change.new_path == path:
-                return change.old_path
-    return None
+def _before(patch: Patch, path: str) -> str:
+    """Return the path that a file had before a patch, which may have renamed it."""
+    moved = (change for change in patch.files if change.is_rename and change.new_path == path)
+    return next((str(change.old_path) for change in moved), path)

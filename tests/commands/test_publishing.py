@@ -12,7 +12,7 @@ import pytest
 
 from patchmgr.plumbing.committing import remote_refs
 from tests.commands.conftest import Answer, Scene
-from tests.commands.scenes import Stage, one_line, own_ref, text
+from tests.commands.scenes import Stage, one_line, own_ref, plant, text
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -196,6 +196,21 @@ def test_why_names_the_patch_of_a_line(stage: Stage) -> None:
     end = len(text().splitlines()) + 1
     for place in ("pkg/a.py", "pkg/a.py:x", f"pkg/a.py:{end}", "gone/only.txt:1"):
         stage.run("why", place, code=2)
+
+
+def test_why_follows_a_file_through_several_renames(stage: Stage) -> None:
+    moves = (("pkg/a.py", "two.py", "l3"), ("two.py", "three.py", "l5"))
+    with stage.upstream.at("-b", "moves", stage.base):
+        for old, new, line in moves:
+            now = text(l3="first\n") if line == "l3" else text(l3="first\n", l5="second\n")
+            plant(stage.upstream, {old: None, new: now}, f"to {new}")
+        for old, _, _ in moves:
+            plant(stage.upstream, {old: "short\n"}, f"again {old}")
+    stage.series(stage.upstream.patches(f"{stage.base}..moves"))
+    lines = {"three.py:1": "", "three.py:4": "to two.py", "three.py:6": "to three.py"}
+    lines |= {f"{old}:1": f"again {old}" for old, _, _ in moves}
+    for place, subject in lines.items():
+        assert stage.run("why", place, "--json").json["subject"] == subject, place
 
 
 def test_variants_are_one_command_each(stage: Stage) -> None:
