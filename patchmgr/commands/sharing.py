@@ -18,7 +18,6 @@ from patchmgr.formats.recorded_conflict import (
     FILES,
     META,
     PULLED,
-    RESOLUTION,
     SOURCE,
     is_conflict_id,
     parse_recorded,
@@ -26,7 +25,6 @@ from patchmgr.formats.recorded_conflict import (
     write_source,
 )
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import blob_id
 from patchmgr.model.recorded_conflict import Recorded, RecordKind, RegionSides, Source
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 from patchmgr.model.upstream import Upstream
@@ -107,7 +105,7 @@ def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
                 near = nearest(branch, sorted(remote.heads))
                 raise UsageError(f"{url} has no branch {branch}", *near, "name it with --branch")
             upstream.fetch_commit(commit)
-            found = tuple(_in_commit(upstream, commit, url))
+            found = tuple(_resolved(upstream, _listed(upstream.reader, commit), url))
         place = _PASSWORD.sub(r"\1", url)
         source = Source(store_path(CONFLICTS, place).stem, place, commit)
         own = {one.id: one.recorded for one in list_conflicts(session)}
@@ -160,9 +158,10 @@ def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUp
                 raise PatchmgrError("unreachable", message, *fault.hints[:1]) from fault
 
 
-def _in_commit(upstream: GitUpstream, commit: str, url: str) -> Iterator[Recorded | Refused]:
-    """Yield each resolution in a commit, or why it is refused; fetch no other files."""
-    listed = _listed(upstream.reader, commit)
+def _resolved(
+    upstream: GitUpstream, listed: Mapping[str, Mapping[str, Entry]], url: str
+) -> Iterator[Recorded | Refused]:
+    """Yield each listed conflict with a resolution, or why it is refused; fetch no other files."""
     if len(listed) > MOST:
         raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} recorded conflicts")
     entries = [entry for files in listed.values() for entry in files.values()]
@@ -221,21 +220,23 @@ def push(session: Session, where: str, *, branch: str | None) -> SharedConflicts
     with _throwaway(session, url, branch) as upstream:
         remote = upstream.list_remote()
         branch = branch or remote.head or NEW_BRANCH
-        old, listed = remote.heads.get(branch), dict[str, dict[str, Entry]]()
+        old, there = remote.heads.get(branch), dict[str, Recorded | Refused]()
         if old is not None:
             upstream.fetch_commit(old)
             listed = _listed(upstream.reader, old)
+            both = {one.id: listed[one.id] for one in own if one.id in listed}
+            there = {one.id: one for one in _resolved(upstream, both, url)}
         known, otherwise, changes = list[str](), list[str](), dict[str, Entry | None]()
         with Scratch([upstream.store], folder=upstream.store.parent) as scratch:
-            for name, files in own.items():
-                there = listed.get(name, {}).get(RESOLUTION)
-                if name not in listed or (there is None and RESOLUTION in files):
-                    for file, content in files.items():
-                        changes[f"{CONFLICTS}/{name}/{file}"] = Entry(REGULAR, scratch.add(content))
-                elif there is None or there.blob == blob_id(files.get(RESOLUTION, b"")):
-                    known.append(name)
-                else:
-                    otherwise.append(name)
+            for one in own:
+                found = there.get(one.id)
+                if found is not None:
+                    is_same = isinstance(found, Recorded) and found.made == one.made
+                    (known if is_same else otherwise).append(one.id)
+                    continue
+                for file, content in write_recorded(one).items():
+                    blob = None if content is None else Entry(REGULAR, scratch.add(content))
+                    changes[f"{CONFLICTS}/{one.id}/{file}"] = blob
             pushed = tuple(dict.fromkeys(path.split("/")[1] for path in changes))
             commit = _committed(scratch, upstream.store, old, pushed, changes) if changes else None
         if commit is not None and not session.is_dry_run:
@@ -248,15 +249,11 @@ def push(session: Session, where: str, *, branch: str | None) -> SharedConflicts
     return SharedConflicts(place, branch, commit, pushed, tuple(known), tuple(otherwise))
 
 
-def _own(session: Session) -> dict[str, dict[str, bytes]]:
-    """Map the id of each conflict resolved in this workspace to its files."""
-    memory, found = Memory(session.workspace), dict[str, dict[str, bytes]]()
-    for name in session.workspace.conflicts():
-        one = memory.get(name)
-        if one is not None and one.resolution is not None:
-            written = write_recorded(one).items()
-            found[name] = {file: content for file, content in written if content is not None}
-    return found
+def _own(session: Session) -> tuple[Recorded, ...]:
+    """Return the conflicts that are resolved in this workspace."""
+    memory = Memory(session.workspace)
+    known = map(memory.get, session.workspace.conflicts())
+    return tuple(one for one in known if one is not None and one.resolution is not None)
 
 
 def _committed(

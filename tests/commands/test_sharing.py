@@ -1,5 +1,6 @@
 """`conflicts pull` and `conflicts push`: what comes from outside is a proposal."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from patchmgr.commands import sharing
 from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.plumbing.committing import push_refs
+from tests.commands.classes import leave
 from tests.commands.conftest import Scene
 from tests.commands.scenes import picture
 from tests.commands.test_conflicts import listed, merged
@@ -213,6 +215,22 @@ def test_what_was_resolved_here_is_one_more_commit_there(scene: Scene, other: Re
     scene.call("conflicts", "accept", name, "ours")
     assert push(scene, other)["otherwise"] == [name]
     assert (other.root / "conflicts" / name / "resolution").read_text() == REGION[2]
+
+
+@pytest.mark.parametrize("sides", [("ours", "theirs"), ("theirs", "ours")])
+def test_a_deletion_is_a_resolution_like_any_other(
+    scene: Scene, other: Repository, sides: tuple[str, str]
+) -> None:
+    name = leave(scene, "deleted upstream")
+    there = other.root / "conflicts" / name
+    shutil.copytree(scene.root / "conflicts" / name, there)
+    other.commit({"README": "with an open conflict\n"})
+    for side, key in zip(sides, ("pushed", "otherwise"), strict=True):
+        scene.call("conflicts", "accept", name, side)
+        assert push(scene, other)[key] == [name]
+        assert push(scene, other)["known" if key == "pushed" else key] == [name]
+        assert f'source = "{sides[0]}"\n' in (there / "meta.toml").read_text()
+        scene.call("conflicts", "forget", name)
 
 
 def test_who_pushes_first_wins_and_the_other_one_is_told(
