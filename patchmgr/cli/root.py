@@ -389,6 +389,10 @@ class StderrProgress(Progress):
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
+    def tell(self, line: str) -> None:
+        """Print a line to stderr."""
+        say(line)
+
 
 _LARGE = 1_000_000
 

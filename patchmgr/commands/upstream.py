@@ -13,8 +13,9 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.shown import shown
-from patchmgr.model.upstream import Upstream
+from patchmgr.model.upstream import SeriesRecord, Upstream
 from patchmgr.plumbing.git_upstream import check_url
+from patchmgr.plumbing.history import is_ancestor
 from patchmgr.plumbing.stores import borrow, objects_of
 from patchmgr.services.session import Session
 from patchmgr.workspace import LOCK, Change
@@ -101,7 +102,9 @@ def fetch_upstreams(
 ) -> tuple[Fetched, ...]:
     """Fetch the tracked states and `refs` of the named upstreams, or of all if none is named.
 
-    Pins that the store lacks are fetched, too; if upstream no longer has one, a message says so.
+    Pins that the store lacks are fetched, too; if upstream no longer has one, or its tracked branch
+    lost one, a message says so. If an upstream cannot be fetched, the others still are; then the
+    error is raised.
     """
     lock = session.workspace.lock()
     for name in names:
@@ -110,11 +113,36 @@ def fetch_upstreams(
     if not chosen:
         raise UsageError("there is no upstream here yet", "patchmgr upstream add --help")
     opened = {name: session.open_upstream(lock.upstreams[name]) for name in chosen}
-    fetched = tuple(Fetched(name, each.fetch(tuple(refs))) for name, each in opened.items())
+    tips = {name: each.tip() for name, each in opened.items()}
+    fetched: list[Fetched] = []
+    faults: list[PatchmgrError] = []
+    for name, each in opened.items():
+        try:
+            fetched.append(Fetched(name, each.fetch(tuple(refs))))
+        except PatchmgrError as fault:
+            faults.append(fault)
+    new = {one.name: one.commit for one in fetched}
     for record in {(r.upstream, r.pin): r for r in lock.series.values()}.values():
-        if record.upstream in opened and record.pin.archive is None:
-            try:
-                session.upstream_of(record).bring_pin(record.pin)
-            except PatchmgrError as fault:
-                session.say(" ".join((f"{fault.message};", *fault.hints)))
-    return fetched
+        if record.upstream in new and record.pin.archive is None:
+            _bring_pin(session, record, tips[record.upstream], new[record.upstream])
+    if len(opened) > 1 and faults:
+        message = "; ".join(fault.message for fault in faults)
+        hints = (hint for fault in faults for hint in fault.hints)
+        message = f"{len(faults)} of {len(opened)} upstreams were not fetched: {message}"
+        raise PatchmgrError(faults[0].kind, message, *hints)
+    if faults:
+        raise faults[0]
+    return tuple(fetched)
+
+
+def _bring_pin(session: Session, record: SeriesRecord, old: str | None, new: str) -> None:
+    """Fetch a missing pin; `old` and `new` are the tracked branch before and after its fetch."""
+    pinned, pin = session.upstream_of(record), record.pin
+    try:
+        pinned.bring_pin(pin)
+    except PatchmgrError as fault:
+        session.say(" ".join((f"{fault.message};", *fault.hints)))
+    was_in = old is not None and is_ancestor(pinned.store, pin.commit, old)
+    if was_in and not is_ancestor(pinned.store, pin.commit, new):
+        name = f"{shown(pin.ref)} ({pin.commit[:12]})"
+        session.say(f"{record.upstream}: the pin {name} is no longer in upstream/main")

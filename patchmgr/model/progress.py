@@ -14,3 +14,6 @@ class Progress:
 
     def done(self) -> None:
         """End the task, whether it succeeded or not."""
+
+    def tell(self, line: str) -> None:
+        """Tell the user something that is not part of the result."""

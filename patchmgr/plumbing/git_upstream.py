@@ -7,7 +7,7 @@ import fcntl
 import os
 import re
 import subprocess
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote
@@ -25,7 +25,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.diffs import Changes, recent_changes
-from patchmgr.plumbing.history import GitHistory
+from patchmgr.plumbing.history import GitHistory, is_ancestor
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import (
@@ -89,6 +89,10 @@ def tag_version(name: str) -> Version | None:
         return None
 
 
+def _is_release(ref: str) -> bool:
+    return tag_version(ref.removeprefix(TAGS)) is not None
+
+
 def every_commit(store: Path, start: str, end: str, step: int) -> tuple[str, ...]:
     """Return every `step`th first-parent commit after `start` and up to `end`, oldest first."""
     arguments = ["rev-list", "--first-parent", "--reverse", f"^{start}", end, "--"]
@@ -104,6 +108,7 @@ _HEX = re.compile(r"[0-9a-f]{4,40}")
 # What a server says if it does not have an object.
 _NO_OBJECT = ("not our ref", "unadvertised object", "did not send all necessary objects")
 _LACKING = re.compile(r"not our ref ([0-9a-f]{40})")
+_MOST_TOLD = 10  # moved tags and branches
 _MOST_LACKING = 8  # objects that a server turns out to lack, one by one
 _PULLS = ("refs/pull/*/head", "refs/pull/*/merge", "refs/merge-requests/*/head",
           "refs/merge-requests/*/merge")  # fmt: skip
@@ -159,6 +164,8 @@ class GitUpstream(OpenUpstream):
         assert upstream.git is not None
         self.url = upstream.git
         self._branch = upstream.branch
+        # Not HEAD for a branch that upstream.lock names: other upstreams may use this store, too.
+        self._tip = HEAD if upstream.branch is None else HEADS + upstream.branch
 
     def list_remote(self) -> Remote:
         """Read the refs of the remote; raise PatchmgrError "unreachable-upstream" if that fails."""
@@ -206,9 +213,10 @@ class GitUpstream(OpenUpstream):
         if source is not None:
             refuse_shallow(self._name, source)
         branch = self.tracked(remote)
-        wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
-        wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
         known = {name: target or commit for name, commit, target in listed(self.store, _ALL)}
+        followed = {branch, *wanted, *(name.removeprefix(HEADS) for name in known)}
+        wants = {HEADS + name: remote.heads[name] for name in followed & set(remote.heads)}
+        wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
         # Delete the refs that the remote no longer has: their names may be in the way of new ones.
         offered = {HEADS + name for name in remote.heads} | {TAGS + name for name in remote.tags}
         gone = set(known) - offered - {HEAD}
@@ -219,15 +227,32 @@ class GitUpstream(OpenUpstream):
         present = set(self.reader.kinds(ids))
         wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
         # Set HEAD first: if a crash leaves it without a target, the next run only fetches again.
-        if known.get(HEAD) != HEADS + branch:
+        if self._tip == HEAD and known.get(HEAD) != HEADS + branch:
             git_process.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
+            if HEAD in known:
+                old = known[HEAD].removeprefix(HEADS)
+                self._progress.tell(f"{self._name}: the default branch is {branch} now, not {old}")
         missing = {name: commit for name, commit in wants.items() if commit not in present}
         if missing:
             again = ["--refetch"] if is_new else []
             self._transfer([f"+{c}:{n}" for n, c in sorted(missing.items())], *again)
         moved = [n for n, c in sorted(wants.items()) if n not in missing and known.get(n) != c]
         move_refs(self.store, [RefMove(name, wants[name]) for name in moved])
+        self._tell_replaced(known, wants)
         return remote.heads[branch]
+
+    def _tell_replaced(self, known: Mapping[str, str], wants: Mapping[str, str]) -> None:
+        """Tell the user which tags moved, releases first, and which branches lost commits."""
+        replaced = [
+            f"{name.removeprefix(_ALL)} moved from {known[name][:12]} to {wants[name][:12]}"
+            for name in sorted(known.keys() & wants, key=lambda n: (not _is_release(n), n))
+            if known[name] != wants[name]
+            and (name.startswith(TAGS) or not is_ancestor(self.store, known[name], wants[name]))
+        ]
+        if len(replaced) > _MOST_TOLD:
+            replaced[_MOST_TOLD:] = [f"{len(replaced) - _MOST_TOLD} more branches and tags moved"]
+        for line in replaced:
+            self._progress.tell(f"{self._name}: {line}")
 
     def tracked(self, remote: Remote) -> str:
         """Return the name of the tracked branch; raise "unknown-ref" if the remote lacks it."""
@@ -316,7 +341,7 @@ class GitUpstream(OpenUpstream):
 
     def tip(self) -> str | None:
         """Return the tracked branch's commit as of the last fetch, or None before the first."""
-        return self.reader.commit(HEAD)
+        return self.reader.commit(self._tip)
 
     def bring_pin(self, pin: Pin) -> None:
         """Fetch the pinned commit, unless it is in the store."""
@@ -465,7 +490,8 @@ class GitUpstream(OpenUpstream):
         return Resolved(ref, commit)
 
     def _commit_of(self, ref: str) -> str | None:
-        commits = (self.reader.commit(name) for name in _candidates(ref))
+        names = (self._tip,) if ref == "upstream/main" else _candidates(ref)
+        commits = (self.reader.commit(name) for name in names)
         return next((commit for commit in commits if commit is not None), None)
 
 
@@ -474,8 +500,7 @@ def _candidates(ref: str) -> tuple[str, ...]:
     if any(c in ref for c in " ~^:?*[\\\n") or ref.startswith("-") or ".." in ref or "@{" in ref:
         return ()
     if ref.startswith("upstream/"):
-        name = ref.removeprefix("upstream/")
-        return (HEAD, HEADS + name) if name == "main" else (HEADS + name,)
+        return (HEADS + ref.removeprefix("upstream/"),)
     tags = (TAGS + ref, TAGS + (ref.removeprefix("v") if ref.startswith("v") else f"v{ref}"))
     return (*tags, ref) if _HEX.fullmatch(ref) else tags
 

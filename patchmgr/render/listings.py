@@ -288,7 +288,7 @@ def _applied_line(found: Verification) -> str:
 def _status_row(row: SeriesStatus) -> tuple[str, ...]:
     distance = row.distance
     if distance.count is None:
-        behind = "distance unknown"
+        behind = "distance unknown" if distance.tip is None else "pin not in the store"
     elif distance.count == 0:
         behind = "up to date"
     else:

@@ -342,6 +342,72 @@ def test_an_upstream_that_does_not_answer(stage: Stage) -> None:
     stage.run("status")
 
 
+def test_an_upstream_that_fails_does_not_keep_the_others_from_being_fetched(stage: Stage) -> None:
+    tips = {}
+    for name in ("a", "b", "c"):
+        tips[name] = plant(Repository(stage.folder / name), {"f": name}, "start")
+        stage.run("upstream", "add", name, "--git", stage.folder / name)
+    for name in ("a", "c"):
+        (stage.folder / name).rename(stage.folder / f"{name}-away")
+    message = refuses(stage, "upstream", "fetch", "a", "b", "c")
+    begin = "2 of 3 upstreams were not fetched: upstream a does not answer: git ls-remote "
+    assert message.startswith(begin) and "; upstream c does not answer: " in message
+    stage.run("series", "new", "s2", "--upstream", "b", "--base", "upstream/main")
+    assert tips["b"] in lock(stage).read_text()
+
+
+def test_fetch_says_once_what_upstream_replaced(stage: Stage) -> None:
+    upstream = Repository(stage.folder / "own")
+    base = plant(upstream, {"f": "0"}, "base")
+    old = plant(upstream, {"f": "1"}, "old")
+    for name in ("v1", "v2", "nightly", *(f"ci/{n}" for n in range(12))):
+        upstream.git("tag", name)
+    stage.run("upstream", "add", "own", "--git", upstream.root)
+    stage.run("series", "new", "own", "--upstream", "own", "--base", "v1")
+    upstream.git("reset", "--quiet", "--hard", base)
+    new = plant(upstream, {"f": "2"}, "new")
+    for name in upstream.git("tag").split():
+        if name != "v2":
+            upstream.git("tag", "--force", name)
+    moved = f"moved from {old[:12]} to {new[:12]}"
+    names = ("tags/v1", "heads/main", *(f"tags/ci/{n}" for n in (0, 1, 10, 11, 2, 3, 4, 5)))
+    assert stage.run("upstream", "fetch", "own").err.splitlines() == [
+        *(f"own: {name} {moved}" for name in names),
+        "own: 5 more branches and tags moved",
+        f"own: the pin v1 ({old[:12]}) is no longer in upstream/main",
+    ]
+    plant(upstream, {"f": "3"}, "a new commit loses nothing")
+    assert stage.run("upstream", "fetch", "own").err == ""
+    upstream.git("checkout", "--quiet", "-b", "trunk")
+    told = stage.run("upstream", "fetch", "own").err
+    assert told == "own: the default branch is trunk now, not main\n"
+
+
+def test_upstreams_in_one_store_each_track_their_own_branch(stage: Stage) -> None:
+    upstream = Repository(stage.folder / "own")
+    base = plant(upstream, {"f": "0"}, "base")
+    with upstream.at("-b", "release"):
+        plant(upstream, {"f": "1"}, "on release")
+    for name, more in (("own", ()), ("other", ("--branch", "release"))):
+        stage.run("upstream", "add", name, "--git", upstream.root, *more)
+        stage.run("series", "new", name, "--upstream", name, "--base", base)
+    for fetched in (("own", "other"), ("other", "own")):  # the last one leaves no trace
+        with upstream.at("release"):
+            release = plant(upstream, {"f": fetched[0]}, "more")
+        for name in fetched:
+            stage.run("upstream", "fetch", name)
+        for name, tip in (("own", base), ("other", release)):
+            stage.run("rebase", name, "--onto", "upstream/main")
+            assert f'commit = "{tip}"' in lock(stage).read_text().split(f"[series.{name}.pin]")[1]
+            assert stage.run("status", "--json").json["series"]
+    stage.run("rebase", "own", "--onto", "upstream/release")
+    with upstream.at("release"):
+        release = plant(upstream, {"f": "newer"}, "newer")
+    stage.run("upstream", "fetch", "own")  # follows a branch that was fetched before
+    stage.run("rebase", "own", "--onto", "upstream/release")
+    assert release in lock(stage).read_text()
+
+
 def test_a_server_that_says_nothing_ends_too(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     from patchmgr.plumbing import git_upstream
 
@@ -450,7 +516,9 @@ def test_a_pin_that_upstream_no_longer_has_comes_from_a_clone(fetched: Stage) ->
     answer = stage.run("branch", "s", code=2)
     message = f"up no longer has the pin {commit} ({commit})"
     assert message in one_line(answer)
-    assert "to see the distance, run: patchmgr upstream fetch up" in stage.run("status").out
+    stage.run("upstream", "fetch", "up")
+    shown = stage.run("status").out
+    assert "pin not in the store\nto see the distance, run: patchmgr upstream fetch up" in shown
     assert f"{message}; if a clone still has it: " in stage.run("upstream", "fetch", "up").err
     (hint,) = (line for line in answer.err.splitlines() if "if a clone still has it" in line)
     words = shlex.split(hint.partition("patchmgr ")[2].replace("CLONE", str(clone.root)))
