@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import Includes, includes_in, read_code
 from patchmgr.engines.audit.places import added_lines, merged_files, waiting_paths, written_path
-from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.audit.states import States, Told, lines_of
 from patchmgr.engines.languages.cxx_declarations import (
     CxxFile,
     Declaration,
@@ -30,6 +30,7 @@ from patchmgr.engines.languages.cxx_declarations import (
 )
 from patchmgr.engines.languages.file_types import CXX
 from patchmgr.engines.languages.words import BLANKED
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
@@ -348,7 +349,7 @@ class _Side(Struct, frozen=True):
                 yield from self._in_file(path, changed)
 
     def _lost_includes(self, path: str, lines: Mapping[int, str]) -> Iterator[Told]:
-        texts = (self.now.text(path) or b"").splitlines() if lines else []
+        texts = lines_of(self.now.text(path)) if lines else []
         for number in sorted(lines):
             for name, _ in includes_in(texts[number - 1]):
                 was = self.was.found(self.before.get(path, path), name)
@@ -418,7 +419,7 @@ class _Side(Struct, frozen=True):
 
     def _suspects(self, path: str) -> frozenset[bytes]:
         """Return the words in a file's changed statements, or in all of it if a scope changed."""
-        old, new = ((reach.text(path) or b"").splitlines(True) for reach in (self.was, self.now))
+        old, new = (split_lines(reach.text(path) or b"") for reach in (self.was, self.now))
         if self.now.text(path) is None:
             return self.was.words(path)
         blocks = changed_blocks(old, new)
@@ -456,7 +457,7 @@ class _Side(Struct, frozen=True):
                 yield lines[use.line] or self.states.carriers.get(provider, ""), fault
 
     def _words(self, path: str, numbers: Iterable[int]) -> set[bytes]:
-        lines = (self.now.text(path) or b"").splitlines()
+        lines = lines_of(self.now.text(path))
         return {*b"\n".join(lines[n - 1] for n in numbers).translate(BLANKED).split()}
 
     def _lines(self, path: str) -> Mapping[int, str]:
@@ -465,7 +466,7 @@ class _Side(Struct, frozen=True):
         if lines is not None:
             return lines
         old, new = self.states.written.read(path) or b"", self.now.text(path) or b""
-        blocks = changed_blocks(old.splitlines(True), new.splitlines(True))
+        blocks = changed_blocks(split_lines(old), split_lines(new))
         return {n + 1: "" for block in blocks for n in range(block.new_start, block.new_end)}
 
 

@@ -178,9 +178,10 @@ def _unread_lines(tree: ast.Module) -> Collection[int]:
     """Return the line numbers of annotations that Python does not evaluate."""
     found: set[int] = set()
     is_late = any(
-        isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        alias.name == "annotations"
         for node in tree.body
-        if any(alias.name == "annotations" for alias in getattr(node, "names", ()))
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for alias in node.names
     )
     for node in walk(tree):
         for name in ("annotation", "returns"):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from patchmgr.engines.audit.states import UNKNOWN, AuditedPatch, States
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import changed_blocks
 from patchmgr.model.patch import FilePatch
 
@@ -173,8 +174,8 @@ def lines_added(states: States, suffixes: tuple[str, ...] = ("",)) -> Iterator[A
 
 
 def _added_lines(states: States, path: str) -> dict[int, str]:
-    merged = (states.merged.read(path) or b"").splitlines(keepends=True)
-    onto = (states.onto.read(upstream_path(states, path)) or b"").splitlines(keepends=True)
+    merged = split_lines(states.merged.read(path) or b"")
+    onto = split_lines(states.onto.read(upstream_path(states, path)) or b"")
     last, authors = states.carriers.get(path, ""), _authors(states, path, b"+")
     return {
         number + 1: authors.get(merged[number].strip(), last)

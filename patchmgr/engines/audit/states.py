@@ -28,6 +28,11 @@ def decoded(content: bytes | None) -> str:
     return (content or b"").decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
+def lines_of(content: bytes | None) -> list[bytes]:
+    """Return the lines of a text without line endings; only LF and CRLF end a line, as in git."""
+    return (content or b"").replace(b"\r\n", b"\n").split(b"\n")
+
+
 class Files(Struct, frozen=True):
     """The files of one of the states that an audit compares, such as upstream or the result."""
 
@@ -62,8 +67,8 @@ class Files(Struct, frozen=True):
         return decoded(self.read(path))
 
     def lines(self, path: str) -> list[bytes]:
-        """Return the lines of a file, or an empty list if the file does not exist."""
-        return (self.read(path) or b"").splitlines()
+        """Return the lines of a file without line endings; only LF and CRLF end a line."""
+        return lines_of(self.read(path))
 
 
 class AuditedPatch(Struct, frozen=True):

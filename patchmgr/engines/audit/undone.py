@@ -9,6 +9,7 @@ from itertools import count
 from msgspec import Struct
 
 from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import Hunk
 
@@ -91,4 +92,4 @@ def _edits(states: States, path: str, home: str) -> tuple[Counter[bytes], ...]:
 
 
 def _content(files: Files, path: str) -> Counter[bytes]:
-    return Counter((files.read(path) or b"").splitlines(keepends=True))
+    return Counter(split_lines(files.read(path) or b""))

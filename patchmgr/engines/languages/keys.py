@@ -104,7 +104,7 @@ def added_twice(path: str, contents: Sequence[bytes]) -> Iterator[tuple[tuple[in
 
 def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes]) -> bool:
     """Return whether both sides may add the same key, judged by their new lines alone."""
-    base, *sides = (set(content.splitlines()) for content in contents[:3])
+    base, *sides = (set(content.split(b"\n")) for content in contents[:3])
     added = ([Line(0, line.strip(), 0, ()) for line in side - base] for side in sides)
     ours, theirs = ({name for _, name in _keys(lines, pattern)} for lines in added)
     return not ours.isdisjoint(theirs)
@@ -113,7 +113,7 @@ def _may_clash(contents: Sequence[bytes], pattern: re.Pattern[bytes]) -> bool:
 def lines_in_blocks(content: bytes) -> Iterator[Line]:
     """Yield each line of a file that is neither blank nor a comment, with the blocks around it."""
     around: list[_Open] = []
-    for number, raw in enumerate(content.splitlines(), 1):
+    for number, raw in enumerate(content.split(b"\n"), 1):
         text = raw.strip()
         if not text or text.startswith(_REMARKS):
             continue

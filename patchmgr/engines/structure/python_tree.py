@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-_SURROGATE = re.compile("[\udc80-\udcff]")
+_ODD = re.compile("[\r\udc80-\udcff]")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 Assigned = ast.Assign | ast.AnnAssign
@@ -25,11 +25,14 @@ def parse_python(text: str) -> ast.Module | None:
 
 
 def parse_anew(text: str) -> ast.Module | None:
-    """Return a syntax tree that may be modified, or None if the text does not parse."""
+    """Return a syntax tree that may be modified, or None if the text does not parse.
+
+    A CR without LF, which Python takes for the end of a line but git does not, is no valid code.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in upstream's strings
-            return ast.parse(_SURROGATE.sub("\ufffd", text))
+            return ast.parse(_ODD.sub("\ufffd", text.replace("\r\n", "\n")))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

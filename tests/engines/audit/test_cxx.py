@@ -314,6 +314,7 @@ def test_what_the_includes_no_longer_lead_to_is_told(upstream: Files, expected: 
 
 
 LINES = "".join(f"int f{n}(void);\n" for n in range(9))
+CR = "\r"
 GUARDED = f"#ifndef M_H\n#define M_H\n{LINES}#endif\n"
 OFF = GUARDED.replace("int f3", "#if 0\nint f3").replace("int f7", "#endif\nint f7")
 
@@ -331,6 +332,9 @@ OFF = GUARDED.replace("int f3", "#if 0\nint f3").replace("int f7", "#endif\nint 
         ),
         "the-guard-of-a-header": (GUARDED, f"#pragma once\n{LINES}", []),
         "the-same": (GUARDED, GUARDED.replace("f0", "g0"), []),
+        "below-carriage-returns": (
+            f"//{CR * 40}\n{GUARDED}", f"//{CR * 40}\n{OFF}", ["this line is now inside `#if 0`"],
+        ),
     },
 )  # fmt: skip
 def test_a_line_that_is_in_another_if_is_told(base: str, upstream: str, said: list[str]) -> None:

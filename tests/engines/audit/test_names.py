@@ -35,6 +35,10 @@ def text(top: str = "", bottom: str = "") -> bytes:
             text(TOOL), text(TOOL, "def g(x: 'tool'):\n    pass\n"), text(),
             [("undefined-name", False, "tool")],
         ),
+        "a-global-of-the-module": (
+            text(TOOL), text(TOOL, "global x\nx = tool()\n"), text(),
+            [("undefined-name", True, "tool")],
+        ),
         "both-define-it": (
             text(), text("def f():\n    pass\n\n"), text("", "\n\ndef f():\n    pass\n"),
             [("defined-twice", False, "f")],

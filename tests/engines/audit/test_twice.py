@@ -37,7 +37,7 @@ def test_an_option_of_both_sides_is_told(first: str, pad: str, last: str, said: 
     ("first", "last", "said"),
     {
         "row": ("T['x'] = 1\n", "T['x'] = 2\n", ["'x'"]),
-        "between-carriage-returns": ("T['x'] = 1\r", "#\r\rT['x'] = 2\r", ["'x'"]),
+        "between-carriage-returns-nothing-is-read": ("T['x'] = 1\r", "#\r\rT['x'] = 2\r", []),
         "row-of-another-table": ("T['x'] = 1\n", "U['x'] = 2\n", []),
         "route": ("@app.get('/x')\ndef a(): ...\n", "@app.get('/x')\ndef b(): ...\n", ["/x"]),
         "another-verb": ("@app.get('/x')\ndef a(): ...\n", "@app.post('/x')\ndef b(): ...\n", []),
