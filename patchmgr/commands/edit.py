@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from patchmgr.engines.series.needs import check_upstreams
 from patchmgr.engines.series.picking import file_name
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.header_edits import HeaderEdit, check_fields, edited_header
 from patchmgr.formats.mail_text import parse_person
 from patchmgr.formats.patch_files import parse_listed
@@ -19,11 +17,11 @@ from patchmgr.formats.series_settings import with_renamed
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.plumbing.programs import edited_text
-from patchmgr.services.decisions import read_decisions
+from patchmgr.services.decisions import renamed_files
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make
 from patchmgr.services.session import Session, nobody
-from patchmgr.services.work_area import read_in_progress
+from patchmgr.services.work_area import refuse_needed
 from patchmgr.workspace import PRIVATE
 
 _KEYS = {"name": "patch", "is_changed": "changed"}
@@ -122,11 +120,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         if name == old:
             return Edited(opened.name, name, old, patch.subject, False)
         file = renamed(opened.file, old, name)
-        found = read_in_progress(session.workspace)
-        if found is not None and (opened.name, old) in (*found.stuck, *found.skipped):
-            hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")
-            message = f"the rebase in progress still needs {shown(old)}"
-            raise PatchmgrError("unfinished", message, *hints)
+        refuse_needed(session.workspace, opened.name, old)
         session.workspace.require_free(opened.name, name)
         pushed = tuple(name if each == old else each for each in opened.names)
         raws = {old: None, name: patch.raw}
@@ -145,17 +139,12 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
 
 def _renamed_elsewhere(opened: OpenSeries, old: str, new: str) -> dict[str, bytes | None]:
     """Return the other workspace files that name a patch, with the new name in them."""
-    workspace, found = opened.session.workspace, dict[str, bytes | None]()
-    decisions = read_decisions(workspace)
-    after = [
-        replace(d, patch=new) if (d.series, d.patch) == (opened.name, old) else d for d in decisions
-    ]
-    if tuple(after) != decisions:
-        found[DECISIONS] = write_decisions(after)
-    path = f"series/{opened.name}/series.toml"
-    if workspace.settings(opened.name).groups:
+    workspace, series = opened.session.workspace, opened.name
+    found = renamed_files(workspace, (series, old), (series, new))
+    path = f"series/{series}/series.toml"
+    if workspace.settings(series).groups:
         raw = workspace.read(path)
-        changed = with_renamed(raw, old, new, series=opened.name)
+        changed = with_renamed(raw, old, new, series=series)
         if changed != raw:
             found[path] = changed
     return found

@@ -12,9 +12,11 @@ from patchmgr.formats.series_files import reordered, with_ended_lines, without, 
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.series import SeriesFile
 from patchmgr.services.checkouts import pushed_targets
+from patchmgr.services.decisions import renamed_files
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revised, chain_of, restacked, revise
 from patchmgr.services.session import Session
+from patchmgr.services.work_area import refuse_needed
 from patchmgr.workspace import Change
 
 
@@ -78,6 +80,7 @@ def move_to_series(session: Session, given: str, *, series: str | None, into: st
                 f"patchmgr rename {name} NAME --series {source}",
             )
         workspace.require_free(into, name, source=source)
+        refuse_needed(workspace, source, name)
         _check_groups(session, name, source, into)
         _check_not_pushed(session, name, source, "" if is_down else into)
         line = with_ended_lines(SeriesFile(tuple(x for x in file.lines if x.name == name))).lines
@@ -91,6 +94,7 @@ def move_to_series(session: Session, given: str, *, series: str | None, into: st
                 ),
                 f"series/{into}/{name}": workspace.read(folder),
                 folder: None,
+                **renamed_files(workspace, (source, name), (into, name)),
             }
         )
         workspace.make(change)

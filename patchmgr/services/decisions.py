@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
@@ -16,6 +17,7 @@ from patchmgr.formats.decisions import (
     parse_accepted,
     parse_decisions,
     write_accepted,
+    write_decisions,
 )
 from patchmgr.formats.shown import shown
 from patchmgr.model.audit import Accepted, AuditFinding
@@ -25,6 +27,8 @@ from patchmgr.plumbing.durable import is_read_only, unwritable
 from patchmgr.services.session import Session
 from patchmgr.workspace import PRIVATE, Change, Workspace
 
+T = TypeVar("T", Decision, Accepted)
+
 RULINGS = {ruling.value: ruling for ruling in Ruling}
 """The rulings, keyed by their names on the command line."""
 
@@ -33,6 +37,27 @@ def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
     """Return the decisions recorded in a workspace, if there are any."""
     raw = workspace.find(DECISIONS)
     return () if raw is None else parse_decisions(raw)
+
+
+def renamed_files(
+    workspace: Workspace, old: tuple[str, str], new: tuple[str, str]
+) -> dict[str, bytes | None]:
+    """Return the files of decisions and accepted findings that change if a patch gets a new name.
+
+    `old` and `new` are pairs of a series and a patch. The result is keyed by path.
+    """
+
+    def renamed(one: T) -> T:
+        is_about = (one.series, one.patch) == old
+        return replace(one, series=new[0], patch=new[1]) if is_about else one
+
+    decisions, accepted = read_decisions(workspace), read_accepted(workspace)
+    found = dict[str, bytes | None]()
+    if decisions != (after := tuple(map(renamed, decisions))):
+        found[DECISIONS] = write_decisions(after)
+    if accepted != (now := tuple(map(renamed, accepted))):
+        found[ACCEPTED] = write_accepted(now)
+    return found
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:

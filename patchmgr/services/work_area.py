@@ -137,6 +137,15 @@ def read_in_progress(workspace: Workspace) -> InProgress | None:
         ) from fault
 
 
+def refuse_needed(workspace: Workspace, series: str, patch: str) -> None:
+    """Raise PatchmgrError "unfinished" if the rebase in progress needs a patch under its name."""
+    found = read_in_progress(workspace)
+    if found is not None and (series, patch) in (*found.stuck, *found.skipped):
+        hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")
+        message = f"the rebase in progress still needs {shown(patch)}"
+        raise PatchmgrError("unfinished", message, *hints)
+
+
 def _refuse_newer(document: dict[str, Any]) -> None:
     """Raise PatchmgrError "newer-state" if a newer version of patchmgr started the rebase."""
     number = document.get("format", _FORMAT)  # files from before 2026 have no format

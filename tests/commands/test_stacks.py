@@ -215,6 +215,23 @@ def test_a_pushed_patch_stays_in_its_series_until_it_is_popped(stack: Stack) -> 
     stack.run("move", "high-on-low", "--into", "low")
 
 
+def test_what_people_said_of_a_patch_moves_with_it(stack: Stack) -> None:
+    stack.moves_on(a=text(l3="theirs\n"))
+    stack.rebase(code=3)
+    stack.run("decide", "low", "needed", "--series", "low")
+    (stack.scene.root / "conflicts/accepted.toml").write_text(
+        'format = 1\n\n[[accepted]]\nid = "91c0d2aa37e5"\nseries = "low"\npatch = "low.patch"\n'
+        'text = "lost"\nbecause = "fine"\n'
+    )
+    refused = one_line(stack.run("move", "low", "--into", "high", "--series", "low", code=1))
+    assert refused == "the rebase in progress still needs low.patch"
+    stack.run("rebase", "--abort")
+    stack.run("move", "low", "--into", "high", "--series", "low")
+    for name in ("decisions", "accepted"):
+        said = (stack.scene.root / f"conflicts/{name}.toml").read_text()
+        assert 'series = "high"' in said and 'series = "low"' not in said, name
+
+
 def test_a_patch_goes_over_no_file_that_is_not_listed(stack: Stack) -> None:
     (stack.scene.root / "series/low/high-on-low.patch").write_text("left out by rebase --skip\n")
     with unchanged(stack.scene.root):
