@@ -55,16 +55,16 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
 
     A state is a REF, or a tag that `branch --tag` made. By default, `start` is the state before the
     last rebase, and `end` is the pin or, if `start` is the pin, the tracked state. If `start` is
-    the pin and that rebase was not saved, the facts come from a dry run. Raises PatchmgrError
-    "usage" if the series has not been rebased yet, and "no-facts" if nothing is known about the
-    rebase.
+    the pin, the facts come from a dry run of that rebase. Raises PatchmgrError "usage" if the
+    series has not been rebased yet, and "no-facts" if nothing is known about the rebase.
     """
     record = session.workspace.series_record(name)
     upstream = session.upstream_of(record)
     ends = _ends(session, record, upstream, start, end)
-    syncs = _chain(read_syncs(session.workspace, name), ends[0].commit, ends[1].commit)
-    if not syncs and ends[0].commit == record.pin.commit:
+    if ends[0].commit == record.pin.commit:
         syncs = [_dry_run(session, record, ends[1])]
+    else:
+        syncs = _chain(read_syncs(session.workspace, name), ends[0].commit, ends[1].commit)
     if syncs:
         patches, is_complete = carried_of(syncs), True
         paths = touched_by(syncs)

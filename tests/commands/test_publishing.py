@@ -70,6 +70,17 @@ def test_a_note_on_a_sync_that_is_not_made_writes_nothing(scene: Scene) -> None:
     assert [p["verdict"] for p in note["patches"]] == ["absorbed", "unchanged", "unchanged"]
 
 
+def test_a_note_on_what_a_rebase_would_do_is_about_the_patches_as_they_are(scene: Scene) -> None:
+    base, onto = build(scene)
+    scene.rebase("s", "--onto", onto)
+    scene.call("undo")
+    scene.rebase("s", "--onto", onto, "--dry-run")
+    scene.call("drop", "kernel")
+    note = notes(scene, "--from", base, "--to", onto)
+    assert note["dry_run"]
+    assert [p["name"] for p in note["patches"]] == ["fix-five.patch", "edit-nine.patch"]
+
+
 def test_a_clone_without_facts_says_what_the_lock_knows(scene: Scene) -> None:
     base, onto = build(scene)
     scene.rebase("s", "--onto", onto)
