@@ -25,6 +25,7 @@ from patchmgr.model.decision import Decision, Passage, Ruling
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.plumbing.durable import is_read_only, unwritable
 from patchmgr.services.session import Session
+from patchmgr.services.work_area import read_in_progress
 from patchmgr.workspace import PRIVATE, Change, Workspace
 
 T = TypeVar("T", Decision, Accepted)
@@ -93,9 +94,17 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
 def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
     """Save the patches that a rebase left undecided, replacing those saved for the same series."""
+    outcomes = _own(workspace, outcomes)
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
     _keep(workspace, _FILE, [*found, *chain.from_iterable(map(_undecided, outcomes))])
+
+
+def _own(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> Sequence[SeriesOutcome]:
+    """Leave out dry runs of a series whose rebase in progress is onto another state."""
+    found = read_in_progress(workspace)
+    states = {} if found is None else dict(found.states)
+    return [one for one in outcomes if states.get(one.name, one.onto.commit) == one.onto.commit]
 
 
 def _keep(workspace: Workspace, path: str, found: Sequence[object]) -> None:
@@ -162,6 +171,7 @@ def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
 
 def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
     """Save the findings that stopped a rebase, replacing those saved for the same series."""
+    outcomes = _own(workspace, outcomes)
     again = {outcome.name for outcome in outcomes}
     found = [one for one in open_findings(workspace) if one.series not in again]
     found += [

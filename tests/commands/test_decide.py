@@ -208,6 +208,14 @@ def test_a_rebase_without_conflicts_leaves_nothing_to_decide(likely: Scene) -> N
     decide(likely, PATCH, "absorbed", code=1)
 
 
+def test_a_dry_run_elsewhere_does_not_touch_what_a_rebase_in_progress_asks(likely: Scene) -> None:
+    likely.rebase("s", "--onto", "upstream/main", code=3)
+    decide(likely, PATCH, "absorbed")
+    onto(likely, commit=likely.upstream.git("rev-parse", "main~2"))
+    assert likely.call("status", "--json").json["unfinished"]["waiting"] == []
+    decide(likely, PATCH, "needed")
+
+
 def test_a_patch_of_two_series_needs_the_series(likely: Scene) -> None:
     base = likely.upstream.git("rev-parse", "main~3")
     likely.series("t", base, likely.upstream.patches(f"{base}..fork-s"))
