@@ -22,8 +22,9 @@ from patchmgr.cli.root import (
     say,
     takes,
     view_of,
+    write_file,
 )
-from patchmgr.errors import EXIT_FINDINGS, PatchmgrError, UsageError
+from patchmgr.errors import EXIT_FINDINGS, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +78,7 @@ def check(
         wanted = command if run or command else None
         results = [commands.check.check(session, name, wanted) for name in chosen]
     if junit is not None and not Given.is_dry_run:
-        _write_junit(junit, results)
+        write_file(junit, render.checks.junit(results))
     is_sound = all(checked.is_sound for checked in results)
     text = chain.from_iterable(render.checks.checked_text(checked, view) for checked in results)
     values = [*map(render.checks.checked_value, results)]
@@ -85,13 +86,6 @@ def check(
     if not (is_sound or Given.wants_json or view.is_line):
         say(f"Checks failed for: {', '.join(one.series for one in results if not one.is_sound)}")
     end_if(not is_sound, EXIT_FINDINGS)
-
-
-def _write_junit(path: Path, results: Sequence[Checked]) -> None:
-    try:
-        path.write_text(render.checks.junit(results), encoding="utf-8")
-    except OSError as fault:
-        raise PatchmgrError("unwritable", f"{path} cannot be written: {fault.strerror}") from fault
 
 
 @takes("select", "quiet", "json")

@@ -63,13 +63,12 @@ def merge_file(
         (base, ours, theirs), path, upstream=upstream, workspace=_workspace(), confidence=confidence
     )
     say(*render.recorded_conflicts.merged_lines(merged))
-    value = render.recorded_conflicts.merged_value(merged)
-    answer("merge-file", None, "", **value)
     if output is not None and not Given.is_dry_run:
         commands.merge_file.write_merged(merged, output)
     elif output is None and not Given.is_dry_run:
         sys.stdout.buffer.write(merged.content)
         sys.stdout.flush()
+    answer("merge-file", None, "", **render.recorded_conflicts.merged_value(merged))
     _end(merged)
 
 

@@ -31,6 +31,7 @@ from patchmgr.cli.root import (
     takes,
     text_of,
     view_of,
+    write_file,
 )
 from patchmgr.errors import EXIT_CONFLICTS, UsageError
 
@@ -404,7 +405,7 @@ def sync(
         raise UsageError("use --push REMOTE to name the remote to push to", hint)
     session, series = open_series(name)
     request = commands.sync.SyncRequest(
-        onto, int(time.time()), push, push_branch, pull_request, base
+        onto, int(time.time()), push, push_branch, pull_request, base, output
     )
     found = commands.sync.sync(session, series, request)
     value = render.sync.sync_value(found)
@@ -426,6 +427,5 @@ def _write(folder: Path, found: Sync, document: str) -> None:
         "annotations": text_of(render.sync.annotations_text(found)),
         "report.html": render.report_html.report_html(footprints, proposal.orders),
     }
-    folder.mkdir(parents=True, exist_ok=True)
     for name, page in pages.items():
-        (folder / name).write_text(page, encoding="utf-8", errors="backslashreplace")
+        write_file(folder / name, page)

@@ -325,6 +325,13 @@ def show_pages(text: str) -> None:
     page(text.encode("utf-8", "backslashreplace"))
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write a file that the user named, completely or not at all."""
+    from patchmgr.plumbing.outputs import write_output
+
+    write_output(path, text.encode("utf-8", "backslashreplace"))
+
+
 def show_diff(header: bytes, diff: bytes) -> None:
     """Print a patch's header and diff, colored and escaped on a terminal, or else as raw bytes."""
     if not sys.stdout.isatty():

@@ -14,8 +14,7 @@ from pathlib import Path
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.manual import BlockKind, PageBlock, Topic
-from patchmgr.plumbing.durable import unwritable
-from patchmgr.plumbing.outputs import write_output
+from patchmgr.plumbing.outputs import make_folder, write_output
 
 OURS = b'.\\" Made by patchmgr help --man'
 
@@ -45,10 +44,7 @@ def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
         if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
             message = f"{place} already exists, and is not a man page of patchmgr"
             raise PatchmgrError("in-the-way", message, "name another folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(str(folder), fault) from fault
+    make_folder(folder)
     for name, page in pages.items():
         write_output(folder / name, page)
 

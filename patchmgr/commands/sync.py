@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ from patchmgr.model.work_order import WorkOrder
 from patchmgr.plumbing.committing import fetch_ref
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import check_url
+from patchmgr.plumbing.outputs import make_folder
 from patchmgr.plumbing.pull_requests import FORGES, SYNC, PullRequests, RefusedError, Request
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
@@ -63,7 +65,7 @@ class SyncRequest(Struct, frozen=True):
     `remote` is a remote of the repository that contains the workspace, or None for a dry run that
     uses no remote. `fork` is the URL to push the built branch to. `forge` names the program that
     opens the pull request, whose target is the branch `base`. `now` is the time in seconds since
-    1970.
+    1970. `output` is a folder for the result, which is made before anything is pushed.
     """
 
     onto: str
@@ -72,6 +74,7 @@ class SyncRequest(Struct, frozen=True):
     fork: str | None = None
     forge: str = "none"
     base: str | None = None
+    output: Path | None = None
 
 
 def sync(session: Session, name: str, request: SyncRequest) -> Sync:
@@ -81,6 +84,8 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
     result is a commit on a branch of the repository that contains it.
     """
     require_git("a sync")
+    if request.output is not None:
+        make_folder(request.output)
     fork = None if request.fork is None else check_url(request.fork)
     with session.writing():
         repository = open_patch_repository(session.workspace)

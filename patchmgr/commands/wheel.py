@@ -32,7 +32,8 @@ from patchmgr.model.bill_of_materials import Materials
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.plumbing.applied import Content, content_of
 from patchmgr.plumbing.closing import Closing
-from patchmgr.plumbing.durable import unwritable, written_beside
+from patchmgr.plumbing.durable import written_beside
+from patchmgr.plumbing.outputs import make_folder
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 from patchmgr.services.bill_of_materials import materials_of, patches_used
 from patchmgr.services.installed import WHEEL_MARK, path_map
@@ -107,10 +108,7 @@ def make_wheel(
             changes[f"{wheel.info}/{BILL}"] = content_of(REGULAR, text.encode())
         if not session.is_dry_run:
             assert result.place is not None
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as fault:
-                raise unwritable(str(folder), fault) from fault
+            make_folder(folder)
             wheel.write(result.place, version, changes)
         return result
 

@@ -65,6 +65,14 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
         raise UsageError(f"{path} cannot be read: {reason}") from fault
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for output and its missing parents; raise "unwritable" if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(str(folder), fault) from fault
+
+
 def write_output(path: Path, content: bytes) -> None:
     """Write a file by renaming a temporary file; write a special or hard-linked file in place."""
     found = path.lstat() if os.path.lexists(path) else None

@@ -22,8 +22,8 @@ from patchmgr.model.patch import COMMITTER_EMAIL
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import commit_diffs
-from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.outputs import make_folder
 from patchmgr.render.escape import counted
 from patchmgr.services.checkouts import series_digest
 from patchmgr.services.session import Session
@@ -251,10 +251,7 @@ class KeptCheck(Struct, frozen=True):
 def check_folder(workspace: Workspace) -> Path:
     """Return the folder for the results and logs of checks, after creating it if necessary."""
     folder = workspace.root / FOLDER
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(FOLDER, fault) from fault
+    make_folder(folder)
     return folder
 
 

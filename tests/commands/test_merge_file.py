@@ -68,6 +68,8 @@ def test_without_an_output_the_result_goes_to_stdout(place: Path, run: Run) -> N
     put(place, text(), text(l5="ours\n"), text())
     assert run("merge-file", *SIDES, "--path", "a").out == text(l5="ours\n")
     run("merge-file", *SIDES, "--path", "a", "--json", code=2)
+    line = ("merge-file", *SIDES, "--path", "a", "--json", "-o", "missing/out")
+    assert run(*line, code=1).json["error"]["kind"] == "unwritable"
 
 
 def test_a_dry_run_writes_nothing(place: Path, run: Run) -> None:

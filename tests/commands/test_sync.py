@@ -133,6 +133,15 @@ def test_what_carries_is_a_branch_and_the_workspace_stays(scene: Scene, server: 
     assert "1 commit: rebases cleanly onto upstream/main" in pull["body"]
 
 
+def test_nothing_is_pushed_if_the_result_cannot_be_written(
+    scene: Scene, server: Server, tmp_path: Path
+) -> None:
+    conflict(scene)
+    (tmp_path / "out").write_text("a file")
+    error = sync(scene, "--output", str(tmp_path / "out"), code=1)["error"]
+    assert (error["kind"], BRANCH in server.refs()) == ("unwritable", False)
+
+
 def test_as_far_as_it_goes_and_a_work_order(scene: Scene, server: Server, tmp_path: Path) -> None:
     conflict(scene)
     out = tmp_path / "out"
