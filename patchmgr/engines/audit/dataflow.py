@@ -9,7 +9,13 @@ from functools import lru_cache, reduce
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.structure.python_tree import Function, keyword_parameters, parameters, walk
+from patchmgr.engines.structure.python_tree import (
+    Function,
+    bound_by,
+    keyword_parameters,
+    parameters,
+    walk,
+)
 
 MOST_STEPS = 20_000  # statements analyzed in a function, at most; those in loops count repeatedly
 _KEPT = 4096  # nodes whose names are cached, because the body of a loop is analyzed twice
@@ -290,8 +296,7 @@ class _Reader:
             at = dict(env)
             pattern = _source(case.pattern)
             for inner in walk(case.pattern):
-                name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-                if isinstance(name, str):
+                for name in bound_by(inner):
                     self._define(at, name, inner, f"case {pattern} of {subject}", reads)
             after = _join(after, self._guarded(f"case {pattern}", case.body, at))
         return after

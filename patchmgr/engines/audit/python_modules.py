@@ -12,11 +12,14 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, is_among
 from patchmgr.engines.audit.states import Files
-from patchmgr.engines.structure.guards_imports import bound_in, imported_names
+from patchmgr.engines.structure.guards_imports import bound_in, globals_in, imported_names
 from patchmgr.engines.structure.python_tree import (
     Assigned,
     Definition,
     Function,
+    bound_by,
+    children,
+    is_named,
     last_name,
     parse_anew,
     parse_python,
@@ -27,7 +30,7 @@ from patchmgr.engines.structure.python_tree import (
 LARGEST = 1_000_000  # bytes of the largest module that is parsed
 MOST_READ = 64_000_000  # bytes of all modules that one audit parses
 _GLOBAL = re.compile(r"global[ \t]")
-_FILLING = frozenset({"globals", "vars", "setattr", "exec"})
+_FILLING = frozenset({"globals", "locals", "vars", "setattr", "exec"})
 
 
 class _Block(Struct, frozen=True):
@@ -47,12 +50,13 @@ class Module:
     """
 
     def __init__(self, path: str, text: str, rest: ast.Module, blocks: Sequence[_Block]) -> None:
-        self.path, self._text, self._rest, self._blocks = path, text, rest.body, blocks
+        self.path, self.text, self._rest, self._blocks = path, text, rest.body, blocks
         self._parsed: dict[_Block, ast.stmt | None] = {}
-        bindings: list[tuple[str, ast.stmt | _Block]] = [(block.name, block) for block in blocks]
-        bindings += bindings_in(rest.body)
-        self._members = dict(bindings)
-        self.counts = Counter(name for name, _ in bindings)
+        self._members: dict[str, ast.stmt | _Block] = {block.name: block for block in blocks}
+        self._members.update(bindings_in(rest.body))
+        self.counts = Counter([block.name for block in blocks])
+        self.counts.update(name for name, _ in bindings(rest.body))
+        self.counts.update(globals_in(rest))
         self.imports, self.stars = _imported(rest.body)
 
     @cached_property
@@ -69,7 +73,7 @@ class Module:
     @cached_property
     def node(self) -> ast.Module:
         """The syntax tree of the module, or an empty tree if the module does not parse."""
-        return parse_python(self._text) or ast.Module([], [])
+        return parse_python(self.text) or ast.Module([], [])
 
     def member(self, name: str) -> ast.stmt | None:
         """Return the last top-level statement that binds a name, or None if there is none."""
@@ -150,11 +154,10 @@ def _imported(body: Sequence[ast.stmt]) -> tuple[dict[str, tuple[str, str]], tup
 
 
 def _is_filled(body: Sequence[ast.stmt]) -> bool:
-    """Return whether the top level of a module binds names by calls such as `setattr`."""
+    """Return whether the top level of a module binds names in another way, such as `setattr`."""
     return any(
-        isinstance(child, ast.Call)
-        and isinstance(child.func, ast.Name)
-        and child.func.id in _FILLING
+        (isinstance(child, ast.Call) and any(is_named(child.func, name) for name in _FILLING))
+        or (isinstance(child, ast.Subscript) and is_named(child.slice, "__name__"))
         for statement in body
         if not isinstance(statement, Definition)
         for child in walk(statement)
@@ -175,9 +178,7 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
     """Yield (name, statement) for each name that a body binds. Overload stubs are left out."""
     for statement in statements(body):
-        if isinstance(statement, Definition) and not any(
-            ast.unparse(d).endswith("overload") for d in statement.decorator_list
-        ):
+        if isinstance(statement, Definition) and not _is_overload(statement):
             yield statement.name, statement
         for module, name, bound in imported_names(statement):
             yield bound or name or module.partition(".")[0], statement
@@ -185,6 +186,43 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
         for part in walk(*targets_of(statement)):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 yield part.id, statement
+
+
+def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
+    """Yield each name that a scope binds, with the node that shows what it means, or None."""
+    nodes = list(body)
+    for node in nodes:  # the list grows during the loop
+        inner: Sequence[ast.AST] = ()
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield from ((name, None) for name in bound_by(node) if not _is_overload(node))
+            case ast.Import() | ast.ImportFrom():
+                yield from ((name, node) for alias in node.names for name in bound_by(alias))
+            case ast.Assign(targets=[ast.Name(), *_]):
+                yield from ((t.id, node) for t in node.targets if isinstance(t, ast.Name))
+                inner = [node.value]
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, node
+                inner = [node.value] if node.value else ()
+            case ast.withitem(optional_vars=ast.Name(id=name)):
+                yield name, node
+                inner = [node.context_expr]
+            case ast.comprehension():  # its variables are those of another scope
+                inner = [node.iter, *node.ifs]
+            case ast.Lambda():
+                inner = [node.body]
+            case ast.ExceptHandler(name=str(name)):
+                yield name, node
+                inner = node.body
+            case _:
+                yield from ((name, None) for name in bound_by(node))
+                inner = children(node)
+        nodes += inner
+
+
+def _is_overload(node: ast.stmt) -> bool:
+    made = node.decorator_list if isinstance(node, Definition) else ()
+    return any(ast.unparse(d).endswith("overload") for d in made)
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:

@@ -179,7 +179,8 @@ class PythonState:
             made = decorators(found.node)
             is_object = owner.what == "instance"
             is_bound = (is_object or "classmethod" in made) and "staticmethod" not in made
-            return replace(found, is_inferred=owner.is_inferred or is_object, is_bound=is_bound)
+            is_inferred = found.is_inferred or owner.is_inferred or is_object
+            return replace(found, is_inferred=is_inferred, is_bound=is_bound)
         if owner.what == "value":
             made_of = self.type_of(owner, depth + 1)
             return (
@@ -198,7 +199,8 @@ class PythonState:
         own = members_of(node)
         if name in own:
             return _member(own[name], name, owner)
-        if node.keywords or not own.keys().isdisjoint(_OPENING):
+        is_open = module.is_open or f"{node.name}.{name}" in module.text
+        if node.keywords or not own.keys().isdisjoint(_OPENING) or is_open:
             return UNKNOWN
         said = {ast.unparse(d).partition("(")[0] for d in node.decorator_list}
         found = self.inherited(owner, name, depth + 1)
@@ -349,7 +351,8 @@ class Reader(Struct, frozen=True):
 
     def _name(self, name: str, scopes: Scopes, depth: int) -> Entity:
         for number in range(len(scopes) - 1, -1, -1):
-            if name in scopes[number].names:
+            is_hidden = isinstance(scopes[number].node, ast.ClassDef) and number < len(scopes) - 1
+            if name in scopes[number].names and not is_hidden:
                 return self._local(name, scopes[: number + 1], depth)
         found = None if self.module is None else self.state.named(self.module, name, depth)
         return found or UNKNOWN

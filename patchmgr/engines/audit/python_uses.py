@@ -9,12 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.outline import head_lines, is_among
-from patchmgr.engines.audit.python_modules import Module
+from patchmgr.engines.audit.python_modules import Module, bindings
 from patchmgr.engines.audit.python_names import Entity, PythonScope, Reader, Scopes
 from patchmgr.engines.structure.python_tree import (
     Definition,
-    Function,
-    children,
     elements,
     first_line,
     last_name,
@@ -23,6 +21,7 @@ from patchmgr.engines.structure.python_tree import (
 
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 _ASKING = frozenset({"hasattr", "getattr", "find_spec"})
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _USES = (
     ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
     ast.AnnAssign, ast.With, ast.For, ast.Subscript, ast.Try, Definition, ast.Lambda,
@@ -140,16 +139,17 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
     if isinstance(node, _USES):
         yield use
     parts: Iterable[Use]
-    if isinstance(node, ast.Try):
+    if isinstance(node, (ast.Try, ast.With)):
         skipped = "body" if _is_fallback(node) else ""
         parts = (
             Use(child, scopes, is_typing) for name, child in _children(node) if name != skipped
         )
+    elif isinstance(node, ast.BoolOp) and _asks(node):
+        return
     elif isinstance(node, (ast.If, ast.IfExp)):
-        test = ast.unparse(node.test)
-        if any(word in test for word in _ASKING):
+        if _asks(node.test):
             return
-        narrowed, is_for_types = _narrowed(node), test.endswith("TYPE_CHECKING")
+        narrowed, is_for_types = _narrowed(node), last_name(node.test) == "TYPE_CHECKING"
         parts = (
             Use(
                 child,
@@ -163,13 +163,12 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
         heads = [part for some in outside for part in some]
         heads += [] if isinstance(node, ast.ClassDef) else [node.args]
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        inner = (
-            *scopes,
-            PythonScope(node, {} if isinstance(node, ast.ClassDef) else _bound_in(node)),
-        )
+        inner = (*scopes, PythonScope(node, _bound_in(node)))
         parts = [Use(part, scopes, is_typing) for part in heads]
         parts += [Use(part, inner, is_typing) for part in body]
     else:
+        if isinstance(node, _COMPREHENSIONS):
+            scopes = (*scopes, PythonScope(node, _bound_in(node)))
         parts = (
             Use(
                 child,
@@ -183,6 +182,11 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
         )
     for part in parts:
         yield from _uses_in(part, lines)
+
+
+def _asks(test: ast.expr) -> bool:
+    """Return whether a condition asks whether a name exists."""
+    return any(word in ast.unparse(test) for word in _ASKING)
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -199,58 +203,37 @@ def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
     match node.test:
         case ast.Call(func=ast.Name("isinstance"), args=[ast.Name(id=name), asked]):
             body = node.body if isinstance(node.body, list) else [node.body]
-            is_bound = any(bound == name for bound, _ in _bindings(body))
+            is_bound = any(bound == name for bound, _ in bindings(body))
             if not is_bound and not isinstance(asked, ast.Tuple):
                 return (PythonScope(node, {name: ast.arg(arg=name, annotation=asked)}),)
     return ()
 
 
-def _is_fallback(node: ast.Try) -> bool:
-    """Return whether a `try` handles the exception that a missing name raises."""
-    return any(
-        handler.type is None
-        or not _MISSING.isdisjoint(last_name(kind) for kind in elements(handler.type))
-        for handler in node.handlers
-    )
+def _is_fallback(node: ast.Try | ast.With) -> bool:
+    """Return whether a `try` or `with suppress` handles the exception of a missing name."""
+    kinds: list[ast.expr] = []
+    if isinstance(node, ast.Try):
+        for handler in node.handlers:
+            kinds += elements(handler.type or ast.Name("Exception"))
+    else:
+        calls = [i.context_expr for i in node.items if isinstance(i.context_expr, ast.Call)]
+        kinds += [
+            kind for call in calls if last_name(call.func) == "suppress" for kind in call.args
+        ]
+    return not _MISSING.isdisjoint(map(last_name, kinds))
 
 
 def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
-    """Map each name that a function binds to the node that binds it, as in `PythonScope.names`."""
+    """Map each name that a scope binds to the node that binds it, as in `PythonScope.names`."""
     found: dict[str, ast.AST | None] = {}
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):
         named = (*(arg for arg, _ in parameters(arguments)), *arguments.kwonlyargs)
         found.update({arg.arg: arg for arg in named})
         found.update({arg.arg: None for arg in (arguments.vararg, arguments.kwarg) if arg})
-    for name, by in _bindings(node.body if isinstance(node, Function) else []):
+    for name, by in bindings(node.body if isinstance(node, Definition) else ()):
         found[name] = None if name in found else by
+    if isinstance(node, _COMPREHENSIONS):
+        targets = bindings([part.target for part in node.generators])
+        found.update(dict.fromkeys(name for name, _ in targets))
     return found
-
-
-def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yield each name that the nodes bind, with the node that shows what it means, or None."""
-    for node in body:
-        inner: Iterable[ast.AST] = children(node)
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name, None
-                inner = ()
-            case ast.Import() | ast.ImportFrom():
-                for alias in node.names:
-                    yield alias.asname or alias.name.partition(".")[0], node
-            case ast.Assign(targets=[ast.Name(), *_]):
-                yield from ((t.id, node) for t in node.targets if isinstance(t, ast.Name))
-                inner = [node.value]
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                yield name, node
-                inner = [node.value] if node.value else ()
-            case ast.withitem(optional_vars=ast.Name(id=name)):
-                yield name, node
-                inner = [node.context_expr]
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                yield name, None
-            case ast.ExceptHandler(name=str(name)):
-                yield name, node
-            case ast.Lambda():
-                yield from ((arg.arg, None) for arg in node.args.args)
-        yield from _bindings(inner)

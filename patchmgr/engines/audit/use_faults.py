@@ -146,7 +146,10 @@ def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments
     for statement in node.body:
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
-        if "ClassVar" in ast.unparse(statement.annotation):
+        kind = ast.unparse(statement.annotation)
+        if "KW_ONLY" in kind:
+            return None
+        if "ClassVar" in kind:
             continue
         value = statement.value
         if isinstance(value, ast.Call) and ast.unparse(value.func).endswith("field"):

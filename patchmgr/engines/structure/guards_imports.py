@@ -118,7 +118,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, Definition):
             yield child.name
-            yield from _globals(child)
+            yield from globals_in(child)
         elif isinstance(child, Import):
             yield from (name for alias in child.names for name in bound_by(alias))
         elif isinstance(child, ast.Name):
@@ -136,11 +136,11 @@ def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
         yield from ((module, alias.name, alias.asname or "") for alias in node.names)
 
 
-def _globals(node: ast.AST) -> Iterator[str]:
+def globals_in(node: ast.AST) -> Iterator[str]:
     """Yield the names that a function or a class declares global; only statements are walked."""
     for _, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else ():
             if isinstance(child, ast.Global):
                 yield from child.names
             elif isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
-                yield from _globals(child)
+                yield from globals_in(child)

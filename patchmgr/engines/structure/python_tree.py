@@ -88,7 +88,8 @@ def bound_by(node: ast.AST) -> tuple[str, ...]:
         return () if isinstance(node.ctx, ast.Load) else (node.id,)
     if isinstance(node, ast.alias):
         return (node.asname or node.name.partition(".")[0],)
-    name = getattr(node, "arg" if isinstance(node, ast.arg) else "name", None)
+    kind = "rest" if isinstance(node, ast.MatchMapping) else "name"
+    name = getattr(node, "arg" if isinstance(node, ast.arg) else kind, None)
     return (name,) if isinstance(name, str) else ()
 
 

@@ -302,6 +302,60 @@ def test_a_file_is_held_to_its_imports(text: str, old: str, new: str, words: str
     assert_said(text, old, new, words)
 
 
+CAUGHT = "match x:\n        case {}:\n            f(1)\n"
+KEYED = "class f:\n    a = 1\n"
+
+
+@table(
+    ("text", "old", "new"),
+    {
+        "comprehension": ("x = [f(1) for f in y]", ONE, TWO),
+        "comprehension-in-a-class": ("class A:\n    x = {f(1) for f in y}", ONE, TWO),
+        "assignment-expression": ("if f := x:\n    f(1)", ONE, TWO),
+        "handler": ("try:\n    pass\nexcept E as f:\n    f(1)", ONE, TWO),
+        "class-body": ("class A:\n    def f(a): ...\n    x = f(1)", ONE, TWO),
+        "global": ("def g():\n    global f\n    f = x\n\n\nf(1)", ONE, TWO),
+        "pattern": (f"def g(x):\n    {CAUGHT.format('[f]')}", ONE, TWO),
+        "pattern-of-the-rest": (f"def g(x):\n    {CAUGHT.format('[*f]')}", ONE, TWO),
+        "pattern-of-other-keys": (f"def g(x):\n    {CAUGHT.format('{**f}')}", ONE, TWO),
+        "pattern-of-the-module": (f"if x:\n    {CAUGHT.format('int() as f')}", ONE, TWO),
+        "asked-for-in-the-same-expression": ("hasattr(f, 'a') and f.a", KEYED, BUILT),
+        "set-below-the-class": ("f.a", KEYED, f"{BUILT}\n\nf.a = 1\n"),
+        "set-by-name-below-the-class": ("f.a", KEYED, f"{BUILT}\n\nsetattr(f, 'a', 1)\n"),
+        "fields-by-name-only": (
+            "f(b=1)", "@dataclass\nclass f:\n    b: int\n",
+            "@dataclass\nclass f:\n    _: KW_ONLY\n    b: int\n",
+        ),
+    },
+)  # fmt: skip
+def test_a_name_that_may_be_another_one_is_not_told(text: str, old: str, new: str) -> None:
+    assert_said(f"from m import f\n\n\n{text}\n", old, new, None)
+
+
+@table(
+    "text",
+    {
+        "suppressed": "from contextlib import suppress\n\nwith suppress(ImportError):\n    {}",
+        "tried": "try:\n    {}\nexcept ImportError:\n    pass\n",
+    },
+)
+def test_an_import_that_may_fail_is_not_told(text: str) -> None:
+    assert_said(text.format("from m import f\n"), ONE, "x = 1\n", None)
+    assert_said("if x:\n    from m import f\n", ONE, "x = 1\n", "has no `f`")
+
+
+def test_a_module_that_replaces_itself_may_have_any_name() -> None:
+    assert_said("from m import f\n", ONE, "import sys\n\nsys.modules[__name__] = x\n", None)
+
+
+def test_what_a_decorator_may_add_is_unsure() -> None:
+    new = f"@adds\n{BUILT}"
+    base = {"m.py": KEYED.encode(), "a.py": b""}
+    ours = {**base, "a.py": b"from m import f\n\nf.a\n"}
+    findings = found([check_interfaces], base, ours, {**base, "m.py": new.encode()})
+    assert [finding.is_certain for finding in findings] == [False]
+
+
 ROOT = "class Base:\n    end = '.a'\n\n    def stop(self):\n        return 1\n\n"
 CALLS = "    def run(self):\n        return self.stop(), self.end\n"
 OURS = "from m import Base\n\n\nclass A(Base):\n    end = '.b'\n\n    def stop(self): ...\n"
