@@ -191,12 +191,11 @@ def branch(
         if remote is not None and pushes:
             bring = upstream.try_fetch_objects if clone is None else None
             push_refs(place.git_dir, remote, pushes, bring=bring)
+        digest = series_digest(session, loaded.record, session.selected)
+        published = Published(name, str(where), short, tag, fallback, head, base.commit, digest)
+        # First, so that a branch with the user's own commits is known if the run ends in between.
+        remember_published(session.workspace, published)
         place.move(moves)
-    digest = series_digest(session, loaded.record, session.selected)
-    remember_published(
-        session.workspace,
-        Published(name, str(where), short, tag, fallback, head, base.commit, digest),
-    )
     return built
 
 

@@ -15,13 +15,14 @@ from patchmgr.formats.mail_text import (
     is_blank,
     is_cut,
     joined,
+    read_body,
     text_at,
     without_last_blanks,
     without_stat,
     written_person,
 )
 from patchmgr.formats.mailbox import CHARSET, ENVELOPE, canonical_header, folded_field, mail_head
-from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.patch_files import is_in_diff, parse_patch
 from patchmgr.formats.paths import encode_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author, Patch
@@ -64,9 +65,22 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
 
 def new_header(subject: str, body: str, author: Author) -> bytes:
     """Return the header of a new patch, as a mail."""
-    text = encode_path(body.strip("\n")).split(b"\n") if body.strip("\n") else []
+    text = message_lines(encode_path(body)) if body.strip("\n") else []
     head = mail_head(subject, author, is_ascii=body.isascii())
     return joined([ENVELOPE, *head, b"", *text, *([b""] if text else [])])
+
+
+def message_lines(text: bytes) -> list[bytes]:
+    """Return the lines of a mail's message; those that would not be read as its lines are quoted.
+
+    They would be read as the end of the message, as part of the diff or (at the start) as a header
+    of the mail. They are quoted with `> `.
+    """
+    lines = text.strip(b"\n").split(b"\n")
+    lines = [b"> " + line if is_in_diff(line) else line for line in lines]
+    if read_body(lines[:1], None).headers:
+        lines[0] = b"> " + lines[0]
+    return lines
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
@@ -77,7 +91,7 @@ def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
     if edit.author is not None:
         head = _with_header(head, "From", written_person(*edit.author))
     if edit.message is not None:
-        body = encode_path(edit.message.strip("\n")).split(b"\n")
+        body = message_lines(encode_path(edit.message))
     for name, value in edit.fields:
         body = _with_field(body, name, value)
     return _put_together(head, body, notes)

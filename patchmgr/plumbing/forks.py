@@ -11,9 +11,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.mail_text import read_body
+from patchmgr.formats.header_edits import message_lines
 from patchmgr.formats.mboxes import split_mbox
-from patchmgr.formats.patch_files import is_in_diff
 from patchmgr.formats.patch_package import PLACES, Stack, read_stack
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.patch import Author
@@ -234,9 +233,8 @@ def _with_quoted_text(mail: bytes, text: bytes) -> bytes:
     size = len(text.rstrip().split(b"\n")) if text.strip() else 0
     head, gap, rest = mail.partition(b"\n\n")
     lines = rest.split(b"\n")
-    lines[:size] = (b"> " + line if is_in_diff(line) else line for line in lines[:size])
-    if read_body(lines[: min(size, 1)], None).headers:
-        lines[0] = b"> " + lines[0]
+    if size:
+        lines[:size] = message_lines(b"\n".join(lines[:size]))
     return head + gap + b"\n".join(lines)
 
 

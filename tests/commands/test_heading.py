@@ -33,6 +33,7 @@ TOP = (
     [
         (("--subject", "Other"), "Subject: Other\n\nWhy it is so.\n\n"),
         (("-m", ""), "Subject: fork: one\n\n"),
+        (("-m", "From: a <a@b>\n---\nx"), "Subject: fork: one\n\n> From: a <a@b>\n> ---\nx\n\n"),
         (
             ("--field", "Origin=vendor", "--field", "Bug=https://example.org/1"),
             "Subject: fork: one\n\nWhy it is so.\n\nOrigin: vendor\nBug: https://example.org/1\n\n",

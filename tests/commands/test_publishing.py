@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from patchmgr.plumbing.committing import remote_refs
+from patchmgr.plumbing.stores import move_refs
 from tests.commands.conftest import Answer, Scene
 from tests.commands.scenes import Stage, one_line, own_ref, plant, text
 from tests.conftest import Repository
@@ -320,6 +321,20 @@ def test_the_committer_is_the_user_and_the_author_stays(stage: Stage, clone: Rep
     assert head(stage, clone) == plain
     rows = stage.run("diff", "s", "--from", mine, "--repo", clone.root, "--json").json
     assert {row["sameness"] for row in rows["patches"]} == {"byte-identical"}
+
+
+def test_a_branch_of_an_interrupted_run_is_known(
+    stage: Stage, clone: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def then_ends(*moved: Any) -> None:
+        move_refs(*moved)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("patchmgr.commands.branch.move_refs", then_ends)
+        branch(stage, clone, "--committer", "me", code=130)
+    assert shown(clone, "%cn <%ce>") == [ME, ME]
+    head(stage, clone, "--tag", "t")
 
 
 def test_a_sign_off_is_added_once(stage: Stage, clone: Repository) -> None:
