@@ -29,6 +29,7 @@ from patchmgr.model.ports import Blobs
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.forks import naming_what_fetches
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.carry import CarryOptions
@@ -101,8 +102,9 @@ class Sources(Struct, frozen=True):
         found = [item for path in self.paths for item in reading.read(path)]
         fork = None
         if self.git is not None:
-            fork = read_fork(session, record, *self.git, self.merges)
-            found += fork.patches if fork is not None else read_range(*self.git, say)
+            with naming_what_fetches(*self.git):
+                fork = read_fork(session, record, *self.git, self.merges)
+                found += fork.patches if fork is not None else read_range(*self.git, say)
         if self.stack is not None:
             found += read_stack(*self.stack, say)
         found += [read_commit(session, record, name) for name in self.commits]

@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -190,6 +191,7 @@ _FORM = (
     "--no-add-header", "--no-signoff", "--encoding=UTF-8", "-O/dev/null", "--suffix=.patch",
     "--pretty=mboxrd", *DIFF_FORM,
 )  # fmt: skip
+_LACKS = re.compile("unable to read|bad object|could not fetch")
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins like this
 
 
@@ -202,6 +204,19 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
     git_dir = find_git_dir(repository)
     first, last = (commit_named(git_dir, end, repository) for end in range_ends(commits))
     return range_mails(git_dir, f"{first}..{last}"), commit_dates(git_dir, commits)
+
+
+@contextmanager
+def naming_what_fetches(repository: Path, commits: str) -> Iterator[None]:
+    """Add a hint to an error about a missing object: how a partial clone fetches it."""
+    try:
+        yield
+    except PatchmgrError as fault:
+        if fault.kind != "missing-object" and not _LACKS.search(fault.message):
+            raise
+        shows = f"git -C {typed(repository)} log -p -m {typed(commits)}"
+        hint = f"if it is a partial clone, fetch what is missing: {shows} > /dev/null"
+        raise PatchmgrError("missing-object", fault.message, hint, *fault.hints) from fault
 
 
 def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:

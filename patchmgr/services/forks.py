@@ -400,8 +400,6 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
             "missing-object",
             f"{request.repository} lacks the content of {counted(len(missing), 'file')} that"
             f" patches need; the first is {shown(path)} in {_name(graph, commit)}",
-            "fetch the missing files:"
-            f" git -C {typed(request.repository)} fetch --refetch --no-filter",
             "or import fewer commits, with --first-parent or --squash",
         )
 

@@ -390,9 +390,11 @@ def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
     pin = fork.scene.upstream.head()
     fork.series("s", pin)
     (fork.clone.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
-    message = one_line(fork.take("s", "--linearize", base=pin, code=1))
+    answer = fork.take("s", "--linearize", base=pin, code=1)
+    message = one_line(answer)
     assert "lacks the content of 1 file that patches need; the first is huge in" in message
     assert "(own: one)" in message
+    assert f" log -p -m {pin}.." in answer.err and " > /dev/null\n" in answer.err
     fork.take("s", "--squash", base=pin)
 
 
