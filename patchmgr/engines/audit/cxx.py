@@ -120,7 +120,8 @@ class CxxUse(Struct, frozen=True):
         lost = unknown - self.was.closure(self.before)[1]
         unsure = any(one.is_member or one.kind == "namespace" for one in old)
         is_there = self.use.name.encode() in self.now.words(self.provider)  # but not included
-        is_certain = not (self.use.before in (".", "->") or lost or unsure or is_there)
+        is_pasted = b"##" in (self.now.text(self.provider) or b"")  # a macro may make the name
+        is_certain = not (self.use.before in (".", "->") or lost or unsure or is_there or is_pasted)
         what = f"the {old[0].kind} `{self.use.name}` of {self.provider}"
         return Broken(f"{what} is in none of the files that this one includes", old[0], is_certain)
 
@@ -284,7 +285,7 @@ def _wanted(some: Declared) -> str:
 
 def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
     """Describe how the first `given` parameters changed, or return None if they did not."""
-    if old.parameters is None or new.parameters is None:
+    if old.parameters is None or new.parameters is None or old.is_template or new.is_template:
         return None
     before, after = old.parameters[:given], new.parameters[:given]
     was, now = ([one.name for one in some] for some in (before, after))
@@ -351,7 +352,7 @@ class _Side(Struct, frozen=True):
     def _lost_includes(self, path: str, lines: Mapping[int, str]) -> Iterator[Told]:
         texts = lines_of(self.now.text(path)) if lines else []
         for number in sorted(lines):
-            for name, _ in includes_in(texts[number - 1]):
+            for name in includes_in(texts[number - 1]):
                 was = self.was.found(self.before.get(path, path), name)
                 if set(was).isdisjoint(self.providers) or self.now.found(path, name):
                     continue

@@ -19,7 +19,8 @@ from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.languages.words import BLANKED
 
 MOST_FILES = 400  # that one file includes, directly or indirectly
-_INCLUDE = re.compile(rb"#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]")
+_INCLUDE = re.compile(rb"#[ \t]*(?:include|include_next|import)\b[ \t]*(?:[<\"]([^>\"\n]+)|(\w+))")
+_STANDARD = re.compile(r"[a-z_]+")  # `vector`
 
 
 def read_code(content: bytes | None) -> CxxFile | None:
@@ -38,12 +39,12 @@ def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
         return ()
 
 
-def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
-    """Yield the name in each `#include` line, and whether the name is in quotes instead of `<>`."""
+def includes_in(content: bytes | None) -> Iterator[str]:
+    """Yield the name of the file, or of the macro, in each `#include` line."""
     text = (content or b"").removeprefix(b"\xef\xbb\xbf")
     for found in _INCLUDE.finditer(text):
         if not text[text.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip(b" \t"):
-            yield found[2].decode("utf-8", "surrogateescape"), found[1] == b'"'
+            yield (found[1] or found[2]).decode("utf-8", "surrogateescape")
 
 
 class Includes:
@@ -123,19 +124,19 @@ class Includes:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def _closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the paths of a file and its includes, and the names in quotes that match no file.
+        """Return the paths of a file and its includes, and the names that match no file.
 
-        Includes are followed recursively. If there are more than MOST_FILES files, no paths are
-        returned.
+        The names of C++'s own headers are left out. Includes are followed recursively. If there are
+        more than MOST_FILES files, no paths are returned.
         """
         seen, lost, level = {path}, set[str](), [path]
         while level and len(seen) <= MOST_FILES:
             self.read_ahead(level)
             following: dict[str, None] = {}
             for at in level:
-                for name, is_quoted in includes_in(self.text(at)):
+                for name in includes_in(self.text(at)):
                     paths = self.found(at, name)
-                    lost.update(() if paths or not is_quoted else (name,))
+                    lost.update(() if paths or _STANDARD.fullmatch(name) else (name,))
                     following |= dict.fromkeys(paths)
             level = [one for one in following if one not in seen]
             seen.update(level)

@@ -76,7 +76,7 @@ class Declaration(Struct, frozen=True):
     elsewhere, as in `using std::max`). `parameters` are those of a function, a macro or a type
     template, or None if they are not known. `is_open` says whether any number of further arguments
     is accepted. `is_member` says whether the declaration is in a type. `is_scoped` says whether an
-    enumerator must be qualified by its type.
+    enumerator must be qualified by its type, and `is_template` whether a function is a template.
     """
 
     name: str
@@ -88,6 +88,7 @@ class Declaration(Struct, frozen=True):
     is_open: bool = False
     is_definition: bool = False
     is_scoped: bool = False
+    is_template: bool = False
 
     def takes(self, least: int, most: int) -> bool:
         """Return whether the declaration accepts a call with `least` to `most` arguments."""
@@ -266,6 +267,7 @@ class _Declarations(Scan):
             grouped(group.inner),
             around=around,
             is_definition=is_definition,
+            is_template=statement.template is not None,
         )
 
     def _note(

@@ -72,6 +72,14 @@ LOST = {
     "type of a parameter": ("ops::launch(0, a);", ("float* p", "Tensor p"), "launch", False),
     "a template's parameter more": ("ops::Tile<float, 4> tile;",
         ("int kSize>", "int kSize, int kStages>"), "Tile", False),
+    "beside a header of C++": ("r = plain(a);", ("int plain(int x);", "#include <vector>"), "plain",
+        True),
+    "perhaps in another project": ("r = plain(a);", ("int plain(int x);", "#include <a/more.h>"),
+        "plain", False),
+    "perhaps in what a macro names": ("r = plain(a);", ("int plain(int x);", "#include PLAIN"),
+        "plain", False),
+    "perhaps made by a macro": ("r = plain(a);",
+        ("int plain(int x);", "#define MAKE(a) int pl##a(int x);\nMAKE(ain)"), "plain", False),
     "namespace": ("r = ops::scale(a);", ("namespace ops {", "namespace ops::detail {"), "scale",
         False),
 }  # fmt: skip
@@ -90,6 +98,8 @@ def test_what_the_headers_no_longer_declare_so_is_told(
 KEPT = {
     "an overload more": ("r = ops::scale(a);", ("int scale(", "int scale(float x);\nint scale(")),
     "a default more": ("ops::launch(0, a);", ("int n)", "int n, int m = 0)")),
+    "a template now": ("ops::launch(0, a);",
+        ("void launch(float* p", "template <class T>\nvoid launch(T p")),
     "a number's type": ("ops::launch(0, a);", ("int n", "long n")),
     "a template's default more": ("ops::Tile<float, 4> tile;",
         ("int kSize>", "int kSize, int kStages = 1>")),
