@@ -14,7 +14,7 @@ from patchmgr.engines.audit.states import Files, States, Told, run_checks
 from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.model.ids import EMPTY_TREE
-from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.clones import private_git_dir
 from patchmgr.plumbing.diffs import changed_paths
 from patchmgr.plumbing.forks import tree_named
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
@@ -65,7 +65,7 @@ def audit_trees(repository: Path, old: str, new: str) -> Audited:
     Each tree is named by a commit, a tag, a branch or its own id. Raises PatchmgrError "usage" if
     the folder is not a repository, and "unknown-ref" if the repository has no such tree.
     """
-    git_dir = find_git_dir(repository)
+    git_dir = private_git_dir(repository)
     before, after = (tree_named(git_dir, name) for name in (old, new))
     with ObjectReader(git_dir) as reader:
         read = lru_cache(256)(reader.blob)

@@ -18,7 +18,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like
 from patchmgr.formats.lock_files import write_lock
 from patchmgr.model.upstream import Lock, Upstream
-from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.clones import private_git_dir
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.forks import followed
 from patchmgr.services.forks import LINEARIZE, ForkBase, find_fork_base
@@ -144,7 +144,7 @@ def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Start
 
 def _upstream(branch: Branch) -> Upstream:
     """Return a fork's upstream: the remote that the ref follows, or the repository itself."""
-    git_dir = find_git_dir(branch.repository)
+    git_dir = private_git_dir(branch.repository)
     url, tracked = followed(git_dir, branch.upstream)
     if url is None:
         url = str(branch.repository)

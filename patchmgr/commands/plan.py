@@ -27,7 +27,6 @@ from patchmgr.model.plan import (
     Probe,
 )
 from patchmgr.model.upstream import Upstream, UpstreamState
-from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_files, changed_paths, last_authors, numstat
 from patchmgr.plumbing.forks import commit_named
 from patchmgr.plumbing.git_process import require_git
@@ -73,7 +72,7 @@ def plan_branch(
 ) -> Plan:
     """Plan merges of upstream into a branch, rebased as one patch; the plan is not saved."""
     name, repository = name_from(branch.name), branch.repository
-    end = commit_named(find_git_dir(repository), onto, repository)
+    end = commit_named(onto, repository)
     upstream = Upstream(name, "git", str(repository))
     with tempfile.TemporaryDirectory(prefix="patchmgr-plan-") as folder:
         session = open_(init(Path(folder), is_dry_run=False))

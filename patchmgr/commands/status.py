@@ -18,7 +18,7 @@ from patchmgr.model.decision import Ruling
 from patchmgr.model.sync import LastSync
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.model.upstream_status import FollowUp
-from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.clones import find_git_dir, private_git_dir
 from patchmgr.plumbing.git_upstream import tags_of
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.services.checkouts import Verification, known_applications
@@ -228,7 +228,9 @@ def describe_commit(session: Session, name: str, *, repository: Path | None) -> 
     """Return the origin of a commit, branch or tag; raise "unknown-ref" if it is missing."""
     lock = session.workspace.lock()
     records = [record for _, record in sorted(lock.series.items())]
-    places = [find_git_dir(repository)] if repository is not None else []
+    places = []
+    if repository is not None:  # HEAD is that of the work tree
+        places = [private_git_dir(repository), find_git_dir(repository)]
     places += [session.upstream_of(record).store for record in records]
     places += [one.git_dir for one in read_published(session.workspace)]
     for place in dict.fromkeys(places):

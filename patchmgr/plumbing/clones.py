@@ -263,12 +263,24 @@ def author_of(git_dir: Path) -> Author | None:
 
 
 def find_git_dir(folder: Path) -> Path:
-    """Return the git directory of the repository that contains the folder.
+    """Return the git directory, with the refs and objects, of the repository around a folder.
 
     Raises PatchmgrError "usage" if there is no such repository.
     """
+    return _git_dir(folder, _DIRECTORIES[0])
+
+
+def private_git_dir(folder: Path) -> Path:
+    """Return the git directory with the HEAD of the work tree around a folder.
+
+    In a linked work tree, `find_git_dir` returns another one. Raises the same error.
+    """
+    return _git_dir(folder, _DIRECTORIES[1])
+
+
+def _git_dir(folder: Path, which: str) -> Path:
     _check_folder(folder)
-    git_dir, form = _ask_paths(folder, "--git-common-dir", _FORM)
+    git_dir, form = _ask_paths(folder, which, _FORM)
     _refuse_form(folder, form)
     return Path(git_dir)
 

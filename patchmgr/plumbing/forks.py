@@ -19,7 +19,7 @@ from patchmgr.formats.shown import shown, typed
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import FILE_MODES, Changes, Entry
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.clones import find_git_dir, private_git_dir
 from patchmgr.plumbing.git_process import DIFF_FORM
 from patchmgr.plumbing.history import RAW_DIFF, is_ancestor, raw_changes
 from patchmgr.plumbing.objects import ObjectReader, object_named
@@ -66,7 +66,10 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
     wanted = ["rev-list", "--parents", "--topo-order"]
     wanted += ["--merges"] if is_range else ["--no-walk"]
     code, printed = git_process.run(
-        [*wanted, "--end-of-options", name, "--"], git_dir=git_dir, cwd=git_dir, good=(0, 128)
+        [*wanted, "--end-of-options", name, "--"],
+        git_dir=private_git_dir(repository),
+        cwd=git_dir,
+        good=(0, 128),
     )
     if code:
         what = "range" if is_range else "commit"
@@ -91,8 +94,8 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
     _refuse_option(was)
     _, end = range_ends(name)
     git_dir = find_git_dir(repository)
-    new = _by_author(git_dir, [name], repository)
-    old = _by_author(git_dir, [was, f"^{end}"], repository)
+    new = _by_author([name], repository)
+    old = _by_author([was, f"^{end}"], repository)
     found = [
         PastMerge(old[key][1], new[key][1], old[key][0], new[key][0])
         for key in new
@@ -106,13 +109,12 @@ def _refuse_option(name: str) -> None:
         raise UsageError(f"{shown(name)} is neither a commit nor a range A..B")
 
 
-def _by_author(
-    git_dir: Path, revisions: Sequence[str], repository: Path
-) -> dict[bytes, tuple[str, str]]:
+def _by_author(revisions: Sequence[str], repository: Path) -> dict[bytes, tuple[str, str]]:
     """Map author, author date and subject to (commit, parent).
 
     Merges, and commits that agree in all three, are left out.
     """
+    git_dir = private_git_dir(repository)
     form = "--format=tformat:%H%x09%P%x09%an%x09%ae%x09%at%x09%s"
     code, printed = git_process.run(
         ["log", "--no-merges", "--reverse", "-z", form, "--end-of-options", *revisions, "--"],
@@ -202,8 +204,8 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
     "unknown-ref" if an end of the range does not exist.
     """
     git_dir = find_git_dir(repository)
-    first, last = (commit_named(git_dir, end, repository) for end in range_ends(commits))
-    return range_mails(git_dir, f"{first}..{last}"), commit_dates(git_dir, commits)
+    span = "..".join(commit_named(end, repository) for end in range_ends(commits))
+    return range_mails(git_dir, span), commit_dates(git_dir, span)
 
 
 @contextmanager
@@ -309,9 +311,9 @@ def _checked_out(repository: Path) -> str:
 PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
-def commit_named(git_dir: Path, name: str, repository: Path) -> str:
+def commit_named(name: str, repository: Path) -> str:
     """Return the id of the commit with this name; raise PatchmgrError "unknown-ref" if unknown."""
-    commit = object_named(git_dir, f"{name}^{{commit}}")
+    commit = object_named(private_git_dir(repository), f"{name}^{{commit}}")
     if commit is None:
         hint = f"list the branches: git -C {typed(repository)} branch --all"
         raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", hint)

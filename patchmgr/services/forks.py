@@ -83,7 +83,7 @@ def read_fork(
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
-    start, head = (commit_named(git_dir, name, repository) for name in (first, last))
+    start, head = (commit_named(name, repository) for name in (first, last))
     upstream = session.upstream_of(record)
     require_pin(upstream, record.pin)
     with _scratch(git_dir, upstream.store) as scratch:
@@ -135,7 +135,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
     Raises PatchmgrError "usage" if the branch has no commits of its own.
     """
     git_dir = find_git_dir(repository)
-    tip, head = (commit_named(git_dir, name, repository) for name in (upstream, branch))
+    tip, head = (commit_named(name, repository) for name in (upstream, branch))
     with _scratch(git_dir) as scratch:
         graph = _Graph(scratch, own_commits(scratch.git_dir, head, [tip]), head)
         if not graph.own:

@@ -1,0 +1,75 @@
+"""What is read from another repository."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from patchmgr.plumbing import forks
+from patchmgr.plumbing.clones import private_git_dir
+from tests.conftest import Repository
+from tests.tables import table
+
+
+def _range(folder: Path) -> list[str]:
+    return [
+        mail.split(b" ", 2)[1].decode() for mail in forks.range_patches(folder, "main..HEAD^1")[0]
+    ]
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return a linked work tree of a repository whose own HEAD is another branch."""
+    folder = tmp_path_factory.mktemp("forks")
+    made = Repository(folder / "clone")
+    made.commit({"f": "1\n"})
+    with made.at("-b", "other"):
+        made.commit({"g": "1\n"})
+    with made.at("-b", "was"):
+        made.commit({"h": "1\n", "f": "2\n"}, "side")
+    made.git("worktree", "add", "--quiet", "-b", "side", "../linked", "main")
+    found = Repository(folder / "linked", is_there=True)
+    found.commit({"f": "2\n"}, "side")
+    found.git("merge", "--quiet", "--no-ff", "-m", "merge", "other")
+    return found
+
+
+@table(
+    "ask, commits",
+    {
+        "commit": (lambda folder: [forks.commit_named("HEAD", folder)], "HEAD"),
+        "tree": (lambda folder: [forks.tree_named(private_git_dir(folder), "HEAD")], "HEAD^{tree}"),
+        "range": (_range, "HEAD^1"),
+        "merge": (lambda folder: [m.made for m in forks.find_merges(folder, "HEAD")[1]], "HEAD"),
+        "merges": (lambda folder: [m.made for m in forks.find_merges(folder, "main..HEAD")[1]],
+                   "HEAD"),
+        "rebased": (lambda folder: [m.made for m in forks.find_rebased(folder, "main..HEAD", "was")
+                                    [1]], "HEAD^1"),
+    },
+)  # fmt: skip
+def test_head_is_that_of_the_work_tree(
+    linked: Repository, ask: Callable[[Path], Iterable[str]], commits: str
+) -> None:
+    assert ask(linked.root) == linked.git("rev-parse", *commits.split()).split()
+
+
+def test_a_clone_has_no_program_run(tmp_path: Path) -> None:
+    """`log.showSignature` of a clone would run its `gpg.program`, and print among the commits."""
+    clone = Repository(tmp_path / "clone")
+    start = clone.commit({"f": "1\n"})
+    ids = []
+    for branch in ("was", "now"):
+        clone.git("checkout", "--quiet", "-b", branch, start)
+        clone.commit({branch: "1\n"}, "same")
+        head, _, rest = clone.git("cat-file", "commit", "HEAD").partition("\n\n")
+        signed = f"{head}\ngpgsig signature\n\n{rest}".encode()
+        ids.append(clone.git("hash-object", "-w", "-t", "commit", "--stdin", data=signed))
+        clone.git("reset", "--quiet", "--hard", ids[-1])
+    program = tmp_path / "gpg"
+    program.write_text(f"#!/bin/sh\necho ran >{tmp_path}/ran\necho told >&2\n")
+    program.chmod(0o755)
+    clone.git("config", "gpg.program", str(program))
+    clone.git("config", "log.showSignature", "true")
+    _, found = forks.find_rebased(clone.root, f"{start}..now", "was")
+    assert [(one.theirs, one.made) for one in found] == [tuple(ids)]
+    assert not (tmp_path / "ran").exists()
