@@ -55,6 +55,8 @@ _CONFIG = (
     "core.safecrlf=false",
     "gc.auto=0",
     "maintenance.auto=0",
+    "i18n.logOutputEncoding=UTF-8",
+    "log.showSignature=false",  # else `git log` runs the program that gpg.program names
     "fastimport.unpackLimit=0",  # else git unpacks small packs, and only packs move to a store
     "advice.detachedHead=false",
 )
