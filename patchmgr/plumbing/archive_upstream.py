@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 from urllib.parse import unquote, urlsplit
 
 from patchmgr.errors import PatchmgrError, UsageError
@@ -169,7 +170,12 @@ class ArchiveUpstream(OpenUpstream):
 
 def _files_below(root: Path) -> Iterator[ArchiveFile]:
     """Yield all files below a folder except `.git`, in a fixed order, with modification time 0."""
-    for folder, below, names in os.walk(root):
+
+    def refuse(fault: OSError) -> NoReturn:
+        message = f"{shown(fault.filename)} cannot be imported: {fault.strerror}"
+        raise PatchmgrError("unreachable-upstream", message) from fault
+
+    for folder, below, names in os.walk(root, onerror=refuse):
         below[:] = sorted(name for name in below if name != ".git")
         links = [name for name in below if os.path.islink(os.path.join(folder, name))]
         for name in sorted({*names, *links} - {".git"}):

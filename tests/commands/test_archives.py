@@ -137,6 +137,22 @@ def test_what_cannot_be_read_is_named(run: Callable[..., Answer], tmp_path: Path
     assert "cannot be read: No such file" in one_line(run("upstream", "fetch", "junk.tar", code=1))
 
 
+def test_a_folder_that_cannot_be_listed_is_named(
+    run: Callable[..., Answer], tmp_path: Path
+) -> None:
+    """Its files must not just be missing. Root can list any folder, but not at so long a path."""
+    as_folder(tmp_path / "sdk", BASE)
+    at = os.open(tmp_path / "sdk", os.O_RDONLY)
+    for _ in range(17):
+        os.mkdir("d" * 250, dir_fd=at)
+        above, at = at, os.open("d" * 250, os.O_RDONLY, dir_fd=at)
+        os.close(above)
+    os.close(at)
+    run("upstream", "add", "sdk", "--archive", tmp_path / "sdk")
+    said = one_line(run("upstream", "fetch", "sdk", code=1))
+    assert said.endswith("cannot be imported: File name too long")
+
+
 def test_an_unknown_state_names_the_known_ones(run: Callable[..., Answer], tmp_path: Path) -> None:
     as_folder(tmp_path / "folder", BASE)
     begin(run, tmp_path / "folder", tmp_path)
