@@ -261,7 +261,10 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget)
     content = b""
     if kind is not MemberKind.DIRECTORY:
         budget.take(info.file_size)
-        content = archive.read(info)
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise refused(name, "is not compressed with deflate")  # memory would not be bounded
+        with archive.open(info) as stream:  # `archive.read` unpacks more than the stated size
+            content = stream.read(info.file_size + 1)
     return Member(name, kind, kind is MemberKind.FILE and bool(mode & 0o111), _mtime(info), content)
 
 

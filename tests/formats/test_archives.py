@@ -3,6 +3,7 @@ import gzip
 import io
 import lzma
 import tarfile
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from typing import Any, BinaryIO
@@ -359,6 +360,26 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
     raw = zipped(*((f"x-1/{n}", bytes(1 << 20)) for n in range(4)))
     with pytest.raises(PatchmgrError, match="bomb"):
         list(read_sdist(io.BytesIO(raw), limits=Limits(free_bytes=1 << 20, ratio=2)))
+
+
+@table(
+    ("method", "said"),
+    {
+        "deflate": (zipfile.ZIP_DEFLATED, "Bad CRC-32"),
+        "bzip2": (zipfile.ZIP_BZIP2, "is not compressed with deflate"),
+        "lzma": (zipfile.ZIP_LZMA, "is not compressed with deflate"),
+    },
+)
+def test_a_zip_member_unpacks_to_no_more_than_its_size(method: int, said: str) -> None:
+    made, size = io.BytesIO(), (1 << 24).to_bytes(4, "little")
+    with zipfile.ZipFile(made, "w", method) as archive:
+        archive.writestr("x-1/a", bytes(1 << 24))
+    raw = made.getvalue().replace(size, (10).to_bytes(4, "little"))
+    tracemalloc.start()
+    assert said in refusal(raw)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1 << 20
 
 
 def test_a_header_may_not_claim_a_huge_size() -> None:
