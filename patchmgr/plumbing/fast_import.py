@@ -70,11 +70,10 @@ def commits_writer(
 def _import(git_dir: Path, stream: IO[bytes], count: int, depth: int) -> tuple[str, ...]:
     marks = git_dir / "marks"
     arguments = ["fast-import", "--quiet", "--done", "--force", f"--export-marks={marks}"]
-    arguments.append(f"--depth={depth}")
+    # git am takes any zone of less than a day.
+    arguments += [f"--depth={depth}", "--date-format=raw-permissive"]
     with stream:
-        git_process.output_by_files(
-            [*arguments, "--date-format=raw"], git_dir=git_dir, data=stream, scratch=git_dir
-        )
+        git_process.output_by_files(arguments, git_dir=git_dir, data=stream, scratch=git_dir)
     lines = [line.split() for line in marks.read_text().splitlines()]
     ids = {int(mark[1:]): commit for mark, commit in lines}
     return tuple(ids[number] for number in range(1, count + 1))

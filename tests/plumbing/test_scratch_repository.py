@@ -4,9 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from patchmgr.model.patch import own_author
 from patchmgr.plumbing import scratch_repository
 from patchmgr.plumbing.background import Beside
+from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.scratch_repository import FEW, MOST, MadeBlobs, ReadAhead, Scratch
 from tests.conftest import Make, Repository
 
@@ -98,6 +101,17 @@ def test_a_blob_of_the_run_exists_like_one_of_the_store(repository: Repository) 
     with Scratch([repository.root / ".git"]) as scratch:
         made = scratch.add(b"made\n")
         assert scratch.kinds({made, stored, MISSING}) == {made: "blob", stored: "blob"}
+
+
+@pytest.mark.parametrize("zone", ["+0000", "+1400", "+1500", "-2359"])
+def test_a_commit_has_the_zone_of_its_mail(repository: Repository, zone: str) -> None:
+    """`git am` takes any zone of less than a day; by default, git fast-import does not."""
+    with Scratch([repository.root / ".git"]) as scratch:
+        draft = Draft(replace(own_author(), date=f"5 {zone}"), b"m\n", {})
+        (commit,) = write_commits(scratch, None, [draft])
+        found = scratch.reader.find(commit)
+        assert found is not None
+        assert f"> 5 {zone}\n".encode() in found.content
 
 
 def test_contents_come_back_as_they_were(tmp_path: Path) -> None:
