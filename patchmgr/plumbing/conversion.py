@@ -57,7 +57,7 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
     found = dict(git_process.settings(_SETTINGS, git_dir=private))
     filters = dict.fromkeys(k.rpartition(".")[0] for k in found if k.startswith("filter."))
     core = {key: value for key, value in found.items() if not key.startswith("filter.")}
-    has_modes = core.pop("core.filemode", None) not in _OFF
+    has_modes = not _is_off(core.pop("core.filemode", None))
     known = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     core.setdefault("core.attributesfile", f"{known}/git/attributes")
     options = (f"{key}={value}" if value is not None else key for key, value in core.items())
@@ -71,10 +71,14 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
         git_process.clean_environment(
             {"GIT_ATTR_NOSYSTEM": "0", "GIT_CONFIG_COUNT": str(len(keys)), **off}
         ),
-        is_plain=core.get("core.autocrlf", "") in _OFF
+        is_plain=_is_off(core.get("core.autocrlf", ""))
         and not any(place.is_file() and place.stat().st_size > 0 for place in places),
         has_modes=has_modes,
     )
+
+
+def _is_off(value: str | None) -> bool:
+    return value is not None and value.lower() in _OFF  # without a value, a setting is on
 
 
 def is_attributes(path: str) -> bool:

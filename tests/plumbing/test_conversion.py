@@ -149,6 +149,20 @@ def test_attributes_are_those_of_the_state_then_of_the_disk_then_of_head(
     assert ends() == {"f.a": True, "f.b": True, "sub/f.b": True}
 
 
+@pytest.mark.parametrize("value", ["false", "False", "OFF", "no", "0", "", "true", "On", None])
+def test_a_setting_is_on_where_git_says_so(make_repository: Make, value: str | None) -> None:
+    repository = make_repository("r")
+    (repository.root / ".git/config").write_text(
+        "".join(
+            f"[core]\n\t{key}{'' if value is None else f' = {value}'}\n"
+            for key in ("filemode", "autocrlf")
+        )
+    )
+    is_on = repository.git("config", "--type=bool", "core.filemode") == "true"
+    settings = open_clone(repository.root).conversion.settings
+    assert (settings.has_modes, settings.is_plain) == (is_on, not is_on)
+
+
 def test_own_attributes_count(make_repository: Make, hermetic: Path) -> None:
     repository = make_repository("r")
     repository.commit({"x": "x\n"})
