@@ -236,12 +236,16 @@ def commit_diffs(
             printed = git_process.output_by_files(
                 arguments, git_dir=git_dir, data=asked, scratch=scratch
             )
-    printed = b"\n" + printed
-    found: dict[str, bytes] = {}
+    return _diffs_in(b"\n" + printed, commits)
+
+
+def _diffs_in(printed: bytes, commits: Sequence[str]) -> dict[str, bytes]:
+    found, end = dict[str, bytes](), len(printed)
     for commit in reversed(commits):
-        printed, end, diff = printed.rpartition(b"\n" + commit.encode() + b"\n")
-        printed += end[:1]  # the newline of the line before, which may be an empty commit's id
-        found[commit] = diff.removeprefix(b"\n")
+        head = b"\n" + commit.encode() + b"\n"
+        at = printed.rindex(head, 0, end)
+        found[commit] = printed[at + len(head) : end].removeprefix(b"\n")
+        end = at + 1  # the newline of the line before, which may be an empty commit's id
     return found
 
 
