@@ -15,6 +15,8 @@ from patchmgr.cli.root import (
     answer,
     argument,
     end_if,
+    never_with,
+    only_with,
     open_session,
     option,
     say,
@@ -159,6 +161,8 @@ def propose(
     """
     if sum((file is not None, candidate is not None, stdin, delete, accept is not None)) != 1:
         raise UsageError("give exactly one of --file, --candidate, --stdin, --delete and --accept")
+    only_with("--accept", accept, {"--because": because})
+    never_with("--accept", accept, {"--run": run})
     session = open_session()
     by = commands.propose.user_name(session) if by is None else by
     given = commands.propose.given(
@@ -203,7 +207,7 @@ def accept(
     session = open_session()
     if services.decisions.is_finding(session.workspace, name) or because:
         if side is not None:
-            raise UsageError("a finding has no sides; to accept it, give only --because TEXT")
+            raise UsageError("only a finding needs --because TEXT, and a finding has no sides")
         accepted = services.decisions.accept_finding(session, name, because=because)
         text = render.recorded_conflicts.accepted_text(accepted, view_of())
         answer("conflicts accept", None, text, accepted=accepted)

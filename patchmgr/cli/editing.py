@@ -12,6 +12,8 @@ from patchmgr.cli.root import (
     Given,
     answer,
     argument,
+    never_with,
+    only_with,
     open_checkout_series,
     open_series,
     option,
@@ -96,9 +98,8 @@ def move(
     Example: patchmgr move fix-allow-list --before 1
     """
     session, options = open_checkout_series()
+    never_with("--into", into, {"--before": before, "--after": after, "--to": Given.checkout})
     if into is not None:
-        if before is not None or after is not None:
-            raise UsageError("--into cannot be used with --before or --after")
         moved = commands.move.move_to_series(session, patch, series=Given.series, into=into)
         answer("move", moved, render.authoring.moved_text(moved, view_of()))
         return
@@ -124,6 +125,7 @@ def fold(
 
     Example: patchmgr fold fix-typo --into fix-allow-list
     """
+    only_with("--diff", diff, {"--strip": strip != 1})
     session, options = open_checkout_series()
     if diff is None:
         done = commands.fold.fold(session, patches or [], options, into=into)
@@ -162,8 +164,8 @@ def split(
     Example: patchmgr split fix-allow-list fix-docs --interactive
     """
     session, options = open_checkout_series()
-    if interactive and (file or hunk or absorbed):
-        raise UsageError("--interactive cannot be used with --file, --hunk or --absorbed")
+    others = {"--file": file, "--hunk": hunk, "--absorbed": absorbed}
+    never_with("--interactive", interactive, others)
     choose = chooser(new) if interactive else None
     part = commands.split.PatchPart(
         tuple(file), tuple(hunk), subject=subject, message=message, choose=choose
@@ -186,6 +188,7 @@ def show_(
 
     Example: patchmgr show fix-allow-list --header
     """
+    never_with("--edits", edits, {"--header": header})
     session, options = open_checkout_series()
     if edits:
         found, files = commands.show.shown_edits(session, patch, options)
@@ -233,6 +236,7 @@ def undo(
 
     Example: patchmgr undo
     """
+    never_with("--to", to is not None, {"-n": count != 1})
     session, _ = open_checkout_series()
     done = commands.undo.undo(session, count=count, to=to)
     text = render.authoring.turn_text(done, view_of())
@@ -263,6 +267,7 @@ def guard(
 
     Example: patchmgr series guard fix-allow-list +sm120
     """
+    only_with("PATCH", patch, {"--none": none})
     session, name = open_series(Given.series)
     if patch is None:
         found = commands.series.list_guards(session, name)

@@ -13,7 +13,18 @@ from typer.core import TyperCommand, TyperGroup
 
 from patchmgr import __version__, commands, render
 from patchmgr.cli.parameters import spare_pydantic
-from patchmgr.cli.root import Given, answer, argument, common_options, option, say, show, takes
+from patchmgr.cli.root import (
+    Given,
+    answer,
+    argument,
+    common_options,
+    never_with,
+    only_with,
+    option,
+    say,
+    show,
+    takes,
+)
 from patchmgr.errors import UsageError
 
 GROUPS = {
@@ -201,9 +212,9 @@ def help_(
 
     Example: patchmgr help agents --skill
     """
+    never_with("--man", man, {"TOPIC": topic, "--json": Given.wants_json})
+    only_with("TOPIC", topic, {"--skill": skill})
     if man is not None:
-        if topic:
-            raise UsageError("--man writes all pages, and cannot be used with a topic")
         _write_manual(_root(), man)
         return
     if not topic:

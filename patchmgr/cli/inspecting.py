@@ -15,6 +15,8 @@ from patchmgr.cli.root import (
     argument,
     end_if,
     look_for_session,
+    never_with,
+    only_with,
     open_all_series,
     open_series,
     open_session,
@@ -65,15 +67,16 @@ def check(
     view = view_of()
     session, chosen = open_all_series(names)
     results: Sequence[Checked]
+    own = {"--run": run, "--command": command}
+    never_with("--ledger", ledger, own)
+    only_with("--ledger", ledger, {"--to": to != Path(), "--branch": branch})
+    others = {"SERIES": names, **own, "--ledger": ledger, "--select": Given.selected}
+    never_with("--workspace", workspace, others)
     if workspace:
-        if names or run or command or ledger:
-            raise UsageError("--workspace cannot be used with a series or with other checks")
         results = commands.check.check_workspace(session)
     elif ledger:
         hold = commands.check.check_ledger
         results = [hold(session, name, to, branch=branch) for name in chosen]
-    elif branch is not None or to != Path():
-        raise UsageError("--to and --branch need --ledger")
     else:
         wanted = command if run or command else None
         results = [commands.check.check(session, name, wanted) for name in chosen]
@@ -109,9 +112,9 @@ def audit(
 
     Example: patchmgr audit --trees HEAD~1 HEAD --repo ~/src/vllm
     """
+    never_with("--trees", trees, {"SERIES": names, "--select": Given.selected})
+    only_with("--trees", trees, {"--repo": repo != Path()})
     if trees is not None:
-        if names:
-            raise UsageError("--trees cannot be used with a series")
         results = [commands.audit.audit_trees(repo.absolute(), *trees)]
     else:
         session, chosen = open_all_series(names)

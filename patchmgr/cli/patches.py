@@ -12,6 +12,8 @@ from patchmgr.cli.root import (
     MaybeName,
     answer,
     argument,
+    never_with,
+    only_with,
     open_series,
     option,
     takes,
@@ -96,11 +98,11 @@ def import_(
         edited=location_of(python, site, package) if python or site or package else None,
     )
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
-    if form is not None and (git is None or reverse):
-        raise UsageError(f"--{form} needs --git REPO A..B, and cannot be used with --reverse")
+    only_with("--git REPO A..B", git, {f"--{form}": form})
+    never_with("--reverse", reverse, {f"--{form}": form})
+    is_read = given and git is None and stgit is None
+    only_with("a file or a folder", is_read, {"-p": strip is not None})
     if git is not None or stgit is not None:
-        if strip is not None:
-            raise UsageError("-p cannot be used with --git or --stgit")
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
         wanted = replace(wanted, paths=(), git=range_, stack=stack, merges=form)
     imported = commands.import_patches.import_patches(session, wanted, series=named)
@@ -172,8 +174,7 @@ def export_(
     session, named = open_series(name)
     if out is None:
         raise UsageError("name the folder or file to write with --out PATH")
-    if npm is not None and form != "patch-package":
-        raise UsageError("--npm needs --as patch-package")
+    only_with("--as patch-package", form == "patch-package", {"--npm": npm})
     done = commands.export.export(session, named, form, _place(out), package=npm, is_forced=force)
     answer("export", done, render.listings.exported_text(done, view_of()))
 

@@ -11,6 +11,7 @@ from patchmgr.cli.root import (
     answer,
     argument,
     end_if,
+    never_with,
     open_checkout_series,
     option,
     say,
@@ -142,10 +143,9 @@ def refresh(
     Example: patchmgr refresh --interactive
     """
     session, options = open_checkout_series()
+    others = {"--patch": patch, "--allow-empty": allow_empty, "--rewrite": rewrite}
+    never_with("--auto", auto, {**others, "--interactive": interactive})
     if auto:
-        if patch is not None or allow_empty or rewrite or interactive:
-            words = "--patch, --allow-empty, --rewrite, --interactive"
-            raise UsageError(f"--auto cannot be used with {words}")
         shared = commands.refresh.distribute(session, paths or (), options)
         answer("refresh", shared, render.authoring.distributed_text(shared, view_of()))
         return

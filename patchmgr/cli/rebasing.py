@@ -20,7 +20,9 @@ from patchmgr.cli.root import (
     argument,
     end_if,
     near_path,
+    never_with,
     noted,
+    only_with,
     open_root,
     open_series,
     open_session,
@@ -129,38 +131,39 @@ def rebase(
     session = open_session()
     if sum((bool(onto), continue_, skip, abort)) != 1:
         raise UsageError("give exactly one of --onto REF, --continue, --skip and --abort")
-    shown_in = _shown_in(checkout, repo, exec_)
-    if (shown_in != commands.rebase.NOWHERE) and (Given.is_dry_run or skip or abort):
-        raise UsageError(
-            "--checkout, --repo and --exec cannot be used with --dry-run, --skip or --abort"
-        )
-    if other_edits and not continue_:
-        raise UsageError("--other-edits needs --continue")
-    if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
-        raise UsageError("--resolver needs a command, and cannot be used with --checkout or --exec")
-    if resolver is not None and (Given.is_dry_run or abort):
-        raise UsageError("--resolver cannot be used with --dry-run or --abort")
+    kept = {"SERIES": names, "--select": session.selected, "--confidence": confidence}
+    table = {"--every": every, "--format": format_ != "terminal"}
+    only_with("--onto", onto, {**kept, "--stop-at-conflict": stop_at_conflict, **table})
+    only_with("--continue", continue_, {"--accept": accept, "--other-edits": other_edits})
+    only_with("--checkout", checkout, {"--repo": repo})
+    only_with("--resolver", resolver, {"--resolver-timeout": resolver_timeout})
+    tree = {"--checkout": checkout, "--exec": exec_}
+    for other, is_given in (("--dry-run", Given.is_dry_run), ("--skip", skip), ("--abort", abort)):
+        never_with(other, is_given, tree)
+    never_with("--resolver", resolver, {**tree, "--dry-run": Given.is_dry_run, "--abort": abort})
+    if "" in (part and part.strip() for part in (resolver, exec_)):
+        raise UsageError("--resolver and --exec need a command")
     if abort:
         commands.rebase.abort_rebase(session)
-        say("Abandoned the rebase.")
+        if Given.wants_json:
+            ended = commands.rebase.RebaseResult((), bool(Given.is_dry_run))
+            show(_document(ended, ()))
+        say(f"{view.verb('Would abandon', 'Abandoned')} the rebase.")
         return
+    shown_in = _shown_in(checkout, repo, exec_)
     options = services.carry.CarryOptions(
         session.selected, stop_at_conflict, wants_detail=session.wants_detail, confidence=confidence
     )
-    has_table_options = every is not None or format_ != "terminal"
-    if has_table_options or len(onto) > 1 or ".." in "".join(onto):
-        if not onto:
-            raise UsageError("--every and --format need --onto")
+    if any(table.values()) or len(onto) > 1 or ".." in "".join(onto):
         targets = commands.rebase.read_targets(onto, every)
         if not Given.is_dry_run:
             raise UsageError("several --onto, a range A..B, --every and --format need --dry-run")
+        never_with("a table of results", True, {"--show-conflicts": show_conflicts})
         outcomes = commands.rebase.rebase_onto_many(
             session, names or (), targets=targets, options=options
         )
         _show_table(outcomes, format_, view)
         return
-    if accept and not continue_:
-        raise UsageError("--accept needs --continue")
     if continue_:
         result = commands.rebase.continue_rebase(
             session,
@@ -183,10 +186,6 @@ def rebase(
 
 
 def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> ShownIn:
-    if repo is not None and checkout is None:
-        raise UsageError("--repo needs --checkout")
-    if command is not None and not command.strip():
-        raise UsageError("--exec needs a command")
     at, clone = ("" if each is None else os.path.abspath(each) for each in (checkout, repo))
     return commands.rebase.ShownIn(at, clone, command or "")
 
@@ -227,11 +226,7 @@ def show_rebase(
 ) -> None:
     """Print the result of a rebase, and end the run with its exit code."""
     if Given.wants_json:
-        show(
-            render.machine.document(
-                "rebase", render.recorded_conflicts.rebase_document(result, asked)
-            )
-        )
+        show(_document(result, asked))
     else:
         for outcome in result.series:
             show(render.rebase.rebase_text(outcome, view))
@@ -249,6 +244,12 @@ def show_rebase(
             show(render.work_order.asked_text(asked))
             say(*render.recorded_conflicts.after_memory(result), *told)
     end_if(result.has_conflicts, EXIT_CONFLICTS)
+
+
+def _document(result: RebaseResult, asked: Sequence[Asked]) -> str:
+    return render.machine.document(
+        "rebase", render.recorded_conflicts.rebase_document(result, asked)
+    )
 
 
 @takes("dry_run", "json")
@@ -271,7 +272,7 @@ def decide(
     """
     session = open_session()
     if list_:
-        if patch is not None or verdict is not None or forget:
+        if patch or verdict or forget or by or series:
             raise UsageError("use --list on its own")
         known = services.decisions.read_decisions(session.workspace)
         value = render.recorded_conflicts.decided_value(known, ())
@@ -284,6 +285,7 @@ def decide(
             "patchmgr decide PATCH absorbed --by PR",
             "or: patchmgr decide PATCH --forget",
         )
+    never_with("--forget", forget, {"--by": by})
     if forget:
         decided = commands.decide.forget(session, patch, series=series)
     else:

@@ -22,7 +22,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from msgspec import Struct
 
@@ -54,6 +54,23 @@ def _one_of(name: str, words: list[str]) -> Callable[[str | None], str | None]:
         return given
 
     return checked
+
+
+def only_with(other: str, is_given: object, options: Mapping[str, object]) -> None:
+    """Raise PatchmgrError "usage" if one of the options was given without the option `other`.
+
+    `options` maps the names of options and arguments to values that are false if not given.
+    """
+    for name, value in options.items():
+        if value and not is_given:
+            raise UsageError(f"{name} needs {other}")
+
+
+def never_with(other: str, is_given: object, options: Mapping[str, object]) -> None:
+    """Raise PatchmgrError "usage" if one of the options was given with the option `other`."""
+    for name, value in options.items():
+        if value and is_given:
+            raise UsageError(f"{name} cannot be used with {other}")
 
 
 def argument(usage: str | None, about: str | None = None) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,6 +15,8 @@ from patchmgr.cli.root import (
     Names,
     answer,
     end_if,
+    never_with,
+    only_with,
     open_all_series,
     open_series,
     option,
@@ -140,9 +142,11 @@ def apply(
     Example: patchmgr apply vllm --python .venv/bin/python
     """
     view = view_of()
-    if python is not None or site is not None:
-        if to is not None or commit:
-            raise UsageError("--to and --commit cannot be used with --python or --site")
+    others = {"--break-system-packages": break_system_packages, "--show-conflicts": show_conflicts}
+    others["--warn-at-start"] = warn_at_start is not None
+    if _is_package(
+        python, site, {"--to": to, "--commit": commit}, {"--package": package, **others}
+    ):
         where = location_of(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
         done = commands.apply.apply_to_package(session, named, where, warns_at_start=warn_at_start)
@@ -154,6 +158,19 @@ def apply(
         text = chain(text, render.conflicts.conflicts_text(done.carried.outcome))
     answer("apply", None, text, **render.applied.application_value(done, view))
     end_if(done.has_conflicts, EXIT_CONFLICTS)
+
+
+def _is_package(
+    python: str | None,
+    site: Path | None,
+    of_checkout: Mapping[str, object],
+    of_package: Mapping[str, object],
+) -> bool:
+    """Return whether the options name a package; refuse options that fit only the other target."""
+    is_package, named = python is not None or site is not None, "--python or --site"
+    never_with(named, is_package, of_checkout)
+    only_with(named, is_package, of_package)
+    return is_package
 
 
 def _target(to: Path | None) -> Path:
@@ -183,8 +200,10 @@ def unapply(
 
     Example: patchmgr unapply vllm --python .venv/bin/python
     """
+    others = {"--package": package, "--break-system-packages": break_system_packages}
+    is_package = _is_package(python, site, {"--to": to}, others)
     session, named = open_series(name)
-    if python is not None or site is not None:
+    if is_package:
         where = location_of(python, site, package, breaks_system=break_system_packages)
         done = commands.apply.unapply_from_package(session, named, where, is_forced=force)
     else:
@@ -197,7 +216,7 @@ def unapply(
     if done.edits is not None:
         root, file = typed(done.target), typed(done.edits)
         # Below the folder of another repository, git would skip all files of the patch.
-        alone = "--git-dir=/dev/null " if python is not None or site is not None else ""
+        alone = "--git-dir=/dev/null " if is_package else ""
         tool = f"git {alone}-C {root} apply --reject {file}"
         say(f"To make your edits again: {tool}")
 
@@ -217,8 +236,9 @@ def verify(
     Example: patchmgr verify vllm --python .venv/bin/python
     """
     view = view_of()
+    is_package = _is_package(python, site, {"--to": to}, {"--package": package})
     session, named = open_series(name)
-    if python is not None or site is not None:
+    if is_package:
         where = location_of(python, site, package)
         state = services.installed.verify_package(session, named, where)
         value = render.applied.state_value(state)

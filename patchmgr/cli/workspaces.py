@@ -14,6 +14,8 @@ from patchmgr.cli.root import (
     MaybeName,
     answer,
     argument,
+    never_with,
+    only_with,
     open_root,
     open_series,
     open_session,
@@ -61,9 +63,8 @@ def init(
         text = render.listings.started_text(done, view_of())
         answer("init", None, text, **render.listings.started_value(done))
         return
-    if upstream is not None or form is not None or Given.wants_json:
-        given = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
-        raise UsageError(f"{given} needs --from-branch REPO BRANCH")
+    others = {"--upstream": upstream, f"--{form}": form, "--json": Given.wants_json}
+    only_with("--from-branch REPO BRANCH", False, others)
     made = commands.init.init(place, is_dry_run=is_dry_run)
     say(f"{view_of().verb('Would make', 'Made')} a workspace in {made}")
 
@@ -221,36 +222,27 @@ def status(
     Example: patchmgr status --of preview-1
     """
     session = open_session()
-    if (upstreaming or gh) and not build_env:
-        if of is not None or repo is not None or not upstreaming:
-            raise UsageError("use --upstreaming on its own, or with --gh")
+    only_with("--upstreaming", upstreaming, {"--gh": gh})
+    only_with("--of", of, {"--repo": repo})
+    never_with("--upstreaming", upstreaming, {"--of": of, "--build-env": build_env})
+    less = {"--verbose": Given.is_verbose, "--quiet": Given.is_quiet}
+    never_with("--of", of, less)
+    never_with("--build-env", build_env, {"--of": of, **less})
+    if upstreaming:
         rows = commands.upstreaming.upstreaming(session, asks=gh)
         text = render.listings.upstreaming_text(rows, view_of())
         answer("status", None, text, upstreaming=rows)
         return
     if build_env:
-        if (
-            Given.is_verbose
-            or Given.is_quiet
-            or upstreaming
-            or gh
-            or of is not None
-            or repo is not None
-        ):
-            raise UsageError("--build-env can be combined only with --json")
         told = commands.status.build_environment(session)
         answer("status", None, render.inspecting.build_text(told), build_env=told.variables)
         say(*told.notes)
         return
     if of is not None:
-        if Given.is_verbose or Given.is_quiet:
-            raise UsageError("--of cannot be used with --verbose or --quiet")
         known = commands.status.describe_commit(session, of, repository=repo)
         value = render.inspecting.commit_value(known)
         answer("status", None, render.inspecting.commit_text(known), of=value)
         return
-    if repo is not None:
-        raise UsageError("--repo needs --of")
     found = commands.status.status(session, int(time.time()))
     value = render.listings.status_value(found)
     answer("status", None, render.listings.status_text(found, view_of()), **value)

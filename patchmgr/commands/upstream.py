@@ -55,8 +55,8 @@ def add_upstream(session: Session, upstream: Upstream, *, reference: Path | None
         upstream = replace(upstream, git=check_url(upstream.git))
     elif upstream.archive is not None:
         upstream = replace(upstream, archive=_checked_archive(upstream.archive))
-    if upstream.git is None and reference is not None:
-        raise UsageError("--reference needs --git URL")
+    if upstream.git is None and (reference or upstream.branch):
+        raise UsageError(f"{'--reference' if reference else '--branch'} needs --git URL")
     with session.writing():
         lock = session.workspace.lock()
         known = lock.upstreams.get(upstream.name)

@@ -72,8 +72,3 @@ def test_keys_are_those_of_git(stage: Stage, keys: str) -> None:
 def test_nothing_chosen_is_nothing_to_split(desk: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = typed(desk, "q", "split", "one", "two", "-i", monkeypatch=monkeypatch, code=2)
     assert "nothing to split" in answer.err
-
-
-def test_options_that_do_not_go_together(desk: Hands) -> None:
-    assert "cannot be used with" in desk.run("refresh", "--auto", "-i", code=2).err
-    assert "cannot be used with" in desk.run("split", "one", "x", "-i", "--file", "new", code=2).err

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.commands.desks import Hands, made
-from tests.commands.scenes import Stage, one_line, text
+from tests.commands.scenes import Stage, text
 from tests.commands.test_refreshing import diff_of
 from tests.tables import table
 
@@ -78,8 +78,6 @@ def test_an_edit_that_takes_a_patch_back_is_refused(desk: Hands) -> None:
     before = desk.look()
     assert "one.patch would become empty" in desk.run("refresh", "--auto", code=1).err
     assert desk.look() == before
-    refused = desk.run("refresh", "--auto", "-p", "one", code=2)
-    assert "--auto cannot be used with" in one_line(refused)
 
 
 def test_only_the_files_that_are_named_are_looked_at(desk: Hands) -> None:

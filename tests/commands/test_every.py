@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.every import ELSEWHERE, ROWS, Row, command_names, make_place
-from tests.commands.scenes import Stage, picture
+from tests.commands.scenes import Stage, one_line, picture
 from tests.long import LONG
 
 _PRIVATE = ("cache", "other", ".git", ".patchmgr")
@@ -59,6 +59,64 @@ def test_the_traps_work(trapped: Path) -> None:
     assert subprocess.run(["patch", "--version"], check=False).returncode == 1
     assert trapped.exists()
     trapped.unlink()
+
+
+LINES = (
+    "rebase s --abort: SERIES needs --onto",
+    "rebase s --continue: SERIES needs --onto",
+    "rebase --continue --confidence 99: --confidence needs --onto",
+    "rebase --continue --stop-at-conflict: --stop-at-conflict needs --onto",
+    "rebase --onto x --accept a: --accept needs --continue",
+    "rebase --onto x --resolver-timeout 9: --resolver-timeout needs --resolver",
+    "rebase --skip --exec true: --exec cannot be used with --skip",
+    "rebase --onto x --exec true --resolver true: --exec cannot be used with --resolver",
+    "rebase --onto a --onto b --dry-run --show-conflicts:"
+    " --show-conflicts cannot be used with a table of results",
+    "decide p --forget --by 7: --by cannot be used with --forget",
+    "decide --list --by 7: use --list on its own",
+    "check --workspace --run: --run cannot be used with --workspace",
+    "check --ledger --command x: --command cannot be used with --ledger",
+    "check --branch x: --branch needs --ledger",
+    "audit --repo x: --repo needs --trees",
+    "audit s --trees a b: SERIES cannot be used with --trees",
+    "move 1 --into x --before 2: --before cannot be used with --into",
+    "move 1 --into x --to y: --to cannot be used with --into",
+    "fold 1 --strip 2: --strip needs --diff",
+    "split 1 x -i --file y: --file cannot be used with --interactive",
+    "show 1 --edits --header: --header cannot be used with --edits",
+    "undo --to 0 -n 2: -n cannot be used with --to",
+    "series guard --none: --none needs PATCH",
+    "refresh --auto -i: --interactive cannot be used with --auto",
+    "refresh --auto -p 1: --patch cannot be used with --auto",
+    "import x --series s --squash: --squash needs --git REPO A..B",
+    "import --series s -p0 --git x a..b: -p needs a file or a folder",
+    "import --series s -p0 --commit x: -p needs a file or a folder",
+    "export s --as quilt --out x --npm y: --npm needs --as patch-package",
+    "init x --upstream y: --upstream needs --from-branch REPO BRANCH",
+    "init x --squash: --squash needs --from-branch REPO BRANCH",
+    "status --gh: --gh needs --upstreaming",
+    "status --repo x: --repo needs --of",
+    "status --of x --upstreaming: --of cannot be used with --upstreaming",
+    "status --of x -q: --quiet cannot be used with --of",
+    "status --build-env -v: --verbose cannot be used with --build-env",
+    "conflicts propose x --file y --because z: --because needs --accept",
+    "conflicts propose x --accept y --run: --run cannot be used with --accept",
+    "conflicts accept x ours --because z:"
+    " only a finding needs --because TEXT, and a finding has no sides",
+    "help --skill: --skill needs TOPIC",
+    "help undo --man x: TOPIC cannot be used with --man",
+    "apply --to x --site y: --to cannot be used with --python or --site",
+    "apply --to x --warn-at-start: --warn-at-start needs --python or --site",
+    "unapply --to x --python y: --to cannot be used with --python or --site",
+    "verify --to x --package y: --package needs --python or --site",
+    "upstream add x --package y --branch z: --branch needs --git URL",
+)
+
+
+def test_an_option_that_would_be_ignored_is_refused(stage: Stage) -> None:
+    told = {line.partition(": ")[0]: line.partition(": ")[2] for line in LINES}
+    given = {line: one_line(stage.run(*line.split(), code=2)) for line in told}
+    assert given == told
 
 
 _OPENING = os.O_WRONLY | os.O_RDWR | os.O_CREAT

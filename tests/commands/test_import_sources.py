@@ -68,8 +68,6 @@ def test_folders_to_take_off_the_paths(empty: Stage) -> None:
     take(empty, "-p0", flat)
     take(empty, "--strip", "3", put(empty, "deep.diff", EDIT_B.replace(" ", " x/y/", 2)))
     assert order(empty) == "flat.diff -p0\ndeep.diff -p3\n"
-    line = ("-p0", "--git", empty.upstream.root, "main..fork")
-    assert "-p cannot be used with" in refuses(empty, *line, code=2)
 
 
 def cover(subject: str) -> str:

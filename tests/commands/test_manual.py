@@ -210,4 +210,3 @@ def test_pages_replace_nothing_of_somebody_else(run: Run, tmp_path: Path) -> Non
     (tmp_path / "patchmgr.1").write_text("mine\n")
     assert "already exists" in one_line(run("help", "--man", tmp_path, code=1))
     assert [path.name for path in tmp_path.iterdir() if path.suffix] == ["patchmgr.1"]
-    assert "cannot be used with a topic" in one_line(run("help", "undo", "--man", tmp_path, code=2))

@@ -256,6 +256,9 @@ def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> Non
     error = scene.rebase("s", "--onto", "upstream/main", code=1)["error"]
     assert error["kind"] == "unfinished"
     assert "rebase of s onto" in scene.call("status").out
+    dry = scene.call("rebase", "--abort", "--dry-run", "--json")
+    assert (dry.json["dry_run"], dry.json["series"]) == (True, [])
+    assert dry.err == "Would abandon the rebase.\n"
     scene.call("rebase", "--abort")
     assert not (scene.root / ".patchmgr/rebase").exists()
     scene.call("rebase", "--abort", code=2)

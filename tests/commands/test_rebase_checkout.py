@@ -336,7 +336,7 @@ def test_a_command_that_changes_files_stops_the_rebase(scene: Scene) -> None:
     ("arguments", "message"),
     [
         (("--onto", "x", "--repo", "."), "--repo needs --checkout"),
-        (("--onto", "x", "--exec", " "), "--exec needs a command"),
+        (("--onto", "x", "--exec", " "), "--resolver and --exec need a command"),
         (("--onto", "x", "--exec", "true", "--dry-run"), "cannot be used with --dry-run"),
         (("--onto", "x", "--other-edits", "new"), "--other-edits needs --continue"),
         (("--continue", "--other-edits", "all"), "must be patch, new or none, not all"),

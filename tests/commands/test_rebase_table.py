@@ -151,7 +151,7 @@ EVERY = "--every must be 'release' or a number of commits"
         (["--onto", "v1.0..v2.0", "--dry-run"], "--onto A..B needs --every release or --every N"),
         (["--onto", "v1.1", *RELEASES], "--every needs a range: --onto A..B"),
         ([*RELEASES], "give exactly one of --onto REF, --continue, --skip and --abort"),
-        (["--continue", *RELEASES], "--every and --format need --onto"),
+        (["--continue", *RELEASES], "--every needs --onto"),
         (["--onto", "v1.1", "--format", "html"], "--format must be terminal or markdown, not html"),
         (["--onto", "..v1.1", "--every", "0"], f"{EVERY}, not 0"),
         (["--onto", "..v1.1", "--every", "x"], f"{EVERY}, not x"),

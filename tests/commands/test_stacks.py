@@ -256,8 +256,6 @@ def test_a_patch_that_is_off_stays_so_in_another_series(stack: Stack) -> None:
             "high-on-low.patch is before high-elsewhere.patch in high"),
         (["low", "--into", "low", "--series", "low"], "neither low nor low is based on the other"),
         (["low", "--into", "nobody"], "there is no series nobody"),
-        (["low", "--into", "high", "--before", "1"],
-            "--into cannot be used with --before or --after"),
     ],
 )  # fmt: skip
 def test_what_cannot_go_over_stays(stack: Stack, arguments: list[str], problem: str) -> None:

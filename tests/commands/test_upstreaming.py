@@ -129,7 +129,6 @@ def test_where_each_patch_stands_upstream(backports: Backports) -> None:
     assert f"    {sent['next']}\n" in told
     assert told.endswith("4 patches: 2 Pending, 1 Backport, 1 landed\n")
     assert stage.run("status", "--upstreaming", "-q").out == told.splitlines(True)[-1]
-    assert "on its own" in stage.run("status", "--gh", code=2).err
 
 
 def fake_gh(folder: Path, monkeypatch: pytest.MonkeyPatch, says: str) -> Path:
