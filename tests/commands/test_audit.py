@@ -25,7 +25,6 @@ BEFORE: Mapping[str, str | None] = {
         pytest.param(TOOLS.replace("load", "read"), "no longer works", id="renamed"),
         pytest.param(NEEDY, "is called without `device`", id="asks for more"),
         pytest.param("def load(:\n", "parses before the change, but not after", id="broken"),
-        pytest.param({"new.py": "print 1\n"}, "the new file does not parse", id="new"),
         pytest.param(TOOLS.replace("strict=True", "strict=True, *, way=0"), None, id="optional"),
         pytest.param(TOOLS.replace("return path", "return str(path)"), None, id="within"),
     ],
@@ -42,6 +41,13 @@ def test_what_breaks_between_two_trees_is_told(
     (audit,) = run(*line, "--json", code=0 if told is None else 4).json["audits"]
     assert audit["sound"] is (told is None)
     assert all(finding["patch"] is None for finding in audit["findings"])
+
+
+def test_a_new_file_that_does_not_parse_is_a_warning(scene: Scene, run: Run) -> None:
+    old = scene.upstream.commit(BEFORE, "before")
+    new = scene.upstream.commit({**BEFORE, "tsconfig.json": "// why\n{}\n"}, "after")
+    shown = run("audit", "--trees", old, new, "--repo", scene.upstream.root).out
+    assert "the new file does not parse" in shown
 
 
 def test_a_tree_that_is_not_there_is_named(scene: Scene, run: Run) -> None:

@@ -46,9 +46,10 @@ def syntax(states: States) -> Iterable[Told]:
             text = "both sides parse, but their merge does not"
             if ours in (None, theirs):  # audit of a series on its own pin, or of two trees
                 text = "this parses before the change, but not after it"
-            if ours is theirs is None:
+            is_new = ours is theirs is None
+            if is_new:  # it may be for a later Python, a template, or JSON with comments
                 text = "the new file does not parse"
-            yield name, AuditFinding("syntax", True, path, fault.line, None, text)
+            yield name, AuditFinding("syntax", not is_new, path, fault.line, None, text)
 
 
 def encoding(states: States) -> Iterable[Told]:
