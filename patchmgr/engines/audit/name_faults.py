@@ -18,7 +18,7 @@ from patchmgr.engines.audit.python_modules import Module, decorators, members_of
 from patchmgr.engines.audit.python_names import UNKNOWN, Entity, PythonState, Reader
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse
 from patchmgr.engines.languages.file_types import PYTHON
-from patchmgr.engines.structure.guards_imports import places
+from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.engines.structure.python_tree import (
     Assigned,
     Definition,
@@ -66,6 +66,10 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
                 text = f"`{name}` was a plain value, and is now a function."
                 yield at.misused(text, name, old, new)
         elif new.what == "absent" and not _is_elsewhere(asked, at):
+            # A package that left the project may be installed beside it now.
+            top = asked.partition(".")[0]
+            has_left = top != "" and not at.now.state.place(at.now.path, top)
+            new = replace(new, is_inferred=has_left)
             yield at.gone(no_module, symbol, at.then.imported(node, alias), new)
         elif new.what == "gone":
             old = at.then.imported(node, alias)
@@ -101,7 +105,13 @@ def _table_names(tree: ast.Module) -> frozenset[str]:
 
 
 def _is_elsewhere(module: str, at: PairedUse) -> bool:
-    """Return whether a missing module may still exist as a file with another suffix."""
+    """Return whether a missing module may still exist.
+
+    It may be a file with another suffix, or its package may be below another folder now.
+    """
+    ends = tuple(f"/{module.replace('.', '/')}{end}" for end in ENDS)
+    if any(path.endswith(ends) and at.now.state.files.exists(path) for path in at.changed):
+        return True
     if module.startswith("."):
         stem = next(places(at.now.path, module), "")
     else:

@@ -529,6 +529,25 @@ def test_an_import_is_lost(text: str, merged: dict[str, str | None], said: tuple
     assert tuple(finding.text.split("`")[1] for finding in findings) == said
 
 
+@table(
+    ("said", "gone", "fresh", "is_certain"),
+    {
+        "the-package-stays": ("from p.m import f", "p/m.py", "p/n.py", [True]),
+        "relative": ("from .m import f", "p/m.py", "q/n.py", [True]),
+        "the-package-left-the-project": ("from v.m import f", "v/m.py", "p/n.py", [False]),
+        "the-package-went-below-a-folder": ("from v.m import f", "v/m.py", "lib/v/m.py", []),
+    },
+)
+def test_a_lost_module_may_be_installed(
+    said: str, gone: str, fresh: str, is_certain: list[bool]
+) -> None:
+    base = {"p/a.py": b"import os\n", gone: ONE.encode()}
+    upstream = {"p/a.py": base["p/a.py"], fresh: f"import sys\n\n\n{ONE}".encode()}
+    ours = {**base, "p/a.py": f"import os\n{said}\n".encode()}
+    findings = found([check_interfaces], base, ours, upstream)
+    assert [finding.is_certain for finding in findings] == is_certain
+
+
 def test_what_the_series_lost_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     base = {"m.py": ONE.encode(), "a.py": b"import os\n"}
     _, states = audited(base, base | {"m.py": TWO.encode()}, base | {"a.py": ONCE.encode()})
