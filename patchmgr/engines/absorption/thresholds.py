@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MOST = 0.5  # the share that counts as most: of a commit's additions, of a patch, of removed lines
+MOST = 0.5  # the share that counts as most: of a commit's additions, of a patch
 FEWEST_CAME = 0.2  # share of a patch's lines that a commit must add to be considered
 FEWEST_LINES = 3  # lines of a patch that a landing must have if it lacks some
 MOST_OPEN = 0.08  # share of a patch's lines that may be missing from a complete landing

@@ -6,7 +6,7 @@ A single comparison of a weave with upstream's file shows which lines of every p
 from __future__ import annotations
 
 from bisect import bisect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import IntEnum
 from functools import cached_property, partial
@@ -14,7 +14,6 @@ from itertools import groupby, pairwise
 
 from msgspec import Struct, field
 
-from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import aligned, matched_lines, matched_runs, runs_of
 from patchmgr.engines.text.distinctive import bare, is_distinctive, normal_lines
@@ -169,6 +168,12 @@ class Weave:
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     @cached_property
+    def reduced(self) -> Mapping[bytes, int]:
+        """Map each line that the series makes rarer in the file to its number in the base."""
+        after, base = (Counter(keys) for _, keys in self.ends)
+        return {key: number for key, number in base.items() if key and after[key] < number}
+
+    @cached_property
     def words(self) -> Set[bytes]:
         """The lines of the file in all states, without white space."""
         return {node.key for node in self.nodes}
@@ -213,10 +218,13 @@ def count_of(lines: Iterable[Line]) -> Count:
 
 
 class Pairs(Struct, frozen=True):
-    """The lines of upstream's file by the nodes that they equal, and the others' keys."""
+    """The lines of upstream's file by the nodes that they equal.
+
+    `still` holds the keys that the series makes rarer in the file, but upstream has not.
+    """
 
     lines: Mapping[int, int]
-    loose: Set[bytes]
+    still: Set[bytes]
 
 
 class Effect(Struct, frozen=True):
@@ -240,7 +248,8 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     is_same = known is not None and [weave.nodes[n].key for n in alive] == keys
     pairs = dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, keys)
     alignment, matched = aligned(sorted(pairs.items()), weave.nodes, keys), set(pairs.values())
-    paired = Pairs(pairs, {key for n, key in enumerate(keys) if key and n not in matched})
+    now = Counter(keys)
+    paired = Pairs(pairs, {key for key, number in weave.reduced.items() if now[key] >= number})
     fates: dict[Change, Fate] = {}
     places: dict[Run, range] = {}
     ways = defaultdict[How, set[HunkId]](set)
@@ -305,16 +314,13 @@ def _fates(
     weave: Weave, run: Run, paired: Pairs, state: int | None, absent: Fate, *, is_rewritten: bool
 ) -> dict[Change, Fate]:
     """Return the fate of each change in a run. `state` is the state that the run is in, if any."""
-    pairs, loose = paired.lines, paired.loose
+    pairs = paired.lines
     nodes, here, found = weave.nodes, range(run.start, run.end), dict[Change, Fate]()
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
     latest = max(there, default=-1) if lasting else weave.last + 1
     adds_any = any(not nodes[at].is_base for at in here)
     gone = Fate.FOUND if adds_any or not is_rewritten else Fate.TAKEN
-    # Upstream may have most of the missing lines, paired with none, above or below (a lock file).
-    lost = [n.key for n in (nodes[at] for at in here if at not in pairs) if n.is_base and n.key]
-    still = loose if sum(key in loose for key in lost) > MOST * len(lost) else ()
     for change in run.changes:
         node, number, patch = change.node, change.number, change.by[0]
         past = sum(state is None or by <= state for by, _ in node.events)
@@ -329,7 +335,7 @@ def _fates(
         elif state is None and not is_there and change.adds and (is_last or latest <= patch):
             found[change] = absent
         elif state is None and not is_there and not change.adds and is_last and node.is_base:
-            found[change] = Fate.OPEN if node.key in still else gone
+            found[change] = Fate.OPEN if node.key in paired.still else gone
     # If all lines that a patch adds were replaced, its removals were, too. Without this,
     # B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     for patch in run.patches:

@@ -3,10 +3,11 @@
 import itertools
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.absorption.weave import Count, Weave, count_of, effect
+from patchmgr.engines.absorption.weave import Change, Count, Fate, Weave, count_of, effect
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.patch import Hunk
 from tests.engines.series import difference
@@ -99,15 +100,32 @@ def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fat
     assert count_of(effect(weave, None).lines[0, 0]) == fate
 
 
-def test_lines_that_upstream_still_has_have_not_landed() -> None:
-    """Upstream landed one hunk. The `open` of the other may be the one after the hunk, too."""
+WHEELS = ("wheel_0", "wheel_1", "wheel_2")
+
+
+@pytest.mark.parametrize(
+    ("block", "new", "after", "made"),
+    [
+        (("open", *WHEELS, ")"), ("name", "source"), "open", ("made",)),
+        (("name", "dep", *WHEELS, "source"), ("name", "source"), "open", ("dep", "source")),
+    ],
+    ids=["moved-context", "repeated-lines"],
+)
+def test_lines_that_upstream_still_has_have_not_landed(
+    block: tuple[str, ...], new: tuple[str, ...], after: str, made: tuple[str, ...]
+) -> None:
+    """Upstream landed one hunk. Its other lines may look like those that the next hunks add."""
     other, mine = (tuple(f"{side}_{n}" for n in range(9)) for side in ("old", "new"))
-    block = ("open", "wheel_0", "wheel_1", "wheel_2", ")")
-    changes = [(0, other, mine), (10, block, ("name", "source")), (16, (), ("made",))]
-    weave = Weave(content([*other, "stay", *block, "open", "end"]))
+    changes = [(0, other, mine), (10, block, new), (11 + len(block), (), made)]
+    weave = Weave(content([*other, "stay", *block, after, "end"]))
     weave.apply(0, 0, [replaced(*change) for change in changes], [at for at, _, _ in changes])
-    found = effect(weave, content([*mine, "stay", *block, "open", "end"])).lines
-    assert [count_of(found[0, hunk]).found for hunk in range(3)] == [18, 0, 0]
+    fates = effect(weave, content([*mine, "stay", *block, after, "end"])).fates
+    removed = [change for change in fates if not change.adds and fates[change] is Fate.FOUND]
+    assert {*other, *WHEELS}.intersection(text_of(one) for one in removed) == {*other}
+
+
+def text_of(change: Change) -> str:
+    return change.node.text.decode().strip()
 
 
 def replaced(at: int, old: Sequence[str], new: Sequence[str]) -> Hunk:
