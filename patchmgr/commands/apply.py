@@ -44,7 +44,6 @@ from patchmgr.services.checkouts import (
     settled,
     unlike_head,
 )
-from patchmgr.services.decisions import keep_findings
 from patchmgr.services.edits import find_edits, keep_edits
 from patchmgr.services.installed import (
     Location,
@@ -54,7 +53,12 @@ from patchmgr.services.installed import (
     package_digest,
 )
 from patchmgr.services.load import LoadedSeries, rebase_run
-from patchmgr.services.packages import PackageResult, carry_onto_package, is_same_release
+from patchmgr.services.packages import (
+    PackageResult,
+    carry_onto_package,
+    is_same_release,
+    keep_undecided,
+)
 from patchmgr.services.series import needed_blobs, tell_strays, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.upstream_states import End
@@ -386,9 +390,7 @@ def apply_to_package(
             return Application(name, target.root, ours, distribution=distribution)
         done, originals = _carried(session, record, target, present)
         result = applied_to_package(name, distribution, done.files, done)
-        if any(patch.finding is not None for patch in done.outcome.patches):
-            with session.writing():  # without findings, the workspace may be read-only
-                keep_findings(session.workspace, [done.outcome])
+        keep_undecided(session, done)
         if result.has_conflicts:
             return replace(result, paths=())
         fresh = Record(

@@ -14,7 +14,7 @@ from patchmgr.plumbing.environments import Distribution
 from patchmgr.plumbing.installation import Installation, original_reader
 from patchmgr.plumbing.outputs import check_ours, refresh_folder
 from patchmgr.services.installed import Location, find_installed, installed_package
-from patchmgr.services.packages import Package, PackageResult, carry_onto_package
+from patchmgr.services.packages import Package, PackageResult, carry_onto_package, keep_undecided
 from patchmgr.services.session import Session
 
 
@@ -33,6 +33,7 @@ def make_overlay(session: Session, name: str, where: Location, place: Path) -> O
     check_ours(place, is_ours=is_of_overlay)
     package = _package(session, name, distribution, where)
     done = carry_onto_package(session, record, package)
+    keep_undecided(session, done)
     files, left = _modules(package, done)
     application = applied_to_package(name, distribution, files, done)
     result = Overlaid(application, place, left)

@@ -37,7 +37,7 @@ from patchmgr.plumbing.outputs import make_folder
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 from patchmgr.services.bill_of_materials import materials_of, patches_used
 from patchmgr.services.installed import WHEEL_MARK, path_map
-from patchmgr.services.packages import Package, PackageResult, carry_onto_package
+from patchmgr.services.packages import Package, PackageResult, carry_onto_package, keep_undecided
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
 
@@ -81,6 +81,7 @@ def make_wheel(
             path_map(session, name),
         )  # fmt: skip
         done = carry_onto_package(session, record, package)
+        keep_undecided(session, done)
         changes = dict(done.files)
         version = wheel.local_version(changes) if changes else wheel.version
         result = PatchedWheel(

@@ -278,17 +278,13 @@ class RebaseRun(SeriesRun, frozen=True):
         needed = needed_blobs(ends, touched_paths(loaded.patches))
         bring(set(needed))
         scratch.read_ahead(needed)
-        options = self.options
-        below = CarryOptions(options.selected)  # the other options do not concern the base
+        below = CarryOptions(self.options.selected)  # the other options do not concern the base
         base = SeriesRun(session, below, scratch, self.upstreams).base_commit(loaded)[0]
         states = End(loaded.base, ends[0]), End(target, ends[1])
         given = self.carry_input(loaded, scratch.tree(base), scratch.tree(parent.commit), states)
         return replace(
             given,
             author=nobody(loaded.upstream, onto),
-            options=replace(
-                options, accepted={**reasons_to_accept(session.workspace), **options.accepted}
-            ),
             history=loaded.upstream.history(loaded.base, target),
             bring=bring,
             decisions=decisions_on(session.workspace, record.name),
@@ -300,9 +296,11 @@ class RebaseRun(SeriesRun, frozen=True):
     def carry_input(
         self, loaded: LoadedSeries, base: StoredTree, onto: StoredTree, ends: tuple[End, End]
     ) -> CarryInput:
-        """Return what is needed to rebase a series, with earlier resolutions and formatters."""
+        """Return what is needed to rebase a series, with what is known from earlier rebases."""
         given = super().carry_input(loaded, base, onto, ends)
-        return replace(given, memory=self.memory, formatters=self.formatters)
+        accepted = {**reasons_to_accept(self.session.workspace), **self.options.accepted}
+        options = replace(self.options, accepted=accepted)
+        return replace(given, options=options, memory=self.memory, formatters=self.formatters)
 
 
 @contextmanager

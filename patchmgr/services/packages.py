@@ -28,7 +28,7 @@ from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry, items_of
-from patchmgr.services.decisions import decisions_on
+from patchmgr.services.decisions import decisions_on, keep_findings, keep_open_findings
 from patchmgr.services.load import LoadedSeries, RebaseRun, rebase_run
 from patchmgr.services.series import needed_blobs, tell_strays, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
@@ -243,6 +243,14 @@ def carry_onto_package(session: Session, record: SeriesRecord, package: Package)
     options = CarryOptions(session.selected, wants_detail=session.wants_detail)
     with rebase_run(session, session.upstream_of(record).store, options) as run:
         return _Run(run, record, package).carry()
+
+
+def keep_undecided(session: Session, done: PackageResult) -> None:
+    """Save what a rebase onto a package left to a person, for `decide` and `conflicts accept`."""
+    if any(patch.finding is not None or patch.open_findings for patch in done.outcome.patches):
+        with session.writing():  # if there is nothing to save, the workspace may be read-only
+            keep_findings(session.workspace, [done.outcome])
+            keep_open_findings(session.workspace, [done.outcome])
 
 
 def has_series(session: Session, record: SeriesRecord, package: Package) -> bool:

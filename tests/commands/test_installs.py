@@ -15,7 +15,7 @@ from tests.commands.every import restorer
 from tests.commands.scenes import changed, picture, text, unchanged
 from tests.commands.test_kills import old_or_new
 from tests.commands.test_packages import Shop
-from tests.commands.wheels import DEMO, House, environment, install, site_of, uninstall
+from tests.commands.wheels import DEMO, House, environment, install, site_of, uninstall, wheel
 from tests.conftest import Repository, once
 
 FIXES: list[Mapping[str, bytes | str | None]] = [
@@ -163,6 +163,36 @@ def test_a_conflict_writes_nothing_and_shows_both_texts(house: House) -> None:
     assert house.verdicts(code=3)[0] == "conflict"
     house.shop.run("decide", "fix-1.patch", "absorbed")
     assert house.verdicts() == ["absorbed", "unchanged", "unchanged"]
+
+
+def test_what_a_person_said_holds_for_packages_too(house: House) -> None:
+    source = house.shop.folder / "demo-1.1.1-py3-none-any.whl"
+    source.write_bytes(wheel("1.1.1", release("1.1.1")))
+    made = ("wheel", "s", "--from", source, "--out", house.shop.folder)
+    house.shop.run(*made, code=3)
+    house.shop.run("decide", "fix-1.patch", "absorbed")
+    house.shop.run(*made)
+    install(house.site, "1.1.1", release("1.1.1"))
+    house.run("overlay", "--out", house.shop.folder / "overlay")
+
+
+def test_a_finding_is_accepted_for_packages_too(house: House) -> None:
+    older = {**DEMO, "demo/h.py": "def gone():\n    pass\n\n\ndef stays():\n    pass\n"}
+    newer = {**older, "demo/h.py": "def stays():\n    pass\n"}
+    fork = Repository(house.shop.folder / "user")
+    fork.commit(older, "2.0")
+    fork.git("tag", "base")
+    fork.commit({"demo/user.py": "from demo.h import gone\n\ngone()\n"}, "user")
+    house.shop.offer("2.0", older)
+    house.shop.offer("2.1", newer)
+    house.shop.run("drop", "1", "2", "3")
+    house.shop.run("rebase", "s", "--onto", "v2.0")
+    house.import_(fork)
+    install(house.site, "2.1", newer)
+    told = house.run("apply", code=3).out
+    accept = told.partition("accept it with: patchmgr ")[2].partition(" --because")[0]
+    house.shop.run(*accept.split(), "--because", "nobody imports it")
+    assert house.verdicts() == ["unchanged"]
 
 
 def test_a_changed_series_takes_the_old_out_and_puts_the_new_in(house: House) -> None:
