@@ -18,7 +18,7 @@ from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines
 from patchmgr.formats.sections import (
     NOISE,
     TITLE,
-    clash,
+    Sections,
     is_hunk_head,
     read_git_section,
     read_plain_section,
@@ -161,20 +161,19 @@ def is_in_diff(line: bytes) -> bool:
 
 def _read_files(reader: PatchReader) -> tuple[FilePatch, ...]:
     """Read all sections and leave the reader at the signature, or at the end."""
-    files: list[FilePatch] = []
-    starts: list[int] = []
+    files, sections = list[FilePatch](), Sections()
     while reader.line is not None and reader.line not in _SIGNATURES:
         if reader.line == b"\n":
             reader.at += 1
             continue
-        starts.append(reader.at)
+        start = reader.at
         files.append(_read_section(reader))
+        problem = sections.add(files[-1])
+        if problem is not None:
+            raise reader.fault(problem, at=start)
     for at in range(reader.at + 1, len(reader.lines)):
         if reader.lines[at].startswith(_NO_SIGNATURE):
             raise reader.fault("there is a diff after the mail signature", at=at)
-    problem = clash(files)
-    if problem is not None:
-        raise reader.fault(problem[1], at=starts[problem[0]])
     return tuple(files)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from functools import cached_property
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -50,6 +51,10 @@ class PatchReader:
         """Return the current line, or None at the end of the file."""
         return self.lines[self.at] if self.at < len(self.lines) else None
 
+    @cached_property
+    def _merge_hints(self) -> tuple[str, ...]:
+        return merge_hints(self.lines)
+
     def starts(self, *prefixes: bytes) -> bool:
         """Return whether the current line begins with one of the prefixes."""
         return self.at < len(self.lines) and self.lines[self.at].startswith(prefixes)
@@ -69,5 +74,5 @@ class PatchReader:
         index = self.at if at is None else at
         if index < len(self.lines) and self.lines[index].endswith(b"\r\n"):
             hints = (*hints, "the line ends in CR LF, but other lines of the file do not")
-        hints = (*hints, *merge_hints(self.lines))
+        hints = (*hints, *self._merge_hints)
         return PatchmgrError("bad-patch", f"{self.where(index)}: {problem}", *hints)

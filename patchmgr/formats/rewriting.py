@@ -21,7 +21,7 @@ from patchmgr.formats.sections import (
     NO_FILE,
     NOISE,
     TITLE,
-    clash,
+    Sections,
     has_no_prefixes,
     is_epoch,
     is_hunk_head,
@@ -72,17 +72,17 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
     start = next(_starts(lines, 0), len(lines))
     header = _readable_header(lines[:start], name, notes)
     reader = PatchReader(name, lines, start, strip=strip)
-    parts: list[tuple[_Section, ...]] = []
+    parts, sections = list[list[_Section]](), Sections()
     text: list[str] = []
     paths: list[str] = []
     while reader.line is not None:
         section = _section(reader, exists, notes)
         paths += [section.file.path] if section.is_rewritten else []
-        last = parts.pop() if parts else ()
-        if clash([*(one.file for one in last), section.file]) is None:
-            parts.append((*last, section))
-        else:
-            parts += [last, (section,)]
+        if not parts or sections.add(section.file) is not None:
+            parts.append([])
+            sections = Sections()
+            sections.add(section.file)
+        parts[-1].append(section)
         text += _skipped(reader)
     if paths:
         notes.append(f"the names of these files were rewritten: {_listed(paths)}")
@@ -90,7 +90,7 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
         notes.append(f"text that changes nothing was left out: line {_listed(text)}")
     if len(parts) > 1:
         notes.append(f"it changes a file more than once, so it became {len(parts)} patches")
-    diffs = (b"".join(line for one in part for line in one.lines) for part in parts or [()])
+    diffs = (b"".join(line for one in part for line in one.lines) for part in parts or [[]])
     return Rewritten(tuple(b"".join(header) + diff for diff in diffs), tuple(notes))
 
 

@@ -7,7 +7,7 @@ read two different changes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -320,37 +320,36 @@ def is_epoch(stamp: bytes) -> bool:
     return clock == (zone if match[4] == b"+" else -zone)
 
 
-def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
-    """Return the index of the first section that contradicts an earlier one, with the reason.
+class Sections:
+    """The paths that the sections of a patch use so far."""
 
-    Returns None if no section does. It is no contradiction to reuse a path that was removed, as
-    when a file changes its type (deleted, then new) or two renames swap paths.
-    """
-    return _taken_twice(files) or _below_a_file(files)
+    def __init__(self) -> None:
+        self._left: set[str] = set()
+        self._taken: set[str] = set()
+        self._below: dict[str, str] = {}  # the path of a file in each folder
 
+    def add(self, file: FilePatch) -> str | None:
+        """Add a section; if it contradicts an earlier one, return why, and do not add it.
 
-def _taken_twice(files: Sequence[FilePatch]) -> tuple[int, str] | None:
-    left: set[str] = set()
-    taken: set[str] = set()
-    for number, file in enumerate(files):
+        It is no contradiction to reuse a path that was removed, as when a file changes its type
+        (deleted, then new) or two renames swap paths.
+        """
         old, new = (None if file.is_copy else file.old_path), file.new_path
-        if old in left or new in taken:
-            return number, f"there is a second section for {shown(file.path)}"
-        if old is not None and new is None and old in taken:
-            return number, f"{shown(old)} is created before it is deleted"
-        left.update([old] if old is not None else [])
-        taken.update([new] if new is not None else [])
-    return None
-
-
-def _below_a_file(files: Sequence[FilePatch]) -> tuple[int, str] | None:
-    taken = {file.new_path for file in files}
-    for number, file in enumerate(files):
-        path = file.new_path or ""
-        above = next((folder for folder in parents_of(path) if folder in taken), None)
-        if above is not None:
-            return number, f"{shown(path)} is below {shown(above)}, which is a file"
-    return None
+        if old in self._left or new in self._taken:
+            return f"there is a second section for {shown(file.path)}"
+        if old is not None and new is None and old in self._taken:
+            return f"{shown(old)} is created before it is deleted"
+        if new is not None:
+            folders = [*parents_of(new)]
+            above = next((each for each in folders if each in self._taken), new)
+            path = new if above != new else self._below.get(new)
+            if path is not None:
+                return f"{shown(path)} is below {shown(above)}, which is a file"
+            self._taken.add(new)
+            self._below.update(dict.fromkeys(folders, new))
+        if old is not None:
+            self._left.add(old)
+        return None
 
 
 TITLE = b"diff --git "

@@ -1,5 +1,7 @@
 """Patches that are rewritten for `import`: what they become, and what stays refused."""
 
+import time
+
 import pytest
 
 from patchmgr.errors import PatchmgrError
@@ -143,3 +145,17 @@ REFUSED = {
 def test_what_could_be_read_in_two_ways_stays_refused(raw: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem):
         rewrite(raw, "x", "y")
+
+
+@table("named", {"all-but-one-are-read": "", "none-is-read": ".new"})
+def test_many_sections_take_no_time_but_their_own(named: str) -> None:
+    """Each one was compared with all before it: 8 s for 4,000, and 20 s if none can be read."""
+    text = b"".join(
+        b"--- a/d/%d\n+++ b/d/%d%s\n@@ -1 +1 @@\n-b\n+c\n"
+        % (n, n, (named if n else ".new").encode())
+        for n in range(4000)
+    )
+    start = time.process_time()
+    found = rewritten(text, name="x", strip=1, exists=lambda path: not path.endswith(".new"))
+    assert len(found.parts) == 1
+    assert time.process_time() - start < 3

@@ -8,7 +8,7 @@ from unidiff.patch import PatchSet
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.reader import PatchReader, split_lines
 from patchmgr.formats.sections import (
-    clash,
+    Sections,
     is_hunk_head,
     read_git_section,
     read_hunks,
@@ -495,6 +495,13 @@ def files(*pairs: str) -> list[FilePatch]:
     return made
 
 
+def clash(pairs: list[str]) -> tuple[int, str] | None:
+    """Return the first section that contradicts an earlier one, with the reason."""
+    sections = Sections()
+    reasons = ((number, sections.add(file)) for number, file in enumerate(files(*pairs)))
+    return next(((number, reason) for number, reason in reasons if reason is not None), None)
+
+
 ORDER_GOOD = {
     "nothing": [],
     "different files": ["a>a", "b>b", ">c", "d>"],
@@ -510,7 +517,7 @@ ORDER_GOOD = {
 
 @table("pairs", ORDER_GOOD)
 def test_these_files_go_together(pairs: list[str]) -> None:
-    assert clash(files(*pairs)) is None
+    assert clash(pairs) is None
 
 
 ORDER_BAD = {
@@ -523,14 +530,14 @@ ORDER_BAD = {
     "a copy onto an edited file": (["b>b", "a=b"], (1, "there is a second section for b")),
     "made before it is deleted": ([">a", "a>"], (1, "a is created before it is deleted")),
     "below a new file": ([">a", ">a/b"], (1, "a/b is below a, which is a file")),
-    "below a link, the other way": ([">a/b/c", ">a"], (0, "a/b/c is below a, which is a file")),
+    "below a link, the other way": ([">a/b/c", ">a"], (1, "a/b/c is below a, which is a file")),
     "below a renamed file": (["x>a/b", ">a/b/c/d"], (1, "a/b/c/d is below a/b, which is a file")),
 }
 
 
 @table(("pairs", "expected"), ORDER_BAD)
 def test_these_files_clash(pairs: list[str], expected: tuple[int, str]) -> None:
-    assert clash(files(*pairs)) == expected
+    assert clash(pairs) == expected
 
 
 def read_all(raw: bytes) -> tuple[Hunk, ...]:
