@@ -159,11 +159,12 @@ def parse_date(text: str) -> str | None:
 
 _DAY = re.compile(r"(?:[A-Za-z]{3},? )?\d{1,2} [A-Za-z]{3} \d{4}|\d{4}-\d\d-\d\d")
 _CLOCK = " 00:00:00 +0000"
+_MOST_WORDS = 12
 
 
 def leading_date(text: str) -> str | None:
     """Return the date that a text begins with (without a time: midnight UTC) as git writes it."""
-    words = squeezed(text).split(" ")
+    words = squeezed(text).split(" ")[:_MOST_WORDS]
     starts = (" ".join(words[:end]) for end in range(len(words), 0, -1))
     found = (parse_date(start + _CLOCK * bool(_DAY.fullmatch(start))) for start in starts)
     return next((date for date in found if date is not None), None)

@@ -103,8 +103,8 @@ def needs_decoding(mail: bytes) -> bool:
 
 
 # gbp.scripts.common.pq, parse_gbp_commands; `Gbp-Pq-Topic:` is the form of old releases.
-_TAG = late_pattern(rb"gbp(?:-pq)?:\s*([a-z-]+)(?:\s+(\S.*?))?\s*$", re.IGNORECASE)
-_OLD_TOPIC = late_pattern(rb"gbp-pq-topic:\s*(\S.*?)\s*$", re.IGNORECASE)
+_TAG = late_pattern(rb"gbp(?:-pq)?:\s*([a-z-]+)(?:\s+(\S.*))?", re.IGNORECASE)
+_OLD_TOPIC = late_pattern(rb"gbp-pq-topic:\s*(\S.*)", re.IGNORECASE)
 _KNOWN = (b"topic", b"name", b"ignore")
 
 
@@ -144,9 +144,10 @@ def read_tags(mail: bytes) -> Tagged:
 
 
 def _tag(line: bytes) -> tuple[bytes, bytes] | None:
-    if match := _OLD_TOPIC.match(line):
+    line = line.rstrip()
+    if match := _OLD_TOPIC.fullmatch(line):
         return b"topic", match[1]
-    match = _TAG.match(line)
+    match = _TAG.fullmatch(line)
     if match is None or match[1].lower() not in _KNOWN:
         return None
     return match[1].lower(), match[2] or b""

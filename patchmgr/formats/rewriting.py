@@ -38,7 +38,7 @@ _KIND = (b"new file mode ", b"deleted file mode ")
 _ABOVE = (TITLE, b"index ", *_KIND, *NOISE)
 _CHANGE = re.compile(
     rb"[+\\]|-(?!-\s|-+\s*$)|@@|GIT binary patch|Binary files |diff --c"
-    rb"|File .+ is an? .+ while file |Symbolic links .+ differ"  # what GNU diff cannot express
+    rb"|File (?=.+ is an? ).+ while file |Symbolic links .+ differ"  # what GNU diff cannot express
     rb"|Submodule .+ [0-9a-f]+\.\.\.?[0-9a-f]+"  # git diff --submodule=log
 )
 _LISTED = 9  # the most names or lines in a note

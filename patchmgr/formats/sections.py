@@ -36,6 +36,8 @@ Names = tuple["str | None", "str | None"]
 """(old, new) paths of a section; one is None if the section creates or deletes the file."""
 
 
+_MAX_STAMP = 100
+
 # A date after a name without a tab, as in a copy of a terminal (git's diff_timestamp_len).
 _STAMP = re.compile(
     rb" +(\d{4}-\d\d-\d\d[ T]\d\d:\d\d\S*(?: +[-+]\d\d:?\d\d)?"
@@ -59,8 +61,8 @@ def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
 def name_and_stamp(text: bytes) -> tuple[bytes, bytes]:
     """Split the text after `---` or `+++`, which must not be quoted, into file name and date."""
     name, tab, stamp = text.partition(b"\t")
-    match = None if tab else _STAMP.search(name)
-    return (name, stamp) if match is None else (name[: match.start()], match[1])
+    match = None if tab else _STAMP.search(name, max(0, len(name) - _MAX_STAMP))
+    return (name, stamp) if match is None else (name[: match.start()].rstrip(b" "), match[1])
 
 
 def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None = None) -> str:
