@@ -28,7 +28,6 @@ from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.checkouts import series_digest
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.published import (
     Published,
@@ -191,8 +190,7 @@ def branch(
         if remote is not None and pushes:
             bring = upstream.try_fetch_objects if clone is None else None
             push_refs(place.git_dir, remote, pushes, bring=bring)
-        digest = series_digest(session, loaded.record, session.selected)
-        published = Published(name, str(where), short, tag, fallback, head, base.commit, digest)
+        published = Published(name, str(where), short, tag, fallback, head, base.commit)
         # First, so that a branch with the user's own commits is known if the run ends in between.
         remember_published(session.workspace, published)
         place.move(moves)

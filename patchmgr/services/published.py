@@ -42,7 +42,7 @@ class Published(Struct, frozen=True):
     """A branch that was built from a series.
 
     `repository` contains the branch. `tag` is the tag on its head, and `fallback` is the tag that
-    keeps its previous head. `digest` is the digest of the series when the branch was built.
+    keeps its previous head.
     """
 
     series: str
@@ -52,7 +52,6 @@ class Published(Struct, frozen=True):
     fallback: str | None
     head: str
     base: str
-    digest: str
 
     @property
     def git_dir(self) -> Path:
