@@ -94,7 +94,7 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
         pulls = _pulls(repository, request, stack[0])
         upstream = session.upstream_of(session.workspace.series_record(stack[0]))
         is_branch = request.onto.startswith("upstream/") and request.onto != "upstream/main"
-        upstream.fetch([request.onto.removeprefix("upstream/")] if is_branch else [])
+        upstream.fetch([request.onto] if is_branch else [])
         with rebase_run(session, upstream.store, CarryOptions(session.selected)) as run:
             end = upstream.resolve(request.onto)
             proposal = _proposal(run, stack, upstream, end)

@@ -103,6 +103,7 @@ def every_commit(store: Path, start: str, end: str, step: int) -> tuple[str, ...
 _ALL = "refs/upstream/"
 HEADS = f"{_ALL}heads/"
 TAGS = f"{_ALL}tags/"
+_BRANCH = "upstream/"  # what the name of a branch begins with, as a REF
 HEAD = f"{_ALL}HEAD"
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 # What a server says if it does not have an object.
@@ -191,8 +192,20 @@ class GitUpstream(OpenUpstream):
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Fetch the tracked branch, the branches in `wanted` and all tags.
 
-        Returns the commit of the tracked branch. Objects in the store are not transferred again. If
-        another run is fetching, this one waits, because git would refuse to move the same refs.
+        Returns the commit of the tracked branch. Raises PatchmgrError "unknown-ref" if a name in
+        `wanted` is none of a branch, a tag and a commit.
+        """
+        tip = self._update(wanted)
+        for ref in wanted:
+            if self._commit_of(ref) is None and self._commit_of(_BRANCH + ref) is None:
+                raise self._unknown(ref)
+        return tip
+
+    def _update(self, wanted: Sequence[str]) -> str:
+        """Fetch as `fetch` does, and ignore unknown names.
+
+        Objects in the store are not transferred again. If another run is fetching, this one waits,
+        because git would refuse to move the same refs.
         """
         descriptor = os.open(self.store, os.O_RDONLY)
         try:
@@ -214,7 +227,8 @@ class GitUpstream(OpenUpstream):
             refuse_shallow(self._name, source)
         branch = self.tracked(remote)
         known = {name: target or commit for name, commit, target in listed(self.store, _ALL)}
-        followed = {branch, *wanted, *(name.removeprefix(HEADS) for name in known)}
+        named = (ref.removeprefix(_BRANCH) for ref in wanted)
+        followed = {branch, *named, *(name.removeprefix(HEADS) for name in known)}
         wants = {HEADS + name: remote.heads[name] for name in followed & set(remote.heads)}
         wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
         # Delete the refs that the remote no longer has: their names may be in the way of new ones.
@@ -471,7 +485,7 @@ class GitUpstream(OpenUpstream):
         commit = self._commit_of(ref)
         if commit is None:
             if not re.fullmatch(r"[0-9a-f]{40}", ref):
-                self.fetch([ref.removeprefix("upstream/")])
+                self._update([ref])
             else:
                 try:
                     self.fetch_objects([ref])
@@ -480,17 +494,17 @@ class GitUpstream(OpenUpstream):
                         raise
             commit = self._commit_of(ref)
         if commit is None:
-            names = {f"upstream/{name}" for name in references(self.store, HEADS)}
-            names |= set(references(self.store, TAGS))
-            raise PatchmgrError(
-                "unknown-ref",
-                f"{self._name} has no branch, tag or commit {ref}",
-                *nearest(ref, sorted(names)),
-            )
+            raise self._unknown(ref)
         return Resolved(ref, commit)
 
+    def _unknown(self, ref: str) -> PatchmgrError:
+        names = {_BRANCH + name for name in references(self.store, HEADS)}
+        names |= set(references(self.store, TAGS))
+        message = f"{self._name} has no branch, tag or commit {shown(ref)}"
+        return PatchmgrError("unknown-ref", message, *nearest(ref, sorted(names)))
+
     def _commit_of(self, ref: str) -> str | None:
-        names = (self._tip,) if ref == "upstream/main" else _candidates(ref)
+        names = (self._tip,) if ref == f"{_BRANCH}main" else _candidates(ref)
         commits = (self.reader.commit(name) for name in names)
         return next((commit for commit in commits if commit is not None), None)
 
@@ -499,8 +513,8 @@ def _candidates(ref: str) -> tuple[str, ...]:
     """Return the names under which to look up a ref in the store."""
     if any(c in ref for c in " ~^:?*[\\\n") or ref.startswith("-") or ".." in ref or "@{" in ref:
         return ()
-    if ref.startswith("upstream/"):
-        return (HEADS + ref.removeprefix("upstream/"),)
+    if ref.startswith(_BRANCH):
+        return (HEADS + ref.removeprefix(_BRANCH),)
     tags = (TAGS + ref, TAGS + (ref.removeprefix("v") if ref.startswith("v") else f"v{ref}"))
     return (*tags, ref) if _HEX.fullmatch(ref) else tags
 

@@ -217,10 +217,18 @@ def blobs_of(held: Repository) -> list[str]:
 def test_fetch_follows_what_upstream_renames_and_deletes(stage: Stage) -> None:
     upstream = Repository(stage.folder / "moving")
     plant(upstream, {"a": "one\n"}, "one")
-    upstream.git("branch", "topic")
+    with upstream.at("-b", "topic"):
+        plant(upstream, {"a": "topic\n"}, "topic")
     upstream.git("tag", "v1")
     stage.run("upstream", "add", "m", "--git", upstream.root)
-    stage.run("upstream", "fetch", "m", "--ref", "topic")
+    for ref in ("nope", "upstream/nope"):
+        refused = stage.run("upstream", "fetch", "m", "--ref", ref, code=2)
+        assert one_line(refused) == f"m has no branch, tag or commit {ref}"
+    stage.run("upstream", "fetch", "m", "--ref", "upstream/topic", "--ref", "v1")
+    line = ("series", "new", "n", "--upstream", "m", "--dry-run", "--base")
+    upstream.root.rename(stage.folder / "away")
+    stage.run(*line, "upstream/topic")
+    (stage.folder / "away").rename(upstream.root)
     upstream.git("branch", "-D", "topic")
     upstream.git("branch", "topic/deeper")
     upstream.git("tag", "-d", "v1")
@@ -230,7 +238,6 @@ def test_fetch_follows_what_upstream_renames_and_deletes(stage: Stage) -> None:
     upstream.git("symbolic-ref", "HEAD", "refs/heads/trunk")
     answer = stage.run("upstream", "fetch", "m", "--json").json
     assert answer["upstreams"][0]["commit"] == tip
-    line = ("series", "new", "n", "--upstream", "m", "--dry-run", "--base")
     stage.run(*line, "upstream/trunk")
     stage.run(*line, "v1/deeper")
     assert tip in stage.run(*line, "upstream/main").err
