@@ -20,6 +20,7 @@ from patchmgr.engines.moved.search import Home
 from patchmgr.engines.moved.units import Outline, Unit, indent_of, reindented
 from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.engines.text.differences import Run
+from patchmgr.engines.text.line_endings import LF, line_ending
 
 
 class FilePart(PatchedFile, frozen=True):
@@ -99,11 +100,16 @@ def _moved_lines(
 ) -> tuple[bytes, ...]:
     """Return lines of a moved symbol with the indentation that upstream's version has."""
     old, new = indent_of(base.text_of(unit)), indent_of(home.outline.text_of(home.unit))
-    return tuple(_ended(line) for line in reindented(lines, old, new))
+    end = _ending(home.outline)
+    return tuple(_ended(line, end) for line in reindented(lines, old, new))
 
 
-def _ended(line: bytes) -> bytes:
-    return line if line.endswith(b"\n") else line + b"\n"
+def _ending(outline: Outline) -> bytes:
+    return line_ending(outline.content) or LF
+
+
+def _ended(line: bytes, end: bytes) -> bytes:
+    return line if line.endswith(LF) else line + end
 
 
 def _runs(base: Outline, removal: Removal, starts: Mapping[Unit, int]) -> Iterator[tuple[int, Run]]:
@@ -119,7 +125,9 @@ def _runs(base: Outline, removal: Removal, starts: Mapping[Unit, int]) -> Iterat
         unit = guest.neighbor
         home = homes[unit]
         block = _moved_lines(base, unit, home, _without_edges(guest.change.run.added))
-        space = (b"\n",) * max(1, _blanks_before(home.outline.lines, home.unit.start))
+        space = (_ending(home.outline),) * max(
+            1, _blanks_before(home.outline.lines, home.unit.start)
+        )
         if guest.is_before:
             yield guest.change.number, Run(starts[unit], (), (*block, *space))
         else:
@@ -169,7 +177,8 @@ def part_within(
             return None
         order = moved
     place = {line: at for at, line in enumerate(order)}
-    lines = [_ended(base.lines[n]) if at + 1 < len(order) else base.lines[n]
+    end = _ending(base)
+    lines = [_ended(base.lines[n], end) if at + 1 < len(order) else base.lines[n]
              for at, n in enumerate(order)]  # fmt: skip
     runs = [(c.number, Run(_at(c, place), c.run.removed, c.run.added)) for c in changes]
     runs.sort(key=lambda run: run[1].start)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from patchmgr.engines.moved.rung import Followed, MovedInput, follow_hunks
 from patchmgr.engines.rebase.ladder import Collided, Merged, Sides, merge_file
 from patchmgr.engines.series.placement import Applied, apply_hunks
+from patchmgr.engines.text.line_endings import CRLF, line_ending
 from patchmgr.model.snapshot import Entry
 from tests.commands.constructed import (
     FORMS,
@@ -396,10 +397,17 @@ def test_other_line_ends_are_not_mixed(form: Form) -> None:
     played = play(old, patched, {**new, path: crlf(new[path])}, path=stage.path("a"))
     (reason,) = played.reasons()
     assert reason == f"upstream moved these lines to a file with different line endings -> {path}"
-    every = [{p: crlf(content) for p, content in side.items()} for side in (old, new)]
-    played = play(every[0], crlf(patched), every[1], path=stage.path("a"))
-    assert played.homes() == [f"{path} {name_of(10)}"]
-    assert played.marked == ()
+    away = chained(TO_B, move(11, "a", "b", before=90))
+    for theirs, ours in ((TO_B, (FIX,)), (away, (FIX, OWN))):
+        patched = stage.texts(on("a", *ours)(stage.start))[stage.path("a")]
+        every = [
+            {p: crlf(t) for p, t in side.items()}
+            for side in (old, stage.texts(theirs(stage.start)))
+        ]
+        played = play(every[0], crlf(patched), every[1], path=stage.path("a"))
+        assert played.homes()[0] == f"{path} {name_of(10)}"
+        assert played.marked == ()
+        assert {line_ending(content) for content in played.files.values()} == {CRLF}
 
 
 def test_a_long_string_is_not_indented_anew() -> None:
