@@ -45,6 +45,8 @@ _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])(?:[^<>]*[^/<>])?>")  # `<p/>` opens nothing
 _CONTROL = re.compile(rb"(?:async )?(?:if|elif|else|for|while|with|try|except|finally|case)\b.*:$")
 _MESSAGE = re.compile(r'^msgid "(?!"\nmsgstr).*\n(?:(?:msg|").*(?:\n|\Z))*', re.MULTILINE)
+_HEADING = re.compile(r"(?:##+|==+)[ \t]+\S")  # of Markdown or AsciiDoc
+_UNDERLINE = re.compile(r"([=~^-])\1{2,}$")
 _HEAD = 10  # lines at the start of a file
 _FARTHEST = 300  # lines that are read around a region
 
@@ -257,6 +259,7 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
         or _leaves_a_pair_open(text, sides, language)
         or _loses_or_doubles_a_line(text, sides)
         or (language in (PYTHON, YAML) and _puts_a_line_elsewhere(text, sides))
+        or (language is TEXT and _puts_a_line_in_another_section(text, sides))
         or (path.endswith(".po") and not _messages(text) <= set().union(*map(_messages, sides)))
         or any(added_twice(path, [_bytes(one) for one in (*sides, text)]))
     )
@@ -355,6 +358,34 @@ def _puts_a_line_elsewhere(text: str, sides: Sequence[str]) -> bool:
         ):
             return True
     return False
+
+
+def _puts_a_line_in_another_section(text: str, sides: Sequence[str]) -> bool:
+    """Return whether a line that one side adds to a section that all have is in another one.
+
+    The patch adds an entry under `Unreleased`, which upstream has since released: the entry was in
+    that release, below a new `Unreleased` (mitmproxy 64095074507e).
+    """
+    merged, base, *both = map(_sections, (text, *sides))
+    return any(
+        section in other and merged.get(line, section) not in (section, "")
+        for one, other in (both, reversed(both))
+        for line, section in one.items()
+        if section and section in base and line not in base and line not in other
+        if is_distinctive(bare(_bytes(line)))
+    )
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Map each line to its heading, or to "" if it has none or the line occurs again."""
+    found, heading = dict[str, str](), ""
+    lines = text.split("\n")
+    for line, below in pairwise([*map(str.strip, lines), ""]):
+        is_underlined = _UNDERLINE.match(below) and len(below) >= len(line)
+        if _HEADING.match(line) or (is_underlined and line[:1].isalnum()):
+            heading = line
+        found[line] = "" if line in found else heading
+    return found
 
 
 def _messages(text: str) -> set[str]:

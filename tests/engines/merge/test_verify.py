@@ -321,6 +321,18 @@ def test_a_method_that_each_side_adds_at_another_place_breaks_the_file() -> None
             "a.po", 'msgid ""\nmsgstr ""\n"a\\n"\n"b\\n"\n',
             'msgid ""\nmsgstr ""\n"A\\n"\n"b\\n"\n', 'msgid ""\nmsgstr ""\n"a\\n"\n"B\\n"\n',
             'msgid ""\nmsgstr ""\n"A\\n"\n"B\\n"\n', False),
+        "in a released section": (
+            "C.md", "## Next\n* an old one\n", "## Next\n## 1.2\n* an old one\n",
+            "## Next\n* an old one\n* a new one\n",
+            "## Next\n## 1.2\n* an old one\n* a new one\n", True),
+        "in the next section": (
+            "C.rst", "Next\n----\n- an old one\n", "Next\n----\n\n1.2\n---\n- an old one\n",
+            "Next\n----\n- an old one\n- a new one\n",
+            "Next\n----\n- a new one\n\n1.2\n---\n- an old one\n", False),
+        "below lines, not headings": (
+            "a.adoc", "== Next\n* an old one\n", "== Next\n[tabs]\n======\n* an old one\n",
+            "== Next\n* an old one\n* a new one\n",
+            "== Next\n[tabs]\n======\n* an old one\n* a new one\n", False),
     },
 )  # fmt: skip
 def test_what_belongs_together_is_together(
