@@ -24,36 +24,26 @@ class Mark(str, Enum):
 
 
 class Row(Struct, frozen=True):
-    """A patch in a listing; `number` is its position in the series, counted from 1.
-
-    `reason` says why the patch is hidden, and is None if the patch is not hidden.
-    """
+    """A patch in a listing."""
 
     name: str
-    number: int
+    number: int  # its position in the series, from 1
     mark: Mark
     subject: str
     guards: tuple[str, ...]
-    reason: str | None
+    reason: str | None  # why the patch is hidden
 
 
 class Listing(Struct, frozen=True, rename={"rows": "patches"}):
-    """Patches of a series, in order.
-
-    `target` is the checkout that patches are pushed to, or None if no patches are pushed.
-    """
+    """Patches of a series, in order."""
 
     series: str
-    target: Path | None
+    target: Path | None  # the checkout that patches are pushed to
     rows: tuple[Row, ...]
 
 
 def listing(session: Session, options: CheckoutOptions, *, only_pushed: bool = False) -> Listing:
-    """Return the patches of a series with their states.
-
-    With `only_pushed`, return the pushed patches, lowest first. They are in the order in which they
-    were pushed, even if the series file has another order now.
-    """
+    """Return the patches of a series; with `only_pushed`, the pushed ones in their pushed order."""
     with opened_series(session, options, only_reads=True, at_any_place=only_pushed) as opened:
         target = opened.checkout.root if opened.checkout is not None and opened.applied else None
         rows = {row.name: row for row in _rows(opened)}
@@ -84,10 +74,9 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 
 
 def neighbor(found: Listing, given: str | None, *, step: int) -> str:
-    """Return the name of the patch that is `step` positions after the given patch.
+    """Return the patch `step` (which may be negative) after the given patch, by default the top.
 
-    `step` may be negative. If `given` is None, the position of the top patch is used. Hidden
-    patches are skipped. Raises PatchmgrError "no-patch" if no patch has that position.
+    Hidden patches are not counted. Raises PatchmgrError "no-patch" at an end of the series.
     """
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)
     names = [row.name for row in found.rows]

@@ -65,25 +65,18 @@ from patchmgr.services.upstream_states import End
 
 
 class Application(Struct, frozen=True):
-    """The result of `apply` for a checkout or a package, and of `overlay`.
-
-    `paths` are the files that now differ from the original ones. `is_new` is true if files had to
-    be written. `commits` lists the commit of each patch, or None for a patch that has no commit.
-    `replayed` are the conflicts that were resolved by a recorded resolution. For a package,
-    `target` is the folder in which it is installed, and `carried` is the result of the rebase onto
-    it, or None if no rebase was needed.
-    """
+    """The result of `apply` for a checkout or a package, and of `overlay`."""
 
     series: str
-    target: Path
-    paths: tuple[str, ...]
-    is_new: bool = False
+    target: Path  # the checkout, or the folder in which a package is installed
+    paths: tuple[str, ...]  # files that now differ from the originals
+    is_new: bool = False  # whether files had to be written
     patches: tuple[PatchOutcome, ...] = ()
-    commits: tuple[str | None, ...] = ()
+    commits: tuple[str | None, ...] = ()  # of each patch; None for a patch without a commit
     head: str | None = None
-    replayed: tuple[Recalled, ...] = ()
+    replayed: tuple[Recalled, ...] = ()  # conflicts resolved by recorded resolutions
     distribution: Distribution | None = None
-    carried: PackageResult | None = None
+    carried: PackageResult | None = None  # the rebase onto a package, if one was needed
 
     @property
     def has_conflicts(self) -> bool:
@@ -101,10 +94,7 @@ class _Target(Struct, frozen=True):
 
     @property
     def onto(self) -> str:
-        """Return the commit that the series is applied to.
-
-        This is HEAD or, if the series is already applied as commits, the commit below them.
-        """
+        """Return the commit below the series: HEAD, unless HEAD has the series' own commits."""
         has_commits = self.applied is not None and self.applied.head is not None
         return self.applied.onto if self.applied and has_commits else self.head
 
@@ -117,10 +107,10 @@ class _Request(Struct, frozen=True):
 
 
 def apply_to_checkout(session: Session, name: str, target: Path, *, commits: bool) -> Application:
-    """Apply a whole series, or nothing, to a checkout at any commit.
+    """Apply a whole series, or nothing, to a checkout at any commit; it replaces an older state.
 
-    If an older state of the series is applied in the checkout, the files of that state are replaced
-    in the same step. Raises PatchmgrError "dirty-checkout" if any other file differs from HEAD.
+    Raises PatchmgrError "dirty-checkout" if a file other than those of the older state differs from
+    HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, session.selected)
@@ -193,10 +183,7 @@ def _refuse_edited_files(found: _Target) -> None:
 
 
 def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
-    """Raise PatchmgrError if a person committed on top of the series.
-
-    If HEAD has to move, also raise PatchmgrError while a git operation is in progress.
-    """
+    """Raise PatchmgrError if a person committed on top of the series, or HEAD cannot move now."""
     clone, present = found.checkout.clone, found.applied
     if present is not None and present.head not in (None, found.head):
         onto, head = present.onto[:12], str(present.head)[:12]
@@ -301,22 +288,19 @@ def _content(
 
 
 class Removal(Struct, frozen=True):
-    """The result of `unapply`: the checkout or folder of the package, and the restored files.
-
-    `edits` is the patch file that keeps a person's edits to these files, or None without edits.
-    """
+    """The result of `unapply`; `paths` are the restored files."""
 
     series: str
-    target: Path
+    target: Path  # the checkout, or the folder of the package
     paths: tuple[str, ...]
-    edits: Path | None = None
+    edits: Path | None = None  # the patch file that keeps a person's edits to the restored files
 
 
 def unapply_from_checkout(session: Session, name: str, target: Path, *, is_forced: bool) -> Removal:
     """Restore the original files of a checkout.
 
-    If one of the files was edited after the series was applied, raises PatchmgrError
-    "dirty-checkout" or, if `is_forced`, keeps the edits in a patch file.
+    If a file was edited since, raises PatchmgrError "dirty-checkout" or, if `is_forced`, keeps the
+    edits in a patch file.
     """
     with settled(session, Checkout(open_clone(target))) as checkout:
         found = _look(checkout)
@@ -368,12 +352,10 @@ def apply_to_package(
     *,
     warns_at_start: bool | None,
 ) -> Application:
-    """Apply a whole series, or nothing, to an installed package of any release.
+    """Apply a whole series, or nothing, to an installed package, in place of an older state of it.
 
-    If an older state of the series is applied to the package, the files of that state are replaced
-    in the same step. Files that an installer has replaced since then are patched in their current
-    state. `warns_at_start` turns the check at Python's startup on or off; None leaves it unchanged.
-    Raises PatchmgrError "edited-package" if a patched file was edited afterwards.
+    `warns_at_start` turns the check at Python's startup on or off; None leaves it as it is. Raises
+    PatchmgrError "edited-package" if a patched file was edited since.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
@@ -388,6 +370,7 @@ def apply_to_package(
             paths = (file.path for file in present.files)
             ours = tuple(path for path in paths if not path.startswith("_patchmgr_check_"))
             return Application(name, target.root, ours, distribution=distribution)
+        # Files that an installer has replaced since then are patched as they are now.
         done, originals = _carried(session, record, target, present)
         result = applied_to_package(name, distribution, done.files, done)
         keep_undecided(session, done)
@@ -411,8 +394,8 @@ def _carried(
 ) -> tuple[PackageResult, Mapping[str, WorkFile | None]]:
     """Rebase a series onto a package, and return the originals of the package's edited files.
 
-    An edit is accepted if the series makes exactly the same change, as after `import --python`.
-    Raises PatchmgrError "edited-package" for any other edit of a file of the series.
+    Raises PatchmgrError "edited-package" for an edit of a file of the series, unless the series
+    makes the same change, as after `import --python`.
     """
     read = original_reader(target, present)
     try:
@@ -439,10 +422,7 @@ def _carried(
 
 @contextmanager
 def _or_overlay(name: str, where: Location) -> Iterator[None]:
-    """Add a hint about `overlay` to an error about files that cannot safely be written.
-
-    Such files are read-only, or links to files that other environments share.
-    """
+    """Add a hint about `overlay` if files are read-only, or links to files that others share."""
     try:
         yield
     except PatchmgrError as fault:
@@ -514,12 +494,10 @@ def _package_exchange(
 
 
 def _own_files(target: Installation, present: Record | None) -> tuple[AppliedFile, ...]:
-    """Return the files of a record that no other program has written since.
-
-    A file that the series added may be in another package by now.
-    """
+    """Return the files of a record that no other program has written since."""
     files = () if present is None else present.files
     added = [file.path for file in files if file.before is None]
+    # a file that the series added may be in another package by now
     others = {*replaced_paths(target, present), *other_owners(target.distribution, added)}
     return tuple(file for file in files if file.path not in others)
 
@@ -537,11 +515,10 @@ def _refuse_shared(target: Installation, files: Collection[str]) -> None:
 def unapply_from_package(
     session: Session, name: str, where: Location, *, is_forced: bool
 ) -> Removal:
-    """Restore the original files of a package.
+    """Restore the original files of a package, except those that an installer has replaced since.
 
-    Files that an installer replaced after the series was applied are left as they are. If a file
-    was edited, raises PatchmgrError "edited-package" or, if `is_forced`, keeps the edit in a patch
-    file. An edited file whose saved original belongs to another build is left as it is.
+    If a file was edited, raises PatchmgrError "edited-package" or, if `is_forced`, keeps the edit
+    in a patch file; a file whose saved original belongs to another build stays as it is.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)

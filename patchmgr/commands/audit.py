@@ -24,12 +24,9 @@ from patchmgr.services.session import Session
 
 
 class Audited(Struct, frozen=True):
-    """The findings of an audit, each with the name of its patch ("" in an audit of two trees).
+    """The findings of an audit, each with its patch ("" in an audit of two trees)."""
 
-    `name` is the name of the series, or OLD..NEW for two trees.
-    """
-
-    name: str
+    name: str  # of the series, or OLD..NEW for two trees
     findings: tuple[Told, ...]
 
     @property
@@ -60,10 +57,10 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
 
 
 def audit_trees(repository: Path, old: str, new: str) -> Audited:
-    """Audit the change between two trees of any repository.
+    """Audit the change between two trees, each named by a commit, a tag, a branch or its own id.
 
-    Each tree is named by a commit, a tag, a branch or its own id. Raises PatchmgrError "usage" if
-    the folder is not a repository, and "unknown-ref" if the repository has no such tree.
+    Raises PatchmgrError "usage" if the folder is not a repository, and "unknown-ref" for an unknown
+    tree.
     """
     git_dir = private_git_dir(repository)
     before, after = (tree_named(git_dir, name) for name in (old, new))

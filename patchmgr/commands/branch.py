@@ -43,38 +43,28 @@ from patchmgr.workspace import Workspace
 
 
 class Built(Struct, frozen=True):
-    """A built branch: its repository and name, its head, and its number of commits.
-
-    `base` is the pinned commit. `tag` is the tag on the head, `fallback` is the tag that was put on
-    the branch's previous head, and `remote` is the remote or URL to which the branch was pushed;
-    each may be None.
-    """
+    """A built branch."""
 
     series: str
     repository: Path
     branch: str
-    tag: str | None
+    tag: str | None  # the tag on the head
     head: str
-    base: str
-    commits: int
-    fallback: str | None = None
-    remote: str | None = None
+    base: str  # the pinned commit
+    commits: int  # how many
+    fallback: str | None = None  # the tag that was put on the branch's previous head
+    remote: str | None = None  # the remote or URL to which the branch was pushed
 
 
 class Publication(Struct, frozen=True):
-    """Where and how to publish a branch.
+    """Where and how to publish a branch."""
 
-    `repository` is the clone to build the branch in, or None for the store. `remote` is the remote
-    or URL to push the branch to. `mine` says which parts of the user's identity go into the
-    commits. With `is_forced`, branches and tags that patchmgr did not make may be replaced.
-    """
-
-    repository: Path | None = None
+    repository: Path | None = None  # the clone to build the branch in; None for the store
     name: str | None = None
     tag: str | None = None
-    mine: Mine = Mine()
-    remote: str | None = None
-    is_forced: bool = False
+    mine: Mine = Mine()  # which parts of the user's identity go into the commits
+    remote: str | None = None  # the remote or URL to push the branch to
+    is_forced: bool = False  # may replace branches and tags that patchmgr did not make
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
@@ -89,8 +79,7 @@ def left_out(
 ) -> dict[str, str]:
     """Return the patches that `--without` or `--only` exclude, each with the reason.
 
-    Each string in `without` and `only` names a patch or a group. Patches that are needed by those
-    in `only` are kept as well, unless `without` names them.
+    Both options name patches and groups. Patches that those in `only` need are kept, too.
     """
     if not without and not only:
         return {}
@@ -136,8 +125,7 @@ def branch(
 ) -> Built:
     """Build the branch of a series in the store or in a clone, and push it if requested.
 
-    `left_out` gives the reason for each patch that is left out. The work tree of the clone is not
-    changed.
+    `left_out` gives the reason for each patch that is left out. The work tree does not change.
     """
     tag = wanted.tag
     upstream = session.upstream_of(session.workspace.series_record(name))
@@ -198,15 +186,13 @@ def branch(
 
 
 def check_remote(remote: str | None, clone: Clone | None) -> str | None:
-    """Return the remote or URL to push to; raise PatchmgrError if it is not valid.
-
-    Without a clone, only a URL is valid. If `remote` is None, None is returned.
-    """
+    """Return the remote or URL to push to; raise PatchmgrError if it is not valid."""
     if remote is None:
         return None
     if remote.startswith("-") or not remote:
         raise UsageError(f"{shown(remote)} is not the name or URL of a remote")
     try:
+        # without a clone, only a URL is valid
         return remote if clone is not None else check_url(remote)
     except PatchmgrError as fault:
         hint = "the name of a remote needs the clone that defines it: --repo DIR"
@@ -218,8 +204,8 @@ def _pushes(
 ) -> list[RefMove]:
     """Plan the updates of refs in a remote.
 
-    Unless `place.is_forced` is true, raises PatchmgrError "usage" if a ref there points to a commit
-    that patchmgr did not make, or if a tag there points to another object.
+    Unless `place.is_forced`, raises PatchmgrError "usage" if a ref there is not patchmgr's, or if a
+    tag there would move.
     """
     if remote is None:
         return []
@@ -251,10 +237,8 @@ def _pushes(
 def _old_head(
     session: Session, place: _Place, series: str, old: str | None, head: str
 ) -> str | None:
-    """Return the head that the new head replaces, or None if it replaces none.
-
-    In a store, a rebase has already moved the branch, so the head before that rebase is returned.
-    """
+    """Return the head that the new head replaces, or None if it replaces none."""
+    # in a store, the rebase has already moved the branch
     if old in (None, head) and place.clone is None:
         syncs = read_syncs(session.workspace, series)
         old = next((one.old_head for one in syncs if not one.is_dry_run), None)
@@ -265,15 +249,12 @@ def _old_head(
 
 
 class _Place(Struct, frozen=True):
-    """The repository in which the branch is built: a store, or a user's clone.
-
-    If `is_forced` is true, branches and tags that patchmgr did not make may be replaced.
-    """
+    """The repository in which the branch is built: a store, or a user's clone."""
 
     workspace: Workspace
     git_dir: Path
     clone: Clone | None
-    is_forced: bool
+    is_forced: bool  # may replace branches and tags that patchmgr did not make
 
     def value(self, name: str) -> str | None:
         """Return the id of the object that a ref points to, or None if the ref is missing."""
@@ -309,8 +290,7 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
 def _branch_move(place: _Place, name: str, old: str | None, head: str) -> list[RefMove]:
     """Plan the update of the branch.
 
-    Unless `place.is_forced` is true, raises PatchmgrError "usage" if this would drop a person's
-    commits. Branches in a store never contain a person's commits.
+    Raises PatchmgrError "usage" if it would drop a person's commits, unless `place.is_forced`.
     """
     if old == head:
         return []

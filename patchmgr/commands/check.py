@@ -57,7 +57,7 @@ def run_commands(
 ) -> list[GateResult]:
     """Run the series' own commands in a temporary checkout, and return each result as a gate.
 
-    `names` lists the commands to run. If it is empty, all are run; if it is None, none is.
+    `names` lists the commands to run: all if it is empty, none if it is None.
     """
     unknown = set(names or ()) - {command.name for command in commands}
     if unknown:
@@ -108,22 +108,16 @@ def _run_all(
 
 
 class Runner(Struct, frozen=True):
-    """Runs commands on the states of a branch: on the pin, and after each patch.
-
-    `states` lists the commits, starting with the pin; `patches` lists the names of the patches.
-    """
+    """Runs commands on the states of a branch: on the pin, and after each patch."""
 
     session: Session
     series: str
     place: ThrowAway
-    states: Sequence[str]
-    patches: Sequence[str]
+    states: Sequence[str]  # commits; the first one is the pin
+    patches: Sequence[str]  # their names
 
     def gate(self, command: CheckCommand) -> GateResult:
-        """Return the result of a command on the head.
-
-        If the command fails there, the result names the first patch with which it fails.
-        """
+        """Return the result of a command on the head; a failure names the first bad patch."""
         name = f"{self.series}-{command.name}.log"
         log = check_folder(self.session.workspace) / name
         try:
@@ -191,10 +185,9 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 
 
 def check(session: Session, name: str, commands: Sequence[str] | None) -> Checked:
-    """Run the built-in gates on a series, and its own commands if requested.
+    """Run the built-in gates on a series, and its own commands if requested, and save the result.
 
-    `commands` lists the names of the commands to run. If it is empty, all are run; if it is None,
-    none is. The result is saved, except in a dry run.
+    `commands` lists the commands to run: all if it is empty, none if it is None.
     """
     settings = session.workspace.settings(name)
     with series_at_pin(session, name, must_apply=False) as at_pin:
@@ -240,10 +233,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _links(self) -> GateResult | None:
-        """Return the gate that checks the commits cited in patch headers.
-
-        Returns None if no commit is cited, or if upstream has no history.
-        """
+        """Return the gate that checks the commits cited in headers, or None if there are none."""
         cited = [
             (patch.name, commit) for patch in self.at_pin.patches for commit in cited_commits(patch)
         ]

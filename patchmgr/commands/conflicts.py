@@ -28,13 +28,10 @@ SIDES = ("ours", "theirs")
 
 
 class Listed(Struct, frozen=True):
-    """A recorded conflict: its id and its content.
-
-    If its files are malformed, `recorded` is None, and `fault` and `hints` say what is wrong.
-    """
+    """A recorded conflict; `recorded` is None if its files are malformed, and `fault` says how."""
 
     id: str
-    recorded: Recorded | None
+    recorded: Recorded | None  # None if its files are malformed, for the reason in `fault`
     fault: str = ""
     hints: tuple[str, ...] = ()
 
@@ -106,8 +103,7 @@ def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
 def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded, ...]:
     """Record a file's content as the resolution of a conflict; return the resolved conflicts.
 
-    The file contains the resolved lines of a region, or is the whole resolved file. For a conflict
-    with several regions it must be the whole file.
+    The file is the whole resolved file or, for a single region, may be the resolved lines alone.
     """
     content = read_named(file, limit=MAX_SIDE)
     if len(content) > MAX_SIDE:
@@ -125,14 +121,12 @@ def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded,
 
 
 def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
-    """Record one side ("ours" or "theirs") of a conflict as its resolution.
-
-    If the file does not exist on that side, the resolution deletes it.
-    """
+    """Record one side ("ours" or "theirs") of a conflict as its resolution."""
     with session.writing():
         memory = Memory(session.workspace)
         found = require(memory, name)
         each = _parts(memory, found) or (found,)
+        # None, if the file does not exist on that side: the resolution deletes it
         texts = [one.ours if side == "ours" else one.theirs for one in each]
         solved = [
             _with(one, text, Origin.ACCEPT, side) for one, text in zip(each, texts, strict=True)
@@ -141,11 +135,7 @@ def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
 
 
 def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
-    """Forget the resolutions of a conflict, of its regions, and of the whole file at its path.
-
-    Conflicts of the rebase in progress stay recorded, but unresolved. Returns the ids of all
-    conflicts whose resolutions were forgotten.
-    """
+    """Forget the resolutions of a conflict, its regions and its whole file; return their ids."""
     with session.writing():
         memory = Memory(session.workspace)
         full = _full_name(memory.workspace, name)
@@ -157,6 +147,7 @@ def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
         change = Change()
         for one in names:
             known = _listed(memory, one).recorded if one in open_ids else None
+            # conflicts of the rebase in progress stay recorded, without a resolution
             reopened = known and Additions.files_of([replace(known, resolution=None)])
             change.files.update(reopened or folder_files(one))
         memory.workspace.make(change)
@@ -217,8 +208,7 @@ def _parts(memory: Memory, found: Recorded) -> tuple[Recorded, ...]:
 def _lessons(memory: Memory, found: Recorded, content: bytes, file: Path) -> Sequence[Lesson]:
     """Return the resolution of each region of a conflict.
 
-    `content` is the whole resolved file or, if the conflict has only one region, the resolved lines
-    of that region.
+    `content` is the whole resolved file or, for a single region, may be the resolved lines alone.
     """
     wanted = found.parts or (found.id,)
     reasons: list[str] = []

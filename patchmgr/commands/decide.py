@@ -35,15 +35,14 @@ class Decided(Struct, frozen=True):
 def decide(session: Session, patch: str, ruling: Ruling, *, series: str | None, by: str) -> Decided:
     """Record a person's decision about what the last rebase left undecided in a patch.
 
-    A new decision replaces an older one. If the ruling is "needed" and `by` names a later upstream
-    commit that concerns the patch, that commit is not reported again. Raises PatchmgrError
-    "no-finding" if the rebase left nothing undecided.
+    The decision replaces an older one. Raises PatchmgrError "no-finding" if nothing is undecided.
     """
     with session.writing():
         named, patch = _named_patch(session.workspace, patch, series)
         if by and not by.isprintable():
             raise UsageError("--by must be one line of plain text")
         before = read_decisions(session.workspace)
+        # a follow-up (a later upstream commit) that `by` names is not reported again
         known_of = _about_follow_up(session, named, patch, by) if ruling is Ruling.NEEDED else None
         if known_of is not None:
             _write(session, [*before, known_of])
@@ -162,10 +161,7 @@ def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Dec
 
 
 def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str, int | None]:
-    """Return (commit, subject, pull request) for the commit or pull request that `by` names.
-
-    If `by` names neither, the commit of the item is used.
-    """
+    """Return (commit, subject, pull request) of what `by` names, or else of the item itself."""
     number, commit = _read(by)
     if number is not None:
         return _by_pull(session, item, number)
@@ -175,12 +171,10 @@ def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str,
 
 
 def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
-    """Return (commit, subject, `number`) for a pull request.
-
-    If upstream has only releases, the commit and subject are those that the rebase found.
-    """
+    """Return (commit, subject, `number`) for a pull request."""
     record = session.workspace.series_record(item.series)
     upstream = session.upstream_of(record)
+    # releases only: the commit and subject are those that the rebase found
     if not upstream.has_history:
         return item.commit, item.subject, number
     found = commit_of_pull(upstream.store, record.pin.commit, item.onto, number)

@@ -32,9 +32,8 @@ def diff(
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 
-    The tags are looked up in `repository`, if it is given. For each file or symbol in `holds`
-    (`PATH` or `PATH::SYMBOL`), a claim is added to series.toml: `check` then fails if its bytes
-    differ from those in the later state.
+    The tags are looked up in `repository`, if it is given. For each `PATH` or `PATH::SYMBOL` in
+    `holds`, a claim in series.toml makes `check` fail if its bytes differ from the later state's.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, start, repository=repository)

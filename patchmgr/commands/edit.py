@@ -63,10 +63,7 @@ def _field(text: str) -> tuple[str, str]:
 def edit(
     session: Session, given: str | None, edit_: HeaderEdit, options: CheckoutOptions
 ) -> Edited:
-    """Change the header of a patch, by default the top patch.
-
-    If `edit_` is empty, the header is opened in an editor.
-    """
+    """Change the header of a patch, by default the top; an empty `edit_` opens an editor."""
     with opened_series(session, options) as opened:
         patch = opened.patches[opened.pick_or_top(given)]
         if edit_ == HeaderEdit():

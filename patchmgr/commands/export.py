@@ -41,19 +41,15 @@ class ExportedPatch(Struct, frozen=True):
 
 
 class Exported(Struct, frozen=True):
-    """The result of an export to `out`.
-
-    `files` are all files of the export. `written` and `deleted` are those that this run wrote or
-    deleted. `left` are files of an earlier export that were kept because a person edited them.
-    """
+    """The result of an export."""
 
     series: str
     form: str
-    out: Path
-    files: tuple[str, ...]
-    written: tuple[str, ...]
+    out: Path  # the folder or file that was written
+    files: tuple[str, ...]  # all files of the export
+    written: tuple[str, ...]  # files that this run wrote
     deleted: tuple[str, ...]
-    left: tuple[str, ...]
+    left: tuple[str, ...]  # files of an earlier export that were kept because a person edited them
     patches: tuple[ExportedPatch, ...]
     skipped: tuple[SkippedPatch, ...]
 
@@ -63,9 +59,9 @@ def export(
 ) -> Exported:
     """Export a series in the `wanted` format, copying patches that already fit byte for byte.
 
-    `place` is the folder or file to write. `package` is the name of an npm package, for formats
-    that need one. Raises PatchmgrError "in-the-way", before anything is written, if a file that
-    patchmgr did not write would be replaced.
+    `place` is the folder or file to write, and `package` the name of an npm package, if the format
+    needs one. Raises PatchmgrError "in-the-way", before it writes, if another program's file would
+    be replaced.
     """
     form = _form(wanted)
     root = session.workspace.root
@@ -209,14 +205,12 @@ def _moved_from_start(carried: RebasedSeries) -> set[str]:
 
 
 class Delivered(Struct, frozen=True):
-    """The files that an export wrote, deleted, or kept because a person edited them.
-
-    `beside` lists other patch files that the folder had before the first export to it.
-    """
+    """The files that an export wrote, deleted, or kept because a person edited them."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...]
     left: tuple[str, ...]
+    # other patch files that the folder had before the first export to it
     beside: tuple[str, ...] = ()
 
 
@@ -236,10 +230,10 @@ class Delivery(Target):
     def deliver(
         self, files: Mapping[str, bytes], *, is_forced: bool, is_dry_run: bool
     ) -> Delivered:
-        """Write files, and delete those files of the last export that are no longer part of it.
+        """Write files by path, and delete those of the last export that are no longer part of it.
 
-        `files` maps paths to contents. Raises PatchmgrError "in-the-way" if a file that patchmgr
-        did not write has one of the paths, unless `is_forced`.
+        Raises PatchmgrError "in-the-way" if patchmgr did not write the file at a path, unless
+        `is_forced`.
         """
         wanted = {path or self._name: content for path, content in files.items()}
         if is_dry_run:

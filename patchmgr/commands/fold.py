@@ -88,10 +88,9 @@ def _fold(
 def fold_diff(
     session: Session, source: Path, options: CheckoutOptions, *, into: str | None, strip: int
 ) -> Revised:
-    """Fold a diff into a patch, by default the top; text before the diff is ignored.
+    """Fold a diff (`-` is standard input) into a patch, by default the top.
 
-    As with `git apply`, paths in the diff are relative to the current folder if that folder is in
-    the checkout. The source `-` is standard input.
+    In a checkout's folder, paths in the diff are relative to that folder, as with `git apply`.
     """
     raw = sys.stdin.buffer.read() if str(source) == "-" else read_named(source)
     with opened_series(session, options) as opened:

@@ -43,11 +43,9 @@ _ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
 
 
 def make_forecast(session: Session, name: str, *, watched: int, now: int, asks: bool) -> Forecast:
-    """Predict what the newest open pull requests would do to a series and its stack.
+    """Predict what at most `watched` open pull requests, newest first, would do to a series' stack.
 
-    At most `watched` pull requests are examined. `now` is the time in seconds since 1970. An
-    earlier result for the same pull request, upstream and patches is reused. With `asks`, `gh` is
-    run to leave out pull requests that are closed.
+    `now` is in seconds since 1970. With `asks`, `gh` is run to leave out closed pull requests.
     """
     require_git("a forecast")
     with session.writing():
@@ -122,8 +120,7 @@ class Watch:
         """Yield the newest pull requests that count as open, each with facts about it.
 
         A pull request counts as open if upstream lacks its head, and either the host has a merge
-        ref for it or the head is at most `DAYS` days old. Once no head in a batch is that recent,
-        only pull requests with a merge ref are examined.
+        ref for it or the head is at most `DAYS` days old.
         """
         store, tip = self.upstream.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -131,6 +128,7 @@ class Watch:
         rest, has_young = [one for one in heads if one.number not in landed], True
         while rest and most:
             some, rest = rest[:BATCH], rest[BATCH:]
+            # no head of the last batch was that young, so older ones need a merge ref
             some = [one for one in some if one.has_merge or has_young]
             self.upstream.bring_pulls(some)
             own = not_in(store, [one.head for one in some], tip)
@@ -172,11 +170,7 @@ class Watch:
         return answered(self._kept, question, PullForecast, lambda: self._judge(found))
 
     def _judge(self, pull: PullForecast) -> PullForecast:
-        """Return the forecast with the effect of the pull request.
-
-        The effect is that of a rebase from upstream's tip onto the merge of the pull request into
-        the tip.
-        """
+        """Return the forecast with the effect of a rebase from upstream's tip onto the merge."""
         scratch, tip = self.run.scratch, self.tip.commit
         self._bring(pull)
         tree = None
@@ -191,8 +185,7 @@ class Watch:
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
         """Return the patches that a merge into upstream's tip affects.
 
-        A merge affects a patch if a rebase onto it gives another verdict than `unchanged`, or if
-        both change the same symbol.
+        These get another verdict than `unchanged` on the merge, or change a symbol that it changes.
         """
         parents: Parents = {}
         target = Resolved(merged, merged)
@@ -238,10 +231,7 @@ class Watch:
         return tuple(_beside(load_series(session, name), upstream) for name in self.stack)
 
     def _symbols(self, merged: str) -> Mapping[str, set[str]]:
-        """Map paths to the symbols that a pull request changes there.
-
-        Only paths that the stack changes as well are included.
-        """
+        """Return the symbols that a pull request changes, by path, in paths of the stack."""
         scratch, found = self.run.scratch, dict[str, set[str]]()
         tree = scratch.tree(merged)
         for path, hunks in changed_lines(scratch.git_dir, self.tip.commit, merged).items():

@@ -1,7 +1,4 @@
-"""`import`: append patches from files, folders, git ranges, StGit stacks or upstream.
-
-Either all of the patches are appended, or none.
-"""
+"""`import` of patches, all or none, from files, folders, git ranges, StGit stacks or upstream."""
 
 from __future__ import annotations
 
@@ -54,45 +51,33 @@ from patchmgr.workspace import Change
 
 
 class Imported(Struct, frozen=True):
-    """An imported patch; `risks` are those of its paths that a person should look at (`risks_of`).
-
-    `is_rest` is true if it contains changes that the fork made in a merge commit itself.
-    """
+    """An imported patch."""
 
     patch: Patch
-    risks: tuple[str, ...]
-    is_rest: bool = False
+    risks: tuple[str, ...]  # paths of the patch that a person should look at (`risks_of`)
+    is_rest: bool = False  # it has the changes that the fork made in a merge commit itself
 
 
 class Import(Struct, frozen=True):
-    """The imported patches, and the fork that they come from.
-
-    `fork` is None unless the merges of a fork were converted to patches.
-    """
+    """The imported patches."""
 
     patches: tuple[Imported, ...]
-    fork: Fork | None = None
+    fork: Fork | None = None  # set if the merges of a fork were converted to patches
 
 
 class Sources(Struct, frozen=True):
-    """What to import: files and folders, a git range, a stack, commits or pull requests.
-
-    `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the number
-    in the user's -pN, or None to find it out for each source. With `is_reversed`, the reverse of
-    each patch is imported. `merges` says how to import a range with merges. `without` has the names
-    of patches to leave out. `edited` is an installed package; its edits become a patch.
-    """
+    """What to import: files and folders, a git range, a stack, commits or pull requests."""
 
     paths: Sequence[Path] = ()
-    git: tuple[Path, str] | None = None
-    merges: str | None = None
-    stack: tuple[Path, str | None] | None = None
-    strip: int | None = None
-    is_reversed: bool = False
+    git: tuple[Path, str] | None = None  # a repository and a range
+    merges: str | None = None  # how to import a range with merges
+    stack: tuple[Path, str | None] | None = None  # a repository and a branch
+    strip: int | None = None  # N of the user's -pN; None finds it out for each source
+    is_reversed: bool = False  # import the reverse of each patch
     pulls: Sequence[str] = ()
     commits: Sequence[str] = ()
-    without: Sequence[str] = ()
-    edited: Location | None = None
+    without: Sequence[str] = ()  # names of patches to leave out
+    edited: Location | None = None  # an installed package; its edits become a patch
 
     def read(
         self, session: Session, record: SeriesRecord, say: Callable[[str], None]
@@ -193,10 +178,9 @@ def _named(
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
     """Return the new lines of the series file, and the patches, each with an unused name.
 
-    A patch is left out if the series already has a patch made from the same commit. Raises
-    PatchmgrError "changed-patch" if these two patches make different changes. Changes that were
-    made to a patch are added to `notes`. Raises PatchmgrError "usage" if a name in `without`
-    matches no patch.
+    A patch whose commit the series has already is left out; raises PatchmgrError "changed-patch" if
+    it makes other changes, and "usage" if a name in `without` matches no patch. Adds to `notes` how
+    patches were changed.
     """
     session, known = place.run.session, place.loaded.patches
     names = {*place.loaded.series_file.names(), "series", "series.toml"}
@@ -295,10 +279,9 @@ def _check_fold(
     """Apply all patches to the pin in memory, and return the new ones.
 
     If a hunk fits in several places, the patch gets the line numbers that `git apply` and `patch`
-    choose, and a message about it is added to `notes`. A patch that is included only if a guard
-    symbol is selected must apply with at least one such symbol. Raises PatchmgrError if a patch
-    does not apply, and AssertionError if the patches of a fork do not result in the files in
-    `becomes`.
+    choose, and `notes` says so. A patch with guards must apply with at least one of their symbols.
+    Raises PatchmgrError if a patch does not apply, and AssertionError if the patches of a fork do
+    not result in the files in `becomes`.
     """
     session, scratch, tree = place.run.session, place.run.scratch, place.tree
     upstream, record = place.loaded.upstream, place.loaded.record

@@ -60,10 +60,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
 
 
 def _with_missing(path: Path, lines: bytes) -> bytes | None:
-    """Return the content of a file after the lines that it lacks have been added.
-
-    Returns None if it lacks none of `lines`.
-    """
+    """Return the content of a file with the lines that it lacks added, or None if it lacks none."""
     known = path.read_bytes() if path.exists() else b""
     missing = [line for line in lines.splitlines() if line not in known.splitlines()]
     if not missing:
@@ -95,10 +92,9 @@ class Started(Struct, frozen=True):
 def init_from_branch(
     folder: Path, branch: Branch, open_: Callable[[Path], Session], *, is_dry_run: bool
 ) -> Started:
-    """Make a workspace from a branch, pinned to the upstream state that the branch merged last.
+    """Make a workspace, all or nothing, pinned to the upstream state that a branch merged last.
 
-    The workspace is made in a temporary folder, and moved into place at the end. Raises
-    PatchmgrError "usage" if the folder exists and is not empty.
+    Raises PatchmgrError "usage" if the folder exists and is not empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = f"{folder} already exists; --from-branch makes a new workspace"

@@ -36,14 +36,11 @@ _SCRIPT = (
 
 
 class DriverChange(Struct, frozen=True):
-    """The merge driver of a clone after the command; `is_new` is true if the command changed it.
-
-    `settings` are the driver's git settings, and `lines` are its lines in the attributes file.
-    """
+    """The merge driver of a clone after the command; `is_new` is true if the command changed it."""
 
     git_dir: Path
-    settings: tuple[tuple[str, str], ...]
-    lines: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...]  # in git's configuration
+    lines: tuple[str, ...]  # in the attributes file
     is_new: bool
 
 
@@ -89,9 +86,8 @@ def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
 def _command(upstream: str, workspace: Workspace | None) -> str:
     """Return the command that git runs for a file: git's merge and, on a conflict, patchmgr.
 
-    It runs the Python and patchmgr of this process, and imports no module from the current folder,
-    which is the work tree. If it exits with neither 0 nor 1, as when that Python is gone, git's own
-    merge is used; without this, the file would have only our side, and no conflict markers.
+    It runs this process's Python and patchmgr, and imports nothing from the current folder, which
+    is the work tree.
     """
     here = os.fspath(Path(__file__).resolve().parents[2])
     script = _SCRIPT.format(here=here)
@@ -100,4 +96,6 @@ def _command(upstream: str, workspace: Workspace | None) -> str:
         words += ["-C", os.fspath(workspace.root)]
     words += ["merge-driver", "run", "--upstream", upstream]
     ours = " ".join(shlex.quote(word).replace("%", "%%") for word in words) + " -- %O %A %B %P"
+    # If it exits with neither 0 nor 1, as when that Python is gone, git's own merge is used;
+    # without this, the file would have only our side, and no conflict markers.
     return f"{_GIT_FIRST} || {{ rm -f %A~; {ours}; {_GIT_LAST}; }}"

@@ -26,24 +26,18 @@ from patchmgr.workspace import Workspace, find_workspace
 
 
 class MergedFile(Struct, frozen=True):
-    """The result of a merge, and the bytes to write for it.
-
-    `how` is the way in which the file was merged, or None if a conflict remains. `used` has the ids
-    of the replayed resolutions, and `reliability` has the reliability of each region of a
-    structural merge. If a conflict remains, `suggestions` has the candidates for each region, the
-    most likely one first, and `notes` names missing formatters. The content of a binary file has no
-    conflict markers. `warnings` describe what is suspicious in a clean merge.
-    """
+    """The result of a merge, and the bytes to write for it."""
 
     path: str
-    content: bytes
-    how: How | None
-    used: tuple[str, ...]
-    reliability: tuple[Reliability, ...] = ()
+    content: bytes  # without conflict markers if the file is binary
+    how: How | None  # None if a conflict remains
+    used: tuple[str, ...]  # ids of replayed resolutions
+    reliability: tuple[Reliability, ...] = ()  # of each region of a structural merge
+    # in a conflict: the candidates of each region, the likeliest first
     suggestions: tuple[tuple[Suggestion, ...], ...] = ()
     is_binary: bool = False
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # in a conflict: formatters that are missing
+    warnings: tuple[str, ...] = ()  # what is suspicious in a clean merge
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
@@ -64,18 +58,17 @@ def merge_file(
     workspace: Workspace | None,
     confidence: int | None = None,
 ) -> MergedFile:
-    """Merge the files base, ours and theirs without writing anything.
+    """Merge the files base, ours and theirs (`sides`) without writing anything.
 
-    `sides` are the three files in this order. `upstream` says which side is upstream's, "ours" or
-    "theirs". The settings of formatters are read from the git work tree that contains the current
-    folder. A binary conflict keeps ours, as in git. A structural merge is used only if its
-    reliability is at least `confidence` percent.
+    `upstream` is the side that is upstream's, "ours" or "theirs". A binary conflict keeps ours, as
+    in git. A structural merge needs a reliability of `confidence` percent.
     """
     base, ours, theirs = map(read_named, sides)
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
     recall = None if workspace is None else Memory(workspace)
     structure = StructureApart(answers=Answers(), confidence=confidence)
+    # for the settings of formatters
     read = work_tree_reader(Path.cwd())
     scratch = Scratch((), folder=Path(tempfile.gettempdir()))
     with closing(structure), scratch, Toolbox() as formatters:
@@ -113,17 +106,14 @@ def write_merged(merged: MergedFile, output: Path) -> None:
 def drive(
     sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
 ) -> tuple[MergedFile, str | None]:
-    """Merge three files for git, and write the result to ours.
-
-    Returns (result, warning). The warning says that no recorded resolution was used because records
-    in the workspace are malformed; otherwise it is None.
-    """
+    """Merge three files for git, write the result to ours, and return (result, warning)."""
     problem = None
     try:
         merged = merge_file(sides, path, upstream=upstream, workspace=workspace)
     except PatchmgrError as fault:
         if workspace is None:
             raise
+        # the workspace's records are malformed: none of them is used
         problem = fault.message
         merged = merge_file(sides, path, upstream=upstream, workspace=None)
     write_output(sides[1], merged.content)

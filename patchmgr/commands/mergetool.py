@@ -19,10 +19,7 @@ from patchmgr.workspace import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files that this run resolved, and the files still in conflict.
-
-    Both are given as paths in the work area.
-    """
+    """The files, as paths in the work area, that this run resolved, and those still in conflict."""
 
     solved: tuple[str, ...]
     left: tuple[str, ...]

@@ -61,11 +61,10 @@ class Moved(Struct, frozen=True):
 
 
 def move_to_series(session: Session, given: str, *, series: str | None, into: str) -> Moved:
-    """Move a patch into the series directly below or above in the stack.
+    """Move a patch into the series directly below or above in the stack, whose files stay the same.
 
-    The files that the stack results in must stay the same. So only the first patch can move down,
-    where it becomes the last; and only the last patch can move up, where it becomes the first.
-    Raises PatchmgrError "usage" for any other patch, or if the series are not adjacent.
+    The first patch can move down, to the end, and the last one up, to the start. Raises
+    PatchmgrError "usage" for any other patch, or if the series are not adjacent.
     """
     with session.writing():
         workspace = session.workspace
@@ -133,10 +132,7 @@ def _is_down(session: Session, source: str, into: str) -> bool:
 
 
 def _check_groups(session: Session, name: str, source: str, into: str) -> None:
-    """Raise PatchmgrError "usage" if moving a patch would turn it on or off.
-
-    This happens if only one of the two series has the patch in a group that is off.
-    """
+    """Raise PatchmgrError "usage" if a move would turn the patch on or off because of a group."""
     before, after = (set(session.workspace.settings(s).off_groups(name)) for s in (source, into))
     for group in sorted(before ^ after):
         having, other = (source, into) if group in before else (into, source)

@@ -53,10 +53,10 @@ TRACKED = "upstream/main"
 def note(session: Session, name: str, *, start: str | None, end: str | None) -> SyncNote:
     """Return the note on the rebase of a series from one upstream state to another.
 
-    A state is a REF, or a tag that `branch --tag` made. By default, `start` is the state before the
-    last rebase, and `end` is the pin or, if `start` is the pin, the tracked state. If `start` is
-    the pin, the facts come from a dry run of that rebase. Raises PatchmgrError "usage" if the
-    series has not been rebased yet, and "no-facts" if nothing is known about the rebase.
+    A state is a REF, or a tag that `branch --tag` made. `start` is by default the state before the
+    last rebase, and `end` the pin. From the pin, the note is on a dry run, by default onto the
+    tracked state. Raises PatchmgrError "usage" if the series was never rebased, and "no-facts" if
+    nothing is known about the rebase.
     """
     record = session.workspace.series_record(name)
     upstream = session.upstream_of(record)
@@ -82,10 +82,7 @@ def note_on(
     outcomes: Sequence[SeriesOutcome],
     known: Sequence[Recalled],
 ) -> SyncNote:
-    """Return one note that covers several consecutive rebases.
-
-    `known` are the conflicts that were resolved by recorded resolutions.
-    """
+    """Return one note that covers consecutive rebases; `known` are their replayed conflicts."""
     record = session.workspace.series_record(name)
     syncs = [sync_document(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
     writer = _Writer(session, record, session.upstream_of(record), ends, syncs, True)
@@ -130,10 +127,7 @@ def _state(
 def _by_commit(
     session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str
 ) -> Resolved:
-    """Return the upstream state whose commit or ref is `name`.
-
-    A state of a saved rebase keeps the ref and the archive that it had when the rebase was saved.
-    """
+    """Return the upstream state whose commit or ref is `name`, as a saved rebase had it."""
     if name == record.pin.commit or name == record.pin.ref:
         return pinned_state(upstream, record.pin)
     for sync in read_syncs(session.workspace, record.name):
@@ -145,10 +139,7 @@ def _by_commit(
 
 
 def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocument]:
-    """Return the saved rebases that lead from one commit to another.
-
-    A dry run counts only if it leads from `start` to `end` by itself.
-    """
+    """Return the saved rebases from one commit to another, or the dry run between them."""
     direct = [sync for sync in syncs if sync.outcome.ends == (start, end)]
     if direct:
         return direct[:1]
@@ -172,10 +163,7 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> SyncDo
 def _of_lock(
     session: Session, record: SeriesRecord, ends: tuple[Resolved, Resolved]
 ) -> tuple[Carried, ...]:
-    """Return the patches of the last rebase as upstream.lock lists them.
-
-    In a fresh clone of the workspace, nothing else is known about the rebase.
-    """
+    """Return the last rebase's patches from upstream.lock, all that a fresh clone has of it."""
     result = record.result
     base = result.get("base")
     is_last = isinstance(base, dict) and base.get("commit") == ends[0].commit
@@ -271,10 +259,7 @@ class _Writer(Struct, frozen=True):
         return subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
 
     def _files(self, onto: Pin, head: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the files whose bytes did not change in the rebase, and those whose bytes did.
-
-        If the head is known, files that are the same as upstream's are left out.
-        """
+        """Return the files whose bytes did not change in the rebase, and those whose bytes did."""
         same, other = files_by_change(self.syncs)
         reader = self.upstream.reader
         if head is None or reader.commit(head) is None:
@@ -284,6 +269,7 @@ class _Writer(Struct, frozen=True):
         def is_own(path: str) -> bool:
             return trees[0].entry(path) != trees[1].entry(path)
 
+        # without files that are upstream's
         return tuple(filter(is_own, same)), tuple(filter(is_own, other))
 
     def _gates(self, onto: Pin) -> tuple[GateLine, ...]:

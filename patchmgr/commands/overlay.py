@@ -65,10 +65,9 @@ def _package(session: Session, name: str, distribution: Distribution, where: Loc
 def _modules(
     package: Package, done: PackageResult
 ) -> tuple[dict[str, tuple[str | None, bytes]], tuple[str, ...]]:
-    """Return the modules that change, and the paths of other files that change.
+    """Return the changed modules by path, and the paths of other files that change.
 
-    Each module path is mapped to the sha256 of the original (None if the module is new) and the new
-    content.
+    A module is (sha256 of the original, or None if the module is new; new content).
     """
     files: dict[str, tuple[str | None, bytes]] = {}
     left: list[str] = []

@@ -47,7 +47,7 @@ MOST_KNOWING = 4
 
 
 def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Plan:
-    """Plan how to rebase a stack onto a state, by trying rebases in dry runs, and save the plan.
+    """Plan how to rebase a stack onto a state, by rebases in dry runs, and save the plan.
 
     A clean step has at most `most` commits (or releases). Raises PatchmgrError "usage" if the state
     is the pin.
@@ -84,17 +84,14 @@ def plan_branch(
 def states_to(
     session: Session, upstream: OpenUpstream, name: str, onto: str
 ) -> tuple[list[Resolved], bool]:
-    """Return all states from the pin to a target, and whether the first step goes backwards.
-
-    It does if the target does not contain the pin. It then ends at a state that the target
-    contains, and all other steps go forward from there.
-    """
+    """Return all states from the pin to a target, and whether the first step goes backwards."""
     start = pinned_state(upstream, session.workspace.series_record(name).pin)
     end = upstream.resolve(onto)
     between = upstream.between(start, end, 1 if upstream.has_history else None, session.say)
     if end.commit == start.commit:
         raise UsageError(f"{start.ref} and {end.ref} are the same upstream commit")
     way = [start, *between, end]
+    # if the target lacks the pin, go back to a state that it has, and then forward
     if upstream.has_history:
         before = upstream.reader.commit(f"{way[1].commit}^1")
         if before is not None and before != start.commit:
@@ -120,13 +117,7 @@ class Tried(Struct, frozen=True):
 
 
 class Planning:
-    """A plan under construction; `at` is the index of the state that its steps have reached.
-
-    `session` has the workspace as these steps would leave it, and `files` are the files that they
-    would change. `outcomes` are the outcomes of the last step, one for each series. `assuming`
-    lists the conflicts that are assumed to be resolved, and `probes` lists the rebases that were
-    tried.
-    """
+    """A plan under construction."""
 
     def __init__(
         self,
@@ -139,9 +130,13 @@ class Planning:
         self.run, self.stack, self.states = run, stack, states
         self.upstream, self.most = upstream, most
         workspace = Foreseen(run.session.workspace, {})
+        # the workspace as the steps so far leave it, and the state they have reached
         self.session, self.at = replace(run.session, workspace=workspace), 0
+        # what the steps change
         self.files: dict[str, bytes | None] = {}
+        # of the last step, one for each series
         self.outcomes: tuple[SeriesOutcome, ...] = ()
+        # conflicts that are assumed to be resolved
         self.assuming: tuple[Assumption, ...] = ()
         self.probes: list[Probe] = []
         self._tried: dict[int, Tried] = {}
@@ -167,12 +162,10 @@ class Planning:
         )
 
     def _distance(self, start: int, end: int) -> tuple[int, int]:
-        """Return how many commits only the end state has, and how many only the start has.
-
-        Subtracting the indexes would be wrong, because it counts an upstream merge as one commit.
-        """
+        """Return how many commits only the end state has, and how many only the start has."""
         if not self.upstream.has_history:
             return end - start, 0
+        # not the difference of the indexes, which counts an upstream merge as one commit
         return self.upstream.history(self.states[start], self.states[end]).distance()
 
     def _stretch(self, number: int, end: int) -> PlanStep:
@@ -233,10 +226,8 @@ class Planning:
         return set().union(*self._suspects.values())
 
     def _carry(self, end: int, options: CarryOptions | None = None) -> Tried:
-        """Rebase the stack onto a state in memory.
-
-        A result with conflicts is audited only if the step is a single commit.
-        """
+        """Rebase the stack onto a state in memory."""
+        # conflicts are audited only if the step is a single commit
         audits = options is None and end == self.at + 1
         options = replace(options or self.run.options, audits_conflicts=audits)
         run = replace(self.run, session=self.session, options=options)
@@ -252,11 +243,7 @@ def try_stack(run: RebaseRun, stack: Sequence[str], onto: str) -> Tried:
 def _as_if_resolved(
     options: CarryOptions, left: Sequence[tuple[str, PatchOutcome]]
 ) -> CarryOptions:
-    """Return options that resolve the remaining conflicts as `conflicts accept ID theirs` would.
-
-    Certain findings of the audit are accepted. A patch that would still be in conflict is left out,
-    as with `rebase --skip`.
-    """
+    """Return options that resolve the remaining conflicts as `conflicts accept ID theirs` would."""
     solved = {series: dict(known) for series, known in options.solved.items()}
     left_out = {series: dict(known) for series, known in options.left_out.items()}
     accepted = dict(options.accepted)
@@ -268,6 +255,7 @@ def _as_if_resolved(
         if (texts or faults) and known.keys().isdisjoint(texts):
             known |= texts
             accepted |= faults
+        # still in conflict: left out, as with `rebase --skip`
         elif patch.verdict is Verdict.CONFLICT or is_stuck:
             left_out.setdefault(series, {})[patch.name] = SKIPPED
     return replace(options, solved=solved, left_out=left_out, accepted=accepted)
@@ -353,12 +341,11 @@ def longest_stretch(
 ) -> int:
     """Return the number of the newest upstream state onto which a series rebases cleanly.
 
-    The states are numbered; the series is on state `start`. Returns `start` only if a trial rebase
-    to `start + 1` gave a conflict. `suspects` returns the states that earlier conflicts name as
-    their causes. A state after one with a conflict may be clean again, so a bisection could miss
-    the conflict. The search therefore tries the state before each suspect and, if that state is
-    clean, a state after the suspect. It halves the range only once no suspects are left in it.
+    The series is on state `start`, which is returned only if a rebase to `start + 1` has conflicts.
+    `suspects` returns the states that earlier conflicts name as their causes.
     """
+    # A state after one with a conflict may be clean again, so a bisection could miss the conflict.
+    # First come the state before each suspect and, if it is clean, one after the suspect.
     best, worst = start, end + 1
     while best + 1 < worst:
         named = sorted(n for n in suspects() if best < n <= min(worst, end))

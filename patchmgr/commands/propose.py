@@ -49,14 +49,12 @@ class _Target(Struct, frozen=True):
 
 
 class _Checked(Struct, frozen=True):
-    """A checked solution of a conflict.
-
-    `fitted` is the resolved file, or None if the solution does not fit into the file in conflict.
-    """
+    """A checked solution of a conflict."""
 
     target: _Target
     proposed: Proposed
     solution: Solution
+    # the resolved file; None if the solution does not fit into the file in conflict
     fitted: Fitted | None
 
 
@@ -65,8 +63,7 @@ def given(
 ) -> Given:
     """Return a function that gives the resolution: from a file, from a candidate or from stdin.
 
-    `candidate` is the number, from 1, of a candidate for the region whose id starts with `name`, or
-    for the only region.
+    `candidate` counts from 1, in the region whose id starts with `name`, or in the only one.
     """
     if is_deleted:
         return lambda conflict: None
@@ -82,8 +79,8 @@ def given(
 def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
     """Return the content of a file in conflict, with one region replaced by a candidate.
 
-    The region is the one whose id starts with `name`, or the only one. Raises PatchmgrError "usage"
-    if there is no such region or candidate.
+    The region's id starts with `name`, or it is the only one. Raises PatchmgrError "usage" if there
+    is no such region or candidate.
     """
     regions = regions_of(conflict)
     found = [n for n, one in enumerate(regions) if one.id.startswith(name)] or [0]

@@ -20,29 +20,23 @@ _KEYS = {"came": "pushed", "went": "popped"}
 
 
 class Pushed(Struct, frozen=True, rename=_KEYS):
-    """The result of `push`, `pop` or `goto`.
-
-    `came` are the patches that were pushed, `went` those that were popped, and `top` is the new
-    top. `failure` is the error that stopped the next patch from being pushed. `rejects` are files
-    with the hunks of the top patch that do not apply. `hidden` lists the hidden patches that were
-    skipped.
-    """
+    """The result of `push`, `pop` or `goto`."""
 
     series: str
     target: Path
-    came: tuple[str, ...]
-    went: tuple[str, ...]
-    top: str | None
-    failure: PatchmgrError | None = None
-    rejects: tuple[str, ...] = ()
-    hidden: tuple[SkippedPatch, ...] = ()
+    came: tuple[str, ...]  # pushed patches
+    went: tuple[str, ...]  # popped patches
+    top: str | None  # the new top
+    failure: PatchmgrError | None = None  # why the next patch could not be pushed
+    rejects: tuple[str, ...] = ()  # files with the hunks of the top patch that do not apply
+    hidden: tuple[SkippedPatch, ...] = ()  # patches that were skipped
 
 
 def push(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
     """Push the next patch, the next N, all patches up to a named one, or all.
 
-    Raises PatchmgrError "bad-patch" if the next patch does not apply, and "no-patch" if all patches
-    are already pushed.
+    Raises PatchmgrError "bad-patch" if one does not apply, and "no-patch" if all are pushed
+    already.
     """
     with opened_series(session, options) as opened:
         left = opened.unpushed()

@@ -74,12 +74,10 @@ BRANCHES = "refs/heads/patchmgr/"
 
 
 class ShownIn(Struct, frozen=True):
-    """The worktree that shows conflicts, the clone that it belongs to, and the `--exec` command.
-
-    A field is "" if it is not given. Without a clone, the worktree belongs to the store.
-    """
+    """The worktree that shows conflicts, its clone, and the `--exec` command; "" if not given."""
 
     checkout: str = ""
+    # the clone that the worktree belongs to; without one, it belongs to the store
     repository: str = ""
     command: str = ""
 
@@ -90,10 +88,7 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Add the updated patch files and series file to a change.
-
-    `diffs` maps commits to the diffs of the rewritten patches.
-    """
+    """Add the rewritten patches, by the diffs of their commits, and the series file to a change."""
     pairs = list(zip(loaded.patches, outcome.patches, outcome.commits, strict=True))
     rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
     folder = f"series/{outcome.name}"
@@ -157,24 +152,17 @@ def plan_branch(
 
 
 class RebaseResult(Struct, frozen=True):
-    """The result of a rebase: one outcome for each series.
-
-    If conflicts remain, `work` is the work area, and `waiting` lists the files in it that have
-    conflict markers. `replayed` are the conflicts that were resolved by a recorded resolution, and
-    `learned` those whose resolution was recorded now. `notes` say what could not be recorded, or
-    which formatter is missing. `skipped` are the patches left out, as (series, patch).
-    `checkout` is the checkout of the rebase, or None.
-    """
+    """The result of a rebase: one outcome for each series."""
 
     series: tuple[SeriesOutcome, ...]
     is_dry_run: bool
-    work: Path | None = None
-    waiting: tuple[str, ...] = ()
-    replayed: tuple[Recalled, ...] = ()
-    learned: tuple[Recorded, ...] = ()
-    notes: tuple[str, ...] = ()
-    skipped: tuple[tuple[str, str], ...] = ()
-    checkout: Path | None = None
+    work: Path | None = None  # the work area, if conflicts remain
+    waiting: tuple[str, ...] = ()  # files in it that have conflict markers
+    replayed: tuple[Recalled, ...] = ()  # conflicts resolved by recorded resolutions
+    learned: tuple[Recorded, ...] = ()  # conflicts whose resolutions were recorded now
+    notes: tuple[str, ...] = ()  # what could not be recorded, and formatters that are missing
+    skipped: tuple[tuple[str, str], ...] = ()  # (series, patch) of patches that were left out
+    checkout: Path | None = None  # of the rebase
 
     @property
     def has_conflicts(self) -> bool:
@@ -192,9 +180,8 @@ def rebase(
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
 
-    If conflicts remain, patch files, pin and branch do not change. The rebase is then in progress,
-    with the files to resolve in the work area, and in a checkout if requested. Raises PatchmgrError
-    "unfinished" if another rebase is in progress.
+    If conflicts remain, patch files, pin and branch do not change: the rebase is then in progress.
+    Raises PatchmgrError "unfinished" if another one is.
     """
     with session.writing():
         in_progress = read_in_progress(session.workspace)
@@ -226,10 +213,9 @@ def continue_rebase(
 ) -> RebaseResult:
     """Continue a rebase with the files resolved in the work area or in its checkout.
 
-    `accepted` names files to accept as they are, and `others` says what to do with edits to files
-    without a conflict. Raises PatchmgrError "unresolved" if a file still has a conflict marker, or
-    if a file that is not in `accepted` is deleted or empty, does not compile, or has different line
-    endings.
+    `accepted` names files to accept as they are, and `others` says what becomes of edits to files
+    without a conflict. Raises PatchmgrError "unresolved" for a conflict marker, or if a file not in
+    `accepted` is deleted or empty, does not compile, or has other line endings.
     """
     with session.writing():
         in_progress, tree = require_in_progress(session), None
@@ -264,10 +250,9 @@ def _is_answered(session: Session) -> Callable[[Waiting], bool]:
 
 
 def skip_patch(session: Session, named: Sequence[tuple[str, str]] = ()) -> RebaseResult:
-    """Continue the rebase without its first patch in conflict, an unresolved one if there is any.
+    """Continue a rebase without the named (series, patch) pairs, or the first patch in conflict.
 
-    The patch file does not change, and its line in the series file becomes a comment. If `named`
-    lists patches (as pairs of series and patch), these are left out instead.
+    The patch file does not change, and its line in the series file becomes a comment.
     """
     with session.writing():
         in_progress = require_in_progress(session)
@@ -447,15 +432,11 @@ RELEASE = "release"
 
 
 class Span(Struct, frozen=True):
-    """A range of upstream states: every release in it, or every Nth commit.
+    """A range of upstream states: every release in it, or every Nth commit."""
 
-    An empty start means the pin, and an empty end the tracked state. `step` is N, or None for every
-    release.
-    """
-
-    start: str
-    end: str
-    step: int | None = None
+    start: str  # "" is the pin
+    end: str  # "" is the tracked state
+    step: int | None = None  # N; None for every release
 
 
 def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ...]:
@@ -480,10 +461,7 @@ def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ..
 def rebase_onto_many(
     session: Session, names: Sequence[str], *, targets: Sequence[str | Span], options: CarryOptions
 ) -> tuple[TargetOutcome, ...]:
-    """Rebase the named series, or all, onto each target without writing anything.
-
-    Returns one result for each target; it leaves out series whose upstream has no such state.
-    """
+    """Rebase the named series, or all, onto each target; nothing is written."""
     upstreams = UpstreamStates(session)
     with session.writing():
         memory, found = Memory(session.workspace), dict[str, list[SeriesOutcome]]()
@@ -496,6 +474,7 @@ def rebase_onto_many(
                     parents: Parents = {}
                     outcomes = [run.carry_onto(one, state, parents) for one in loaded]
                     found.setdefault(label, []).extend(outcomes)
+        # series whose upstream has no such state are left out
         keep_findings(session.workspace, [o for outcomes in found.values() for o in outcomes])
         return tuple(TargetOutcome(label, tuple(outcomes)) for label, outcomes in found.items())
 

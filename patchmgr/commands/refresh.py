@@ -57,45 +57,34 @@ _KEYS = {"sameness": "change", "is_rewritten": "rewritten"}
 
 
 class Refreshed(Struct, frozen=True, rename=_KEYS):
-    """The result of `refresh`; `sameness` says how much the patch changed.
-
-    `is_rewritten` is true if the patch file was written, even if the change in it is the same.
-    `others` are later patches in which line numbers or context changed. `paths` are the files whose
-    edits went into the patch. `untracked` are edited files that were left out because git does not
-    track them. `stopped` is the first unpushed patch that no longer applies but did so before.
-    """
+    """The result of `refresh`."""
 
     series: str
     patch: str
-    sameness: Sameness
-    paths: tuple[str, ...]
-    others: tuple[Changed, ...]
-    untracked: tuple[str, ...]
-    is_rewritten: bool
-    stopped: str | None = None
+    sameness: Sameness  # how much the patch changed
+    paths: tuple[str, ...]  # files whose edits went into the patch
+    others: tuple[Changed, ...]  # later patches in which line numbers or context changed
+    untracked: tuple[str, ...]  # edited files that were left out because git does not track them
+    is_rewritten: bool  # the patch file was written, perhaps with the same change
+    stopped: str | None = None  # the first unpushed patch that applied before and does not now
 
 
 class RefreshOptions(Struct, frozen=True):
-    """Which patch to refresh (by default the top), and how.
-
-    With `rewrites`, the diff is rewritten as git writes it, even if the change stays the same.
-    `choose` asks the user which hunks to take.
-    """
+    """Which patch to refresh (by default the top), and how."""
 
     patch: str | None = None
     allows_empty: bool = False
-    rewrites: bool = False
-    choose: Chooser | None = None
+    rewrites: bool = False  # write the diff as git does, even if the change stays the same
+    choose: Chooser | None = None  # asks the user which hunks to take
 
 
 def refresh(
     session: Session, given: Sequence[str], options: CheckoutOptions, how: RefreshOptions
 ) -> Refreshed:
-    """Put edits in the checkout into a pushed patch, by default the top.
+    """Put edits in the checkout, by default all, into a pushed patch, by default the top.
 
-    `given` are the paths to take; if there are none, all edits are taken. Raises PatchmgrError
-    "overlap" if a later pushed patch changes the same lines, and "empty" if the patch would become
-    empty.
+    Raises PatchmgrError "overlap" if a later pushed patch changes the same lines, and "empty" if
+    the patch would become empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -141,36 +130,29 @@ def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entr
 
 
 class LeftEdit(Struct, frozen=True):
-    """An edit that was not put into any patch, and the reason.
-
-    `line` counts from 1, and is None if the reason concerns the whole file.
-    """
+    """An edit that was not put into any patch, and the reason."""
 
     path: str
-    line: int | None
+    line: int | None  # from 1; None if the reason concerns the whole file
     reason: str
 
 
 class Distributed(Struct, frozen=True):
-    """The result of `refresh --auto`; `patches` are the patches that edits went into.
-
-    `others` are patches in which only line numbers or context changed, and `left` are the edits
-    that were put into none. `untracked` and `stopped` are as in `Refreshed`.
-    """
+    """The result of `refresh --auto`."""
 
     series: str
-    patches: tuple[Changed, ...]
-    others: tuple[Changed, ...]
-    left: tuple[LeftEdit, ...]
-    untracked: tuple[str, ...]
+    patches: tuple[Changed, ...]  # those that edits went into
+    others: tuple[Changed, ...]  # those in which only line numbers or context changed
+    left: tuple[LeftEdit, ...]  # edits that were put into no patch
+    untracked: tuple[str, ...]  # as in `Refreshed`; so is `stopped`
     stopped: str | None = None
 
 
 def distribute(session: Session, given: Sequence[str], options: CheckoutOptions) -> Distributed:
-    """Put each edit into the pushed patch that wrote the edited lines, if only one wrote them.
+    """Put each edit into the pushed patch that wrote the edited lines, as `git absorb` does.
 
-    `git absorb` does the same for commits. All other edits stay in the checkout. Raises
-    PatchmgrError "empty" if a patch would become empty.
+    Edits to lines of several patches or of none stay in the checkout. Raises PatchmgrError "empty"
+    if a patch would become empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -206,10 +188,7 @@ def distribute(session: Session, given: Sequence[str], options: CheckoutOptions)
 def _owned(
     opened: OpenSeries, edits: State
 ) -> tuple[dict[str, dict[str, Entry | None]], list[LeftEdit]]:
-    """Return, for each patch, the edited files with only the edits to lines that the patch wrote.
-
-    Also returns the edits that belong to no patch.
-    """
+    """Return, for each patch, the files with its own lines edited, and the edits of no patch."""
     owned: dict[str, dict[str, Entry | None]] = {}
     left: list[LeftEdit] = []
     for path, after in edits.items():
@@ -319,10 +298,10 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
 
 
 def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequence[str]) -> None:
-    """Raise PatchmgrError "put-back" if the checkout lacks another patch's change to a file.
+    """Raise PatchmgrError "put-back" if an edited file lacks another patch's change.
 
-    Somebody may have restored the file with git by mistake. Files that the user named are not
-    checked. All other edited files are checked, even if their edits are not taken.
+    A person may have restored the file with git by mistake. Files that the user named are not
+    checked.
     """
     ground, state = opened.ground, {**opened.state, **edits}
     paths = edits.keys() - set(named)

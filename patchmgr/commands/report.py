@@ -109,13 +109,10 @@ _MOST_PROCESSES = 4
 
 
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
-    """Return the names that hardware gates use in an upstream, from built-in lists and `own`.
-
-    The built-in lists are the general list and the list for the upstream. If there is no list for
-    the upstream, all built-in lists are used.
-    """
+    """Return the names that hardware gates use in an upstream: `own`, and built-in ones."""
     pages = (page for page in files("patchmgr").joinpath("hardware_gates").iterdir())
     lists = {p.name.removesuffix(".toml"): p for p in pages if p.name.endswith(".toml")}
+    # for an upstream without a list of its own, all lists are used
     names = [_GENERAL, upstream] if upstream in lists else sorted(lists)
     return Words.of((lists[name].read_bytes() for name in names), own)
 
@@ -123,10 +120,10 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 def judging(
     judge: Judge, texts: Sequence[PinAndHead], answers: Answers
 ) -> Callable[[], list[Sites]]:
-    """Start classifying changed sites in the background; return a function that returns them.
+    """Start classifying changed sites in the background; the returned function waits for them.
 
-    `texts` holds each file as it is at the pin and at the head. The returned function waits,
-    and gives the sites of each file in the same order. Cached results are used.
+    `texts` holds each file at the pin and at the head. The sites of the files are in the same
+    order.
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
@@ -184,10 +181,9 @@ def report(session: Session, name: str) -> Footprint:
 def compare(
     session: Session, base: str, names: Sequence[str]
 ) -> tuple[str, tuple[ComparedFootprint, ...]]:
-    """Compare reports on series: at a commit of the workspace, and now.
+    """Compare reports on the named series, or all, at a commit of the workspace and now.
 
-    Returns the id of the commit, and a comparison for each named series. If none is named, all
-    series that exist in either state are compared.
+    Returns the id of the commit, and the comparisons.
     """
     commit, then = workspace_at(session.workspace, base)
     both = replace(session, workspace=then), session

@@ -41,43 +41,34 @@ SLOW = {"a": "Checking …", "c": "Rebasing the series …"}
 
 
 class _Kept(Struct, frozen=True):
-    """Choices that are not accepted yet, saved for the next run of `resolve`.
-
-    `drafts` maps the id of a region to an edited file in which lines outside the region have also
-    changed.
-    """
+    """Choices that are not accepted yet, saved for the next run of `resolve`."""
 
     choices: dict[str, Choice] = field(default_factory=dict)
     left_out: tuple[tuple[str, str], ...] = ()
+    # by id of a region: an edited file with changes outside the region, too
     drafts: dict[str, bytes] = field(default_factory=dict)
 
 
 class Keys(Struct, frozen=True):
-    """A group of keys with the same kind of action.
+    """A group of keys with the same kind of action."""
 
-    `names` are the characters of the keys, and `words` describes the action.
-    """
-
-    names: str
-    words: str
+    names: str  # one character for each key
+    words: str  # what the action is
 
 
 class Resolver:
-    """The state of `resolve`: the conflicts of a rebase in progress, and the action of each key.
-
-    `outcomes` are the outcomes of the series with the recorded resolutions. `told` lists messages
-    about the last key. `asks` is a question to the user, or "" if there is none; the reply is
-    passed to `answer`. At the end, `result` is the result of the continued rebase, or None if the
-    user quit. `attend` runs a program that needs the terminal, such as an editor.
-    """
+    """The state of `resolve`: the conflicts of a rebase in progress, and the action of each key."""
 
     def __init__(self, session: Session, series: str | None) -> None:
         self.session, self.series = session, series
+        # runs a program that needs the terminal, such as an editor
         self.attend: Callable[[Callable[[], bytes]], bytes] = lambda run: run()
         self.state, self.drafts = Resolving(), dict[str, bytes]()
         self.outcomes: tuple[SeriesOutcome, ...] = ()
+        # messages about the last key, and a question to the user, if any, for `answer`
         self.told: tuple[str, ...] = ()
         self.asks = ""
+        # of the continued rebase; None if the user quit
         self.result: RebaseResult | None = None
         self.is_over = False
         self._load()

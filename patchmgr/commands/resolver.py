@@ -23,19 +23,15 @@ _LONGEST_NAME = 100
 
 
 class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
-    """The result of asking a program about a conflict.
-
-    `is_taken` is true if the program's answer was recorded. `failures` lists the checks that the
-    answer failed. `error` is the kind of error if the program itself failed, or None.
-    """
+    """The result of asking a program about a conflict."""
 
     id: str
     series: str
     patch: str
     path: str
-    is_taken: bool
-    failures: tuple[Failure, ...] = ()
-    error: str | None = None
+    is_taken: bool  # the program's answer was recorded
+    failures: tuple[Failure, ...] = ()  # checks that the answer failed
+    error: str | None = None  # the kind of error if the program itself failed
     message: str = ""
 
 
@@ -50,10 +46,9 @@ class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
 def resolve_all(
     session: Session, result: RebaseResult, command: str, *, seconds: int
 ) -> tuple[RebaseResult, tuple[Asked, ...]]:
-    """Ask a program about each open conflict, and continue the rebase with its answers.
+    """Ask a program about each open conflict, and continue the rebase, while answers are recorded.
 
-    This is repeated as long as conflicts remain and at least one answer was recorded in the last
-    round. The program may take `seconds` for each conflict.
+    The program may take `seconds` for each conflict.
     """
     told, resolver = dict[str, Asked](), ResolverProgram(command, seconds)
     while result.has_conflicts:

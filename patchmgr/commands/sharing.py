@@ -56,45 +56,32 @@ class Refused(Struct, frozen=True):
 
 
 class Pulled(Struct, frozen=True):
-    """The result of `conflicts pull`; conflicts are given by their ids.
-
-    `taken` are the conflicts whose resolutions were pulled. Of these, `new` are new or changed
-    since the last pull. Those in `gone` are no longer in the source. Those in `known` have the same
-    resolution in this workspace, and those in `otherwise` have another one, which is kept.
-    `trusted_by` lists the series that trust the source.
-    """
+    """The result of `conflicts pull`; conflicts are given by their ids."""
 
     source: str
     commit: str
-    taken: tuple[str, ...]
-    new: tuple[str, ...]
-    gone: tuple[str, ...]
-    known: tuple[str, ...]
-    otherwise: tuple[str, ...]
+    taken: tuple[str, ...]  # those whose resolutions were pulled
+    new: tuple[str, ...]  # of `taken`: new or changed since the last pull
+    gone: tuple[str, ...]  # no longer in the source
+    known: tuple[str, ...]  # those that have the same resolution in this workspace
+    otherwise: tuple[str, ...]  # those that keep another resolution in this workspace
     refused: tuple[Refused, ...]
-    trusted_by: tuple[str, ...]
+    trusted_by: tuple[str, ...]  # series that trust the source
 
 
 class SharedConflicts(Struct, frozen=True):
-    """The result of `conflicts push`; conflicts are given by their ids.
-
-    The remote already had the resolutions of those in `known`, and has other resolutions of those
-    in `otherwise`.
-    """
+    """The result of `conflicts push`; conflicts are given by their ids."""
 
     remote: str
     branch: str
     commit: str | None
     pushed: tuple[str, ...]
-    known: tuple[str, ...]
-    otherwise: tuple[str, ...]
+    known: tuple[str, ...]  # those that had the same resolution in the remote
+    otherwise: tuple[str, ...]  # those that keep another resolution in the remote
 
 
 def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
-    """Fetch another workspace's resolutions; they replace those pulled from there before.
-
-    `where` is the URL of the other workspace's git repository.
-    """
+    """Pull the resolutions at a git URL, which replace those pulled from there before."""
     with session.writing():
         workspace, url = session.workspace, check_url(where)
         with _throwaway(session, url, branch) as upstream:
@@ -211,10 +198,9 @@ def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
 
 
 def push(session: Session, where: str, *, branch: str | None) -> SharedConflicts:
-    """Add this workspace's resolutions to a repository, as one commit on a branch.
+    """Add this workspace's resolutions to a repository, in one commit, without replacing any.
 
-    Resolutions that the repository already has are not replaced. Raises PatchmgrError "push" if
-    somebody else pushed to the branch in the meantime.
+    Raises PatchmgrError "push" if somebody else pushed to the branch in the meantime.
     """
     own, url = _own(session), check_url(where)
     with _throwaway(session, url, branch) as upstream:

@@ -115,11 +115,7 @@ def _paths(patch: Patch) -> tuple[str, ...]:
 
 
 def _signs(opened: OpenSeries, patch: Patch, edits: Mapping[str, Entry | None]) -> dict[str, Sign]:
-    """Map each path to what a patch does to the file.
-
-    For a pushed patch, the states before and after it are compared; for any other patch, the diff
-    is read.
-    """
+    """Return what a patch does to each file: by its states if it is pushed, else by its diff."""
     if patch.name not in opened.names:
         signs: dict[str, Sign] = {}
         for change in patch.files:
@@ -150,12 +146,10 @@ def changes(
     until: str | None,
     is_reversed: bool,
 ) -> bytes:
-    """Return the diff between two states of a checkout, in git's format.
+    """Return the diff between two states of a checkout, by default its edits, in git's format.
 
-    The diff starts before the pushed patch `since` (by default, after the top patch), and ends
-    after the pushed patch `until` (by default, with the current files). `is_reversed` swaps the
-    two. `given` are the paths to include; if there are none, all paths are included. Raises
-    PatchmgrError "no-patch" if the first patch of the range is above the last one.
+    The diff starts before the pushed patch `since`, and ends after the pushed patch `until`. Raises
+    PatchmgrError "no-patch" if `since` is above `until`.
     """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         opened.need_checkout()

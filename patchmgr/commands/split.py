@@ -32,19 +32,15 @@ _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
 
 class PatchPart(Struct, frozen=True):
-    """The part of a patch to split off, and the subject and message of the new patch.
+    """The part of a patch to split off, and the subject and message of the new patch."""
 
-    `files` lists whole files to split off, and `hunks` lists hunks as `PATH:N,N` with numbers from
-    1. `absorbed` are hunks that a rebase found to be absorbed, as (path, first line on the new
-    side). `choose` asks the user which hunks to split off.
-    """
-
-    files: tuple[str, ...] = ()
-    hunks: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # whole files
+    hunks: tuple[str, ...] = ()  # as `PATH:N,N`, from 1
+    # (path, first line on the new side) of hunks that a rebase found to be absorbed
     absorbed: frozenset[tuple[str, int]] = frozenset()
     subject: str = ""
     message: str = ""
-    choose: Chooser | None = None
+    choose: Chooser | None = None  # asks the user which hunks to split off
 
 
 def split(

@@ -42,46 +42,34 @@ from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progr
 
 
 class Distance(Struct, frozen=True):
-    """How far a pin is behind the tracked state, as of the last fetch.
+    """How far a pin is behind the tracked state, as of the last fetch."""
 
-    `tip` is the commit of the tracked state. `count` is None if the pin or the tip is not in the
-    store. `unit` is "commits" or "releases".
-    """
-
-    tip: str | None
-    count: int | None
-    unit: str
+    tip: str | None  # the commit of the tracked state
+    count: int | None  # None if the pin or the tip is not in the store
+    unit: str  # "commits" or "releases"
 
 
 class SeriesStatus(Struct, frozen=True):
-    """The status of one series: its pin, its number of patches, and how far it is behind upstream.
-
-    `follow_ups` are later upstream commits that concern its patches and need a decision.
-    `last_sync` is the last sync of the series, or None if its badge was not fetched.
-    """
+    """The status of one series."""
 
     name: str
     upstream: str
     pin: Pin
-    patches: int
-    distance: Distance
-    follow_ups: tuple[FollowUp, ...] = ()
-    last_sync: LastSync | None = None
+    patches: int  # how many
+    distance: Distance  # from the pin to the tracked state
+    follow_ups: tuple[FollowUp, ...] = ()  # later upstream commits that need a decision
+    last_sync: LastSync | None = None  # None if its badge was not fetched
 
 
 class Status(Struct, frozen=True):
-    """The status of a workspace; `in_progress` describes the rebase in progress, if there is one.
-
-    `applied` are the known checkouts and packages to which series are applied. `waiting` are the
-    files of that rebase that are still in conflict, and `resolved` are the others.
-    """
+    """The status of a workspace."""
 
     root: Path
     series: tuple[SeriesStatus, ...]
-    applied: tuple[Verification, ...]
-    in_progress: str | None
-    waiting: tuple[str, ...]
-    resolved: tuple[str, ...] = ()
+    applied: tuple[Verification, ...]  # known checkouts and packages to which series are applied
+    in_progress: str | None  # describes the rebase in progress
+    waiting: tuple[str, ...]  # files of that rebase that are still in conflict
+    resolved: tuple[str, ...] = ()  # the other files of that rebase
 
 
 def status(session: Session, now: int) -> Status:
@@ -147,9 +135,9 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 def build_environment(session: Session) -> BuildEnvironment:
     """Return the environment variables that the series set for a build; fetch missing objects.
 
-    Each series sets a variable for each of `PLACEHOLDERS` that is known, such as DEEPGEMM_SRC_DIR,
-    and the variables of `[build-env]` in its series.toml. Raises PatchmgrError "bad-settings" for
-    an unknown placeholder, or for a variable that two series set.
+    Each series sets a variable for each known one of `PLACEHOLDERS`, such as DEEPGEMM_SRC_DIR, and
+    those of `[build-env]` in its series.toml. Raises PatchmgrError "bad-settings" for an unknown
+    placeholder, or for a variable that two series set.
     """
     variables: dict[str, str] = {}
     notes: list[str] = []
@@ -204,23 +192,17 @@ def _values_of(session: Session, record: SeriesRecord) -> dict[str, str]:
 
 
 class CommitOrigin(Struct, frozen=True):
-    """The origin of a commit; `series` is None if it is not known.
-
-    `is_current` is true if the commit is the head of the current branch of the series. `patches`
-    lists the subjects of the branch's commits up to this one. `position` is the commit's number in
-    the current branch, or None if the commit is not in it. `version` and `digest` are read from a
-    tag on the commit, and are None without such a tag.
-    """
+    """The origin of a commit."""
 
     commit: str
-    series: str | None
+    series: str | None  # None if it is not known
     base: str
     ref: str | None
-    is_current: bool
-    position: int | None
-    patches: tuple[str, ...]
+    is_current: bool  # the commit is the head of the series' current branch
+    position: int | None  # the commit's number in the current branch, if it is there
+    patches: tuple[str, ...]  # subjects of the branch's commits up to this one
     tags: tuple[str, ...]
-    version: str | None
+    version: str | None  # from a tag on the commit; so is `digest`
     digest: str | None
 
 

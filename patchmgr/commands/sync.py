@@ -60,28 +60,21 @@ from patchmgr.workspace import LOCK
 
 
 class SyncRequest(Struct, frozen=True):
-    """A request for a sync: the target, and where to publish the results.
-
-    `remote` is a remote of the repository that contains the workspace, or None for a dry run that
-    uses no remote. `fork` is the URL to push the built branch to. `forge` names the program that
-    opens the pull request, whose target is the branch `base`. `now` is the time in seconds since
-    1970. `output` is a folder for the result, which is made before anything is pushed.
-    """
+    """A request for a sync: the target, and where to publish the results."""
 
     onto: str
-    now: int
-    remote: str | None = None
-    fork: str | None = None
-    forge: str = "none"
-    base: str | None = None
-    output: Path | None = None
+    now: int  # in seconds since 1970
+    remote: str | None = None  # of the repository that contains the workspace; None for a dry run
+    fork: str | None = None  # the URL to push the built branch to
+    forge: str = "none"  # the program that opens the pull request
+    base: str | None = None  # the branch that the pull request is for
+    output: Path | None = None  # a folder for the result, made before anything is pushed
 
 
 def sync(session: Session, name: str, request: SyncRequest) -> Sync:
-    """Rebase a series and its stack onto an upstream state, and publish the result.
+    """Rebase a series' stack towards an upstream state, up to a conflict, and publish the result.
 
-    The rebase ends before the first state that causes a conflict. The workspace is not changed: the
-    result is a commit on a branch of the repository that contains it.
+    The workspace does not change: the result is a commit on a branch of the repository around it.
     """
     require_git("a sync")
     if request.output is not None:
@@ -157,10 +150,7 @@ def _carried(
     ends: tuple[Resolved, Resolved],
     steps: Sequence[Sequence[SeriesOutcome]],
 ) -> Iterator[CarriedSeries]:
-    """Yield, for each series, the result of the clean steps.
-
-    Each result has a note on these steps, and reports on the series before and after them.
-    """
+    """Yield, for each series, the result of the clean steps, with a note and two reports."""
     both = run.session, after
     for number, name in enumerate(stack if steps else ()):
         outcomes = [step[number] for step in steps]
@@ -242,16 +232,14 @@ class _Publisher(Struct, frozen=True):
     def _pull_request(
         self, pulls: PullRequests, pushed: Sequence[PushedBranch], warnings: Sequence[str]
     ) -> PullRequest | None:
-        """Open or update the pull request of the series; close it if it is no longer needed.
-
-        A pull request that a person closed is not opened again for the same commit.
-        """
+        """Open, update or close the pull request of the series."""
         try:
             known = pulls.find()
             found, is_current = next((one for one in known if one.is_open), None), not pushed
             if found is None and is_current:
                 return None
             if found is None and any(one.head == pushed[0].commit for one in known):
+                # a person closed it for this commit
                 return _done("left closed", known[0])
             done = "closed" if is_current else "opened" if found is None else "updated"
             if self.repository.is_dry_run:
@@ -309,8 +297,7 @@ class PullChecks(Struct, frozen=True):
     def found(self) -> Iterator[PullCheck]:
         """Yield the results for pull requests that change a series of the stack.
 
-        A pull request is left out if it edits upstream.lock, which contains the pin, or if its
-        comment is up to date.
+        Those that edit the pin (upstream.lock), or whose comment is up to date, are left out.
         """
         prefix = self.repository.prefix
         folders = tuple(f"{prefix}series/{name}/" for name in self.stack)
@@ -345,10 +332,7 @@ class PullChecks(Struct, frozen=True):
         yield check
 
     def _carried(self, head: str, ref: str, commit: str) -> tuple[PlannedPatch, ...] | None:
-        """Return the patches that a rebase onto the new pin changes.
-
-        Returns None if the pull request has the new pin already.
-        """
+        """Return the patches that a rebase onto the new pin changes; None if the pin is not new."""
         session = self.run.session
         workspace = workspace_at(session.workspace, head)[1]
         record = workspace.series_record(self.stack[0])

@@ -25,14 +25,12 @@ from patchmgr.workspace import Change, LogEntry, RefPlan, Workspace
 
 
 class Turn(Struct, frozen=True):
-    """The result of `undo` or `redo`: the operations, and the workspace files that changed.
-
-    `targets` lists the checkouts, each with the number of files that changed there.
-    """
+    """The result of `undo` or `redo`."""
 
     kind: OperationKind
     operations: tuple[Operation, ...]
-    files: tuple[str, ...]
+    files: tuple[str, ...]  # workspace files that changed
+    # checkouts, each with the number of files that changed there
     targets: tuple[tuple[str, int], ...]
 
 
@@ -78,8 +76,8 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
 def undo(session: Session, *, count: int, to: int | None) -> Turn:
     """Undo the last `count` changes that are not undone yet, or all after operation `to`.
 
-    Raises PatchmgrError "edited" if a file was edited after such a change, "nothing-to-undo" if the
-    log has fewer changes, and "usage" if there is no operation `to`.
+    Raises PatchmgrError "edited" if a file was edited since, "nothing-to-undo" if the log has fewer
+    changes, and "usage" if there is no operation `to`.
     """
     with session.writing():
         operations = tuple(session.workspace.log.operations())

@@ -25,11 +25,9 @@ def upstream_of(
     name: str, *, track: str | None, git: str | None, package: str | None, branch: str | None,
     archive: str | None,
 ) -> Upstream:  # fmt: skip
-    """Return the upstream that the options describe.
-
-    If `track` is not given, the first of `git`, `package` and `archive` that is given is tracked.
-    """
+    """Return the upstream that the options describe."""
     known = {"git": git, "package": package, "archive": archive}
+    # what is tracked by default
     kind = track or next((kind for kind, where in known.items() if where is not None), "package")
     return Upstream(name, kind, git, package, branch, archive)
 
@@ -37,8 +35,8 @@ def upstream_of(
 def add_upstream(session: Session, upstream: Upstream, *, reference: Path | None) -> Upstream:
     """Record an upstream in upstream.lock, and return it.
 
-    With a reference, the store borrows the objects of that repository. Raises PatchmgrError "usage"
-    if the options contradict each other, or if the name belongs to another upstream.
+    Its store borrows the objects of `reference`. Raises PatchmgrError "usage" if the options
+    contradict each other, or if the name belongs to another upstream.
     """
     check_name(upstream.name, what="upstream", kind="usage")
     others = (upstream.git, upstream.package, upstream.branch)
@@ -100,11 +98,10 @@ class Fetched(Struct, frozen=True):
 def fetch_upstreams(
     session: Session, names: Sequence[str], *, refs: Sequence[str]
 ) -> tuple[Fetched, ...]:
-    """Fetch the tracked states and `refs` of the named upstreams, or of all if none is named.
+    """Fetch the tracked states, the pins and `refs` of the named upstreams, or of all.
 
-    Pins that the store lacks are fetched, too; if upstream no longer has one, or its tracked branch
-    lost one, a message says so. If an upstream cannot be fetched, the others still are; then the
-    error is raised.
+    A message says if upstream has lost a pin. An upstream that cannot be fetched raises its error
+    once the others are fetched.
     """
     lock = session.workspace.lock()
     for name in names:

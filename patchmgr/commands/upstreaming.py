@@ -27,25 +27,19 @@ _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 
 
 class Upstreamed(Struct, frozen=True):
-    """The upstream status of a patch, from its header and from a rebase onto upstream's tip.
-
-    `since` is a date (YYYY-MM-DD) from the header, or else the author date. `verdict` is the
-    verdict of a rebase onto the tip as of the last fetch, or None if that rebase is not possible.
-    `commit` is the upstream commit that contains the patch, or that the patch header names, and
-    `release` is the first release that contains the commit. `pull` is the number of the pull
-    request, and `state` is what gh says about it, or None if gh was not asked.
-    """
+    """The upstream status of a patch, from its header and from a rebase onto upstream's tip."""
 
     series: str
     patch: str
     stance: Stance
     detail: str
-    since: str | None
+    since: str | None  # YYYY-MM-DD, from the header, or else the author date
+    # of a rebase onto the tip as of the last fetch; None if that is not possible
     verdict: Verdict | None
-    commit: str | None
-    release: str | None = None
-    pull: int | None = None
-    state: str | None = None
+    commit: str | None  # the upstream commit that has the patch, or that its header names
+    release: str | None = None  # the first one with that commit
+    pull: int | None = None  # the pull request's number
+    state: str | None = None  # what gh says about the pull request; None if not asked
     next: str = ""
 
 
@@ -69,10 +63,9 @@ def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
 
 
 def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], PatchOutcome]:
-    """Rebase a stack onto the tracked state, as of the last fetch.
+    """Rebase a stack onto the tracked state as last fetched; return outcomes by (series, patch).
 
-    Returns the outcomes, keyed by (series, patch). If the rebase fails, the reason is printed, and
-    the result is empty.
+    If the rebase fails, the reason is printed, and the result is empty.
     """
     try:
         loaded = [load_series(session, name) for name in stack]

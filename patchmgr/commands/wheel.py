@@ -47,16 +47,13 @@ _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would 
 
 
 class PatchedWheel(Struct, frozen=True):
-    """The result of `wheel`; `place` is the patched wheel, or None if conflicts remain.
-
-    `paths` are the files that differ from those in the original wheel.
-    """
+    """The result of `wheel`."""
 
     series: str
     source: Path
-    place: Path | None
+    place: Path | None  # the patched wheel; None if conflicts remain
     version: str
-    paths: tuple[str, ...]
+    paths: tuple[str, ...]  # files that differ from those in the original wheel
     carried: PackageResult
 
 
@@ -65,7 +62,7 @@ def make_wheel(
 ) -> PatchedWheel:
     """Write a patched wheel to a folder; the same wheel and series always give the same bytes.
 
-    `bill` makes the bill of materials; if it is None, no bill of materials is added.
+    `bill` makes a bill of materials to add.
     """
     _refuse_file(folder)
     record = session.workspace.series_record(name)
@@ -183,14 +180,12 @@ class Wheel(Closing):
         return _work_file(info, content)
 
     def local_version(self, changes: Mapping[str, Content | None]) -> str:
-        """Return the wheel's version with a local part that contains a digest of the changes.
-
-        The digest includes the mode of a file if it differs from the mode in the wheel.
-        """
+        """Return the wheel's version with a local part that contains a digest of the changes."""
         whole = hashlib.sha256()
         for path, change in sorted(changes.items(), key=itemgetter(0)):
             part = b"-" if change is None else hashlib.sha256(change.content).digest()
             whole.update(path.encode("utf-8", "surrogateescape") + b"\0" + part)
+            # a mode counts if it is not that in the wheel
             old = self._members.get(path)
             mode = REGULAR if old is None else _work_file(old, b"").mode
             if change is not None and change.mode != mode:
@@ -204,12 +199,10 @@ class Wheel(Closing):
         return f"{self.name}-{version}{self._rest}.whl"
 
     def write(self, place: Path, version: str, changes: Mapping[str, Content | None]) -> None:
-        """Write the wheel with another version and changed files; None removes a file.
-
-        The bytes depend only on this wheel, the version and the changes.
-        """
+        """Write the wheel with another version and changed files; None removes a file."""
         with written_beside(place) as beside:
             with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as out:
+                # the bytes depend only on this wheel, the version and the changes
                 _Writer(self._archive, out, self, version).write(changes)
             os.chmod(beside, 0o644)
 

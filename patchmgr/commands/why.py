@@ -17,19 +17,15 @@ from patchmgr.services.session import Fetching, Session
 
 
 class LineOrigin(Struct, frozen=True):
-    """The origin of a line; `patch` is None if upstream wrote the line.
-
-    `symbol` is the symbol that contains the line, or None. `reason` is the description in the
-    patch's header.
-    """
+    """The origin of a line."""
 
     path: str
     line: int
     text: str
-    symbol: str | None
-    patch: str | None
+    symbol: str | None  # the symbol that contains the line
+    patch: str | None  # None if upstream wrote the line
     subject: str
-    reason: str
+    reason: str  # the description in the patch's header
 
 
 def why(session: Session, name: str, path: str, line: int) -> LineOrigin:
