@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+import re
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from patchmgr.engines.series.claims import claimed_bytes, digest_of
@@ -12,6 +13,7 @@ from patchmgr.errors import UsageError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_settings import parse_settings
 from patchmgr.formats.shown import shown
+from patchmgr.formats.toml_text import TOMLDecodeError, loads
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.snapshot import file_content
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
@@ -82,6 +84,9 @@ def _digest(state: NamedState, place: str) -> str:
     return f"sha256:{digest_of(found)}"
 
 
+_HEAD = re.compile(r"\s*\[\s*claims\s*\]\s*(#|$)")
+
+
 def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]) -> None:
     """Add claims to series.toml without changing other lines."""
     path = f"series/{name}/series.toml"
@@ -97,14 +102,20 @@ def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> b
     lines = raw.decode().splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
-    keys = {f'"{place}"' for place, _ in claims}
-    head = next((i for i, line in enumerate(lines) if line.strip() == "[claims]"), None)
+    places = {place for place, _ in claims}
+    head = next((i for i, line in enumerate(lines) if _HEAD.match(line)), None)
     if head is None:
         lines += ["\n"] * bool(lines) + ["[claims]\n"]
         head = len(lines) - 1
     end = next((i for i in range(head + 1, len(lines)) if lines[i].lstrip()[:1] == "["), len(lines))
-    kept = [x for x in lines[head + 1 : end] if x.partition("=")[0].strip() not in keys]
+    kept = [line for line in lines[head + 1 : end] if places.isdisjoint(_keys(line))]
     lines[head + 1 : end] = [f'"{place}" = "{digest}"\n' for place, digest in claims] + kept
     whole = "".join(lines).encode()
     parse_settings(whole, series=series)
     return whole
+
+
+def _keys(line: str) -> Collection[str]:
+    with suppress(TOMLDecodeError):  # a part of a text that has several lines
+        return loads(line).keys()
+    return ()

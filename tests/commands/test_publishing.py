@@ -171,13 +171,14 @@ def test_a_moved_patch_is_told_from_a_changed_one(scene: Scene) -> None:
 def test_a_claim_is_written_among_the_claims_alone(stage: Stage) -> None:
     stage.run("branch", "s", "--tag", "one")
     settings = stage.root / "series/s/series.toml"
-    before = '[paths]\n"pkg/a.py" = "a.py"\n[claims]\n[subsystems]\n"pkg/a.py" = ["pkg"]\n'
-    settings.write_text(before)
-    stage.run("diff", "s", "--from", "one", "--hold", "pkg/a.py")
-    claim, rest = settings.read_text().split("[claims]\n")[1].split("\n", 1)
-    assert claim.startswith('"pkg/a.py" = "sha256:')
-    assert settings.read_text() == before.replace("[claims]\n", f"[claims]\n{claim}\n")
-    assert rest.startswith("[subsystems]")
+    others = '"b" = """\nupstream"""\n[subsystems]\n"pkg/a.py" = ["pkg"]\n'
+    head = '[paths]\n"pkg/a.py" = "a.py"\n[claims]  # ours\n'
+    for known in ("", "'pkg/a.py' = 'upstream'\n"):
+        settings.write_text(head + known + others)
+        stage.run("diff", "s", "--from", "one", "--hold", "pkg/a.py")
+        claim, rest = settings.read_text().removeprefix(head).split("\n", 1)
+        assert claim.startswith('"pkg/a.py" = "sha256:')
+        assert rest == others
 
 
 def test_held_bytes_are_checked_from_then_on(stage: Stage) -> None:
