@@ -191,7 +191,8 @@ def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> Patchmgr
     place = f"{shown(path)} in {root} differs from"
     if record.on is not None:
         message = f"{place} the series {record.on}, which {record.name} is based on"
-        branch = f"patchmgr branch {record.on} --repo {typed(root)}"
+        chosen = "".join(f" --select {typed(symbol)}" for symbol in sorted(opened.selected))
+        branch = f"patchmgr branch {record.on} --repo {typed(root)}{chosen}"
         hint = f"check out {record.on} first: {branch}, then git checkout patchmgr/{record.on}"
         return PatchmgrError("other-commit", message, hint)
     hints = (
@@ -249,13 +250,13 @@ def _opened(
     pin = require_pin(upstream, record.pin)
     lenders = [upstream.store] if checkout is None else [upstream.store, checkout.clone.git_dir]
     with Scratch(lenders) as scratch:
-        parent = _parent(session, record, pin, scratch)
+        selected = frozenset(session.selected or (applied.selected if applied is not None else ()))
+        parent = _parent(session, record, pin, scratch, selected)
         ground = Ground(scratch.tree(parent), scratch, GitTextMerge(scratch))
         file = session.workspace.series_file(name)
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         paths = touched_paths(tuple(patches.values()))
         upstream.try_fetch_objects(needed_blobs([scratch.tree(pin.commit)], paths), scratch)
-        selected = frozenset(session.selected or (applied.selected if applied is not None else ()))
         opened = OpenSeries(
             session, options, record, upstream, pin, file, patches, {}, selected, scratch,
             ground, checkout, head, applied, (), ({},), parent,
@@ -263,14 +264,20 @@ def _opened(
         yield replace(opened, hidden=_hidden(opened))
 
 
-def _parent(session: Session, record: SeriesRecord, pin: Resolved, scratch: Scratch) -> str:
+def _parent(
+    session: Session,
+    record: SeriesRecord,
+    pin: Resolved,
+    scratch: Scratch,
+    selected: frozenset[str],
+) -> str:
     """Return the commit that a series applies to: its pin, or the head of the series below."""
     if record.on is None:
         return pin.commit
     from patchmgr.services.carry import CarryOptions
     from patchmgr.services.load import SeriesRun, load_series
 
-    run = SeriesRun(session, CarryOptions(), scratch, UpstreamStates(session))
+    run = SeriesRun(session, CarryOptions(selected), scratch, UpstreamStates(session))
     return run.base_commit(load_series(session, record.name))[0]
 
 

@@ -232,6 +232,16 @@ def test_what_people_said_of_a_patch_moves_with_it(stack: Stack) -> None:
         assert 'series = "high"' in said and 'series = "low"' not in said, name
 
 
+def test_what_is_selected_is_pushed_on_what_is_selected_below(stack: Stack) -> None:
+    stack.run("series", "guard", "low", "+sym", "--series", "low")
+    line = ("push", "-a", "--to", stack.upstream.root, "--series", "high", "--select", "sym")
+    hint = stack.run(*line, code=1).err.partition("first: patchmgr ")[2].partition(", ")[0]
+    stack.run(*hint.split())
+    stack.upstream.git("checkout", "--quiet", "patchmgr/low")
+    stack.run(*line)
+    assert (stack.upstream.root / "a.py").read_text() == text(l3="high\n", l4="low two\n")
+
+
 def test_a_patch_goes_over_no_file_that_is_not_listed(stack: Stack) -> None:
     (stack.scene.root / "series/low/high-on-low.patch").write_text("left out by rebase --skip\n")
     with unchanged(stack.scene.root):
