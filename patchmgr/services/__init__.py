@@ -1,7 +1,4 @@
-"""Code that several commands share, for example to open a workspace or to rebase a series.
-
-Each module is imported when it is first used, because `--help` needs none of them.
-"""
+"""Code that several commands share; each module is imported when it is first used."""
 
 from __future__ import annotations
 

@@ -43,8 +43,7 @@ def materials_of(
 ) -> Materials:
     """Return the materials of a component (a branch or a wheel) that was built from a series.
 
-    `base` is the upstream version, `version` is the component's own version, and `used` are the
-    patches that the component contains.
+    `base` is the upstream version, and `version` the component's own.
     """
     pin, dates = record.pin, [nobody(session.upstream_of(record), record.pin).date]
     dates += [one.author.date for one in used]
@@ -70,10 +69,7 @@ def patches_used(
 
 
 def issues_of(patch: Patch) -> Iterator[Issue]:
-    """Yield the issues that a patch header names.
-
-    These are the values of `Bug` fields, and the CVEs in `Bug`, `CVE`, `References` and `Subject`.
-    """
+    """Yield the issues that a header names: the values of `Bug` fields, and CVEs."""
     for name, value in {**patch.fields, "Subject": patch.subject}.items():
         key = name.lower()
         if key in ("cve", "references", "subject") or key.startswith("bug"):

@@ -69,15 +69,11 @@ FEWEST_KEPT = 24  # upstream steps; a search over fewer steps is cheaper than th
 
 
 class AbsorptionSearch(Struct, frozen=True):
-    """The input of a search for changes that upstream already contains.
-
-    `items` are the patches, `folded` holds the changes of these patches, and `way` describes
-    upstream's commits since the base.
-    """
+    """The input of a search for changes that upstream already contains."""
 
     items: tuple[Item, ...]
-    folded: tuple[Folded, ...]
-    way: Way
+    folded: tuple[Folded, ...]  # the changes of the patches
+    way: Way  # upstream's commits since the base
 
 
 def search_of(
@@ -88,11 +84,8 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> AbsorptionSearch:
-    """Return the input of a search for changes that upstream already contains.
-
-    Patches that later patches do not build on are left out, and so are skipped patches whose
-    changes have not been computed.
-    """
+    """Return the input of a search for changes that upstream already contains."""
+    # left out: what later patches do not build on, and skipped patches without computed changes
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
     start = {path: base.entry(path) for path in paths}
@@ -120,9 +113,8 @@ def with_absorbed(
 ) -> tuple[Item, ...]:
     """Find the changes that upstream already contains, and record them in the returned patches.
 
-    `before` is the cache for the results of long searches. `elsewhere` holds the files to which
-    upstream may have moved lines. `on_search` is called before a long search whose result is not
-    cached.
+    `before` caches the results of long searches, and `on_search` is called before one that is not
+    cached. `elsewhere` has the files to which upstream may have moved lines.
     """
     way = search.way
     if not way.steps:
@@ -155,42 +147,34 @@ def with_absorbed(
 
 
 class CarryOptions(Struct, frozen=True):
-    """The options of a rebase.
+    """The options of a rebase; mappings are keyed by series first."""
 
-    `selected` holds the symbols given with `--select`. `solved` holds the files that a person
-    resolved (None: deleted), keyed by series, then by patch and path; `solved_on` has the same keys
-    and holds both sides of these files as the person saw them. `wants_detail` asks for the symbol
-    around each hunk, which takes time to find. `left_out` holds the reasons for skipping patches,
-    keyed by series, then by patch. `accepted` maps the ids of accepted findings to the reasons for
-    accepting them. A structural merge is used only if its reliability is at least `confidence`
-    percent; if `confidence` is None, the value in the series' settings is used. `audits_conflicts`
-    asks for the audit and the ledger even if a conflict remains. `edits` holds a person's changes
-    to files without a conflict, keyed by series, then by patch.
-    """
-
-    selected: frozenset[str] = frozenset()
+    selected: frozenset[str] = frozenset()  # symbols given with `--select`
     stops_at_conflict: bool = False
+    # files that a person resolved (None: deleted), by patch and path
     solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
+    # both sides of these files as the person saw them
     solved_on: Mapping[str, Mapping[tuple[str, str], SeenSides]] = field(default_factory=dict)
-    wants_detail: bool = False
+    wants_detail: bool = False  # find the symbol around each hunk, which takes time
+    # reasons for skipping patches
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # reasons for accepting findings, by their id, without the series
     accepted: Mapping[str, str] = field(default_factory=dict)
+    # reliability (percent) that a structural merge needs; None: from the series' settings
     confidence: int | None = None
-    audits_conflicts: bool = True
+    audits_conflicts: bool = True  # audit, and make the ledger, even if a conflict remains
+    # a person's changes to files without a conflict, by patch
     edits: Mapping[str, Mapping[str, Edits]] = field(default_factory=dict)
 
 
 class RebasedSeries(Struct, frozen=True):
-    """The result of a rebase: its patches, and the files that differ from the target state.
-
-    `changes` maps each path to the new entry of the file, or to None if the file is deleted. `left`
-    lists the conflicts that remain after the last patch; their causes are known only with
-    upstream's history. `ledger` accounts for every line of the patches (None: no history).
-    """
+    """The result of a rebase: its patches, and the files that differ from the target state."""
 
     judged: tuple[Judged, ...]
-    changes: Mapping[str, Entry | None]
+    changes: Mapping[str, Entry | None]  # the new entry of each file; None if it is deleted
+    # conflicts that remain after the last patch; their causes need upstream's history
     left: tuple[Left, ...] = ()
+    # accounts for every line of the patches; None without upstream's history
     ledger: Ledger | None = None
 
     @property
@@ -219,16 +203,7 @@ def items_of(
 
 
 class CarryInput(Struct, frozen=True):
-    """A series to rebase from `base` to `onto`, and what the rebase may use.
-
-    `bring` fetches blobs of upstream that the store lacks; blobs that cannot be fetched stay
-    missing. If `views` is None, conditions in patch headers are not evaluated. `decisions` are a
-    person's decisions about patches of the series. `memory` finds earlier resolutions of conflicts.
-    `formatters` are run with upstream's settings. `on_carried` is called with the result before
-    causes and warnings are added to the result. `left` lists the conflicts that remain in the
-    series below. `repository` is upstream's URL, which is needed to recognize the URLs of its pull
-    requests in headers.
-    """
+    """A series to rebase from `base` to `onto`, and what the rebase may use."""
 
     session: Session
     scratch: Scratch
@@ -238,14 +213,17 @@ class CarryInput(Struct, frozen=True):
     onto: StoredTree
     author: Author
     options: CarryOptions
-    views: Views | None = None
+    views: Views | None = None  # None: conditions in headers are not evaluated
     history: GitHistory | ReleaseHistory | None = None
+    # fetches blobs of upstream that the store lacks, as far as possible
     bring: Callable[[set[str]], None] = lambda blobs: None
     decisions: tuple[Decision, ...] = ()
-    memory: Memory | None = None
-    formatters: Toolbox | None = None
+    memory: Memory | None = None  # earlier resolutions of conflicts
+    formatters: Toolbox | None = None  # run with upstream's settings
+    # called with the result before it has causes and warnings
     on_carried: Callable[[RebasedSeries], None] = lambda carried: None
-    left: tuple[Left, ...] = ()
+    left: tuple[Left, ...] = ()  # conflicts that remain in the series below
+    # upstream's URL, to recognize the URLs of its pull requests in headers
     repository: str | None = None
 
     def enter(self, patch: str) -> None:
@@ -511,11 +489,7 @@ Moves = dict[str, tuple[Move, ...]]
 
 
 class Auditor(Struct, frozen=True):
-    """Runs the audit of a rebase, and caches the results.
-
-    `checks` lists the checks to run. If the content of a file is missing, nothing is cached,
-    because a later run may have that content. `keys` caches the hashes that `_about` returns.
-    """
+    """Runs the audit of a rebase, and caches the results."""
 
     base: StoredTree
     onto: StoredTree
@@ -523,7 +497,7 @@ class Auditor(Struct, frozen=True):
     steps: KnownHistory
     kept: Kept
     checks: Sequence[Check]
-    keys: dict[int, str] = field(default_factory=dict)
+    keys: dict[int, str] = field(default_factory=dict)  # hashes that `_about` returned
 
     def moves(self, states: States) -> Mapping[str, Sequence[Move]]:
         """Return the imports to rewrite because upstream moved the imported name, keyed by path."""
@@ -535,7 +509,7 @@ class Auditor(Struct, frozen=True):
     ) -> Callable[[], tuple[Told, ...]]:
         """Start the checks of the audit; return a function that waits for the findings.
 
-        `before` is called unless the findings are cached; it returns values that the checks reuse.
+        `before` returns values that the checks reuse; it is not called if the findings are cached.
         """
         question = ("audit", self._about(states))
         known = recalled(self.kept, question, tuple[Told, ...])
@@ -570,11 +544,8 @@ class Auditor(Struct, frozen=True):
         )
 
     def _about(self, states: States) -> str:
-        """Return a hash of everything that the results depend on, except for the ledger's claims.
-
-        The hashes are cached under `id(states)`, which is safe because `states` outlive the
-        auditor.
-        """
+        """Return a hash of everything that the results depend on, but not the ledger's claims."""
+        # `states` outlive the auditor
         if id(states) not in self.keys:
             sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]
             about = (self.base.id, self.onto.id, self.history.ends, self.steps.known())

@@ -40,19 +40,14 @@ _KEYS = {"is_applied": "applied", "is_current": "current"}
 
 
 class Verification(Struct, frozen=True, rename=_KEYS):
-    """The result of `verify` for a checkout or a package.
-
-    `is_current` is true if the series has not changed since it was applied. `files` are the paths
-    that the series changes, each with the state of the file. `pushed` is the number of pushed
-    patches, or None if the whole series is applied.
-    """
+    """The result of `verify` for a checkout or a package."""
 
     series: str
     target: Path
     is_applied: bool
-    is_current: bool
-    files: tuple[tuple[str, FileStanding], ...]
-    pushed: int | None = None
+    is_current: bool  # the series has not changed since it was applied
+    files: tuple[tuple[str, FileStanding], ...]  # the paths that the series changes
+    pushed: int | None = None  # the number of pushed patches; None if the whole series is applied
 
     @property
     def is_sound(self) -> bool:
@@ -68,10 +63,9 @@ def series_digest(
     *,
     changes: Mapping[str, bytes | None] | None = None,
 ) -> str:
-    """Return the sha256 of the pin, the series file, the selection and the patches, in hex digits.
+    """Return the sha256, in hex digits, of a series and those below it: pins, patches, selection.
 
-    The digest also depends on the series below in the stack. `changes` maps paths in the workspace
-    to contents that are not written yet, and that are used instead of the files.
+    `changes` has new contents of files in the workspace that are not written yet, by path.
     """
 
     def read(name: str) -> bytes:
@@ -96,7 +90,7 @@ def series_digest(
 def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Iterator[_Kind]:
     """Lock a checkout or package, and complete an interrupted change to it.
 
-    A dry run, or a command that only reads, locks it only if a change was interrupted.
+    A dry run or a command that only reads locks it only if a change was interrupted.
     """
     if (session.is_dry_run or only_reads) and not target.is_interrupted:
         yield target
@@ -111,10 +105,10 @@ def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Ite
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of the applied series, or None if it is no longer applied.
 
-    A series that was applied as commits stays applied as long as HEAD contains these commits. Any
-    other series stays applied as long as one of its files has the recorded content and differs from
-    HEAD, or was edited and still has a change of the series. For pushed patches, any edited file
-    counts. A series that changes no file stays applied until HEAD moves.
+    A series applied as commits is in force as long as HEAD contains these. Of any other series, one
+    file must differ from HEAD and have the recorded content, or be edited and keep a change of the
+    series (for pushed patches, any edit counts). A series that changes no file is in force until
+    HEAD moves.
     """
     record = checkout.record()
     if record is None:
@@ -145,14 +139,12 @@ def _is_patched(checkout: Checkout, file: AppliedFile) -> bool:
 def unlike_head(
     checkout: Checkout, files: Collection[AppliedFile], changed: Collection[str]
 ) -> tuple[AppliedFile, ...]:
-    """Return the applied files that may differ from HEAD; `changed` are the paths that do.
-
-    Files marked skip-worktree or assume-unchanged are included, as git does not compare them.
-    """
+    """Return the applied files that may differ from HEAD; `changed` are the paths that do."""
     index = checkout.clone.index()
 
     def may_differ(file: AppliedFile) -> bool:
         known = index.get(file.path)
+        # git does not compare files marked skip-worktree or assume-unchanged
         return file.path in changed or (known.is_hidden if known else not file.before)
 
     return tuple(file for file in files if may_differ(file))
@@ -161,8 +153,7 @@ def unlike_head(
 def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record of the applied series, or None if no series is applied.
 
-    Pushed patches count as applied until their files are all as before the push, or as in a commit
-    checked out since then.
+    Pushed patches are applied until all files are as before, or as in a commit checked out since.
     """
     record = checkout.record()
     if record is not None and record.pushed is not None:
@@ -177,10 +168,8 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
 
 
 def _has_empty_top(record: Record) -> bool:
-    """Return whether the top patch is empty.
-
-    Edits that undo lower patches may be meant for an empty top patch.
-    """
+    """Return whether the top patch is empty."""
+    # edits that undo lower patches may be meant for it
     pushed = record.pushed or ()
     return bool(pushed) and pushed[-1].digest == NO_DIFF
 
@@ -210,8 +199,7 @@ def verification_of(session: Session, record: SeriesRecord, checkout: Checkout) 
 def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = None) -> None:
     """Record where a series was applied, so that `status` can look there.
 
-    `git_dir` is the checkout's own git directory, which stays in place when `git worktree move`
-    moves the checkout.
+    `git_dir` is the checkout's own, which `git worktree move` leaves in place.
     """
     raw = os.fsencode(target) + (b"" if git_dir is None else b"\0" + os.fsencode(git_dir))
     folder = workspace.root / _TARGETS
@@ -282,9 +270,8 @@ def find_place(
 ) -> tuple[Path, Path | None]:
     """Return the folder where the search for the workspace starts, and the checkout, if any.
 
-    `named` and `to` are the workspace and the checkout that the user named, if any. If the user
-    named no workspace, the search starts at the one recorded in a checkout with pushed patches.
-    With `begins` (the command may push the first patch), the checkout around `cwd` always counts.
+    `named` and `to` are the workspace and the checkout that the user named. With `begins` (the
+    command may push the first patch), the checkout around `cwd` always counts.
     """
     clone = _around(cwd) if to is None else _opened(to)
     checkout = to if to is not None or clone is None else clone.root
@@ -293,15 +280,13 @@ def find_place(
         return named or cwd, None
     if named is not None or checkout is None:
         return named or cwd, checkout
+    # else the search starts at the workspace that the checkout has recorded
     is_inside = to is not None and _workspace_around(cwd) is not None
     return cwd if noted is None or is_inside else noted, checkout
 
 
 def _around(cwd: Path) -> Clone | None:
-    """Return the checkout that contains a folder.
-
-    Returns None if there is none, or if the folder is in a workspace inside the checkout.
-    """
+    """Return the checkout that contains a folder, unless the folder is in a workspace inside it."""
     clone = find_clone(cwd)
     workspace = _workspace_around(cwd)
     if clone is None or (workspace is not None and workspace.is_relative_to(clone.root)):
@@ -339,10 +324,7 @@ def pushed_targets(workspace: Workspace, series: str | None) -> tuple[tuple[Path
 
 
 def verify_checkout(session: Session, name: str, target: Path) -> Verification:
-    """Return, file by file, whether the current series is applied to a checkout.
-
-    Without `--select`, the symbols with which the series was applied are used.
-    """
+    """Return, file by file, whether the current series is applied to a checkout."""
     record = session.workspace.series_record(name)
     with settled(session, Checkout(open_clone(target)), only_reads=True) as checkout:
         return verification_of(session, record, checkout)

@@ -22,11 +22,7 @@ _RELEASES = "refs/upstream/releases/"
 
 
 def workspace_around(folder: Path) -> Path | None:
-    """Return the workspace for shell completion in a folder.
-
-    This is the workspace that contains the folder, or else the one that is recorded in the checkout
-    that contains the folder. Returns None if there is neither.
-    """
+    """Return the workspace around a folder, or else the one that its checkout has recorded."""
     absolute = folder.absolute()
     for place in (absolute, *absolute.parents):
         if (place / LOCK).is_file():

@@ -43,9 +43,9 @@ def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
 def renamed_files(
     workspace: Workspace, old: tuple[str, str], new: tuple[str, str]
 ) -> dict[str, bytes | None]:
-    """Return the files of decisions and accepted findings that change if a patch gets a new name.
+    """Return the files of decisions and accepted findings that change if a patch is renamed.
 
-    `old` and `new` are pairs of a series and a patch. The result is keyed by path.
+    `old` and `new` are (series, patch).
     """
 
     def renamed(one: T) -> T:
@@ -70,21 +70,15 @@ _FILE = f"{PRIVATE}/findings.json"
 
 
 class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
-    """A patch that a rebase left in conflict or undecided.
-
-    `onto` is the target of the rebase, and `change` identifies the patch's change. `rows` holds the
-    passages of upstream's text as tuples. `commit` is the upstream commit that seems to contain the
-    patch or to conflict with the patch, or None if no such commit is known; `subject` is the
-    commit's subject.
-    """
+    """A patch that a rebase left in conflict or undecided."""
 
     series: str
     patch: str
-    onto: str
-    change: str
-    rows: tuple[tuple[str, int, str, int], ...]
-    commit: str | None
-    subject: str
+    onto: str  # the target of the rebase
+    change: str  # identifies the patch's change
+    rows: tuple[tuple[str, int, str, int], ...]  # passages of upstream's text
+    commit: str | None  # the upstream commit that seems to contain the patch or to conflict with it
+    subject: str  # of the commit
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -137,10 +131,9 @@ def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
 
 
 def decided_now(workspace: Workspace) -> Mapping[tuple[str, str], Ruling]:
-    """Return the rulings on patches that the last rebase left undecided, keyed by series and patch.
+    """Return the rulings on what the last rebase left undecided, by series and patch.
 
-    A decision no longer counts if the patch, or a passage of upstream's text that the decision
-    refers to, has changed.
+    A decision counts until the patch, or a passage of upstream's text that it refers to, changes.
     """
     known = {(d.series, d.patch, d.change, d.passages): d.ruling for d in read_decisions(workspace)}
     found = ((i.series, i.patch, i.change, i.passages) for i in read_findings(workspace))
@@ -198,7 +191,7 @@ def accept_finding(session: Session, name: str, *, because: str) -> tuple[Accept
     """Accept the finding that stopped a rebase and whose id starts with `name`.
 
     Raises PatchmgrError "unknown-conflict" if no rebase stopped at such a finding, "not-accepted"
-    if the finding cannot be accepted, and "usage" if the reason is not one line of plain text.
+    if it cannot be accepted, and "usage" if the reason is not one line of plain text.
     """
     because = reason_in(because, f"patchmgr conflicts accept {name} --because TEXT")
     with session.writing():

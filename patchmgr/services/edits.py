@@ -50,33 +50,26 @@ _COMPILED = ".pyc"
 
 
 class EditedFile(Struct, frozen=True):
-    """A file of a package that somebody edited, with its paths in the package and the repository.
+    """A file of a package that somebody edited."""
 
-    `original` is the file in the wheel, and `now` the edited file, or None if it does not exist.
-    """
-
-    place: str
-    path: str
-    original: WorkFile | None
-    now: WorkFile | None
+    place: str  # the path in the package
+    path: str  # the path in the repository
+    original: WorkFile | None  # the file in the wheel
+    now: WorkFile | None  # None if it was deleted
 
 
 class Edits(Struct, frozen=True):
-    """The edited files of a package; `unknown` lists those whose original is not in the pin.
-
-    `unfit` lists added symbolic links and files with unsafe names, which no patch may contain.
-    """
+    """The edited files of a package."""
 
     known: tuple[EditedFile, ...]
-    unknown: tuple[str, ...]
-    unfit: tuple[str, ...]
+    unknown: tuple[str, ...]  # those whose original is not in the pin
+    unfit: tuple[str, ...]  # added links, and unsafe names: no patch may have these
 
 
 def find_edits(session: Session, record: SeriesRecord, target: Installation) -> Edits:
     """Return the files of a package that differ from both the wheel and the applied series.
 
-    The originals are read from the pin, which must be the installed release, and are checked
-    against the hashes in RECORD. A file without a hash is unknown unless the pin has the same file.
+    The originals are read from the pin, which must be the installed release, and checked by RECORD.
     """
     present = target.record()
     applied = {file.path: file for file in present.files} if present is not None else {}
@@ -117,6 +110,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
                 else bool(target.is_pristine(place, original.content))
             )
             if path is None or not is_proven:
+                # a file without a hash in RECORD is unknown unless the pin has the same file
                 if original is None or now != original:
                     unknown.append(place)
             else:
@@ -147,14 +141,12 @@ def _added(target: Installation) -> Iterator[str]:
 
 
 def _deleted(target: Installation, present: Record | None) -> list[str]:
-    """Return the files that the series added and that somebody deleted.
-
-    If a file that the wheel has was replaced as well, an installer may have deleted them.
-    """
+    """Return the files that the series added and that somebody deleted."""
     if present is None or present.onto != target.distribution.version:
         return []
     replaced = replaced_paths(target, present)
     files = [file for file in present.files if file.path in replaced]
+    # files of the wheel were replaced as well, so an installer may have deleted them
     if any(file.before is not None for file in files):
         return []
     checks = start_check(target.distribution.name)
@@ -192,9 +184,8 @@ def read_edits(
 ) -> SourcePatch:
     """Return the edits of an installed package as one patch on top of the series.
 
-    The series need not be applied to the package. Raises PatchmgrError "usage" if the installed
-    release is not the pinned one, if nothing was edited, or if the series has changed since it was
-    applied.
+    Raises PatchmgrError "usage" if the installed release is not the pin, if nothing was edited, or
+    if the series has changed since it was applied.
     """
     _, distribution = find_installed(session, record, where)
     what = f"{distribution.name} {distribution.version}"
@@ -226,10 +217,9 @@ def keep_edits(
     old: Mapping[str, WorkFile | None],
     new: Mapping[str, WorkFile | None],
 ) -> Path | None:
-    """Write edits to files of an applied series to a new patch file in the workspace.
+    """Write edits of files (`old` to `new`) to a new patch file, and return its path.
 
-    `old` and `new` are the edited files before and after the edit. Returns the path of the patch
-    file, or None if no file was edited. A dry run writes nothing.
+    Returns None if no file was edited.
     """
     if not old:
         return None

@@ -46,30 +46,21 @@ FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
 
 
 class Fork(Struct, frozen=True):
-    """A git fork that was converted to a list of patches on an upstream state (`base`).
-
-    `commits` is the number of the fork's ordinary commits, and `merges` is the number of its
-    merges. For each path where the fork differs from the base, `files` has the fork's file (None:
-    deleted). `rests` lists the indexes of patches with changes that were made in a merge commit
-    itself. `dropped` lists the subjects of commits that did not become a patch. `learned` is the
-    number of new resolutions, and `lessons` maps paths in the workspace to the contents that record
-    these resolutions. `is_whole` is false if a commit has no patch, for example because its message
-    asks to leave the commit out.
-    """
+    """A git fork that was converted to a list of patches on an upstream state (`base`)."""
 
     base: str
     head: str
     tree: str
-    commits: int
-    merges: int
+    commits: int  # how many ordinary ones
+    merges: int  # how many
     patches: tuple[SourcePatch, ...]
-    rests: tuple[int, ...]
-    dropped: tuple[str, ...]
+    rests: tuple[int, ...]  # indexes of patches with changes made in a merge commit itself
+    dropped: tuple[str, ...]  # subjects of commits that did not become a patch
     remarks: tuple[Remark, ...]
-    files: Mapping[str, Entry | None]
-    learned: int
-    lessons: Mapping[str, bytes | None]
-    is_whole: bool
+    files: Mapping[str, Entry | None]  # the fork's files that differ from the base (None: deleted)
+    learned: int  # how many new resolutions
+    lessons: Mapping[str, bytes | None]  # the files of the workspace that record these resolutions
+    is_whole: bool  # no commit was left out, for example because its message asks for it
 
 
 def read_fork(
@@ -77,9 +68,8 @@ def read_fork(
 ) -> Fork | None:
     """Return a fork as patches, or None if its commits can be applied one after another.
 
-    `form` is FIRST_PARENT, LINEARIZE, SQUASH, or None if the user chose none of them. Raises
-    PatchmgrError "merges" if `form` is None and they cannot, and "base" if the series is not on the
-    last upstream state that the fork merged.
+    `form` is FIRST_PARENT, LINEARIZE, SQUASH, or None if the user chose none. Raises PatchmgrError
+    "merges" if one is needed, and "base" if the series is not on the upstream state merged last.
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
@@ -117,21 +107,16 @@ def read_fork(
 
 
 class ForkBase(Struct, frozen=True):
-    """The upstream commit that a branch last merged or is based on.
-
-    Of the branch's commits that upstream lacks, `merges` counts the merges, and `squashed` counts
-    the ordinary commits that brought in upstream's content.
-    """
+    """The upstream commit that a branch last merged or is based on."""
 
     base: str
-    merges: int
-    squashed: int
+    merges: int  # the number of merges among the branch's own commits
+    squashed: int  # the number of ordinary commits that brought in upstream's content
 
 
 def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
-    """Return the upstream commit that a branch last merged, or else the commit that it is based on.
+    """Return the upstream commit that a branch last merged, or else the one that it is based on.
 
-    An ordinary commit counts as a merge if its tree shows that it brought in upstream's content.
     Raises PatchmgrError "usage" if the branch has no commits of its own.
     """
     git_dir = find_git_dir(repository)
@@ -181,10 +166,7 @@ class _Request(Struct, frozen=True):
 
 
 class _Graph:
-    """The commits of a fork that upstream lacks.
-
-    `line` holds the commits of the fork's branch, following first parents, oldest first.
-    """
+    """The commits of a fork that upstream lacks."""
 
     def __init__(self, scratch: Scratch, own: Mapping[str, tuple[str, ...]], head: str) -> None:
         self.scratch = scratch
@@ -235,8 +217,7 @@ class _Graph:
         """Return the ordinary commits whose trees show that they brought in upstream's content.
 
         In such a commit, at least half of the files that a range of two or more upstream commits
-        changed are as upstream left them. If a single upstream commit wrote all of these files, the
-        fork's commit is that same change, and not a sync.
+        changed are as upstream left them.
         """
         if base == onto or not is_ancestor(self.scratch.git_dir, base, onto):
             return {}
@@ -253,6 +234,7 @@ class _Graph:
                 continue
             taken = best.taken & changes.keys()
             writers = {p: each for each, new in steps[: best.steps] for p in taken & new.keys()}
+            # if one upstream commit wrote all of these files, this is the same change, and no sync
             if 2 * len(taken) >= best.changed and len(set(writers.values())) > 1:
                 found[commit] = best
                 steps = steps[best.steps :]
@@ -261,30 +243,26 @@ class _Graph:
 
 
 class _Step(Struct, frozen=True):
-    """A step of a plan: do something with the changes from one commit, `old`, to another, `new`.
+    """A step of a plan; it concerns the changes from one commit, `old`, to another, `new`.
 
-    "move" moves the base from one upstream state to another, as the fork's commit `merge` did.
-    "pick" applies a commit; `merge` is the merge that brought the commit in, or "". "settle" makes
-    the files equal to those of `new`, and the differences become a patch; "rest" does the same for
-    changes made in a merge itself.
+    "move" moves the base from one upstream state to another. "pick" applies a commit. "settle"
+    makes the files equal to those of `new` by a new patch; "rest" does so for changes made in a
+    merge itself.
     """
 
     action: Literal["move", "pick", "settle", "rest"]
     old: str | None
     new: str
-    merge: str = ""
+    merge: str = ""  # the merge that moved the base or brought in the commit, if any
 
 
 class _Plan(Struct, frozen=True):
-    """The steps that turn a fork into patches, and the upstream state that the patches apply to.
-
-    `brings` is true if a merge, or an ordinary commit in place of a merge, brought in upstream's
-    content. `syncs` maps each such ordinary commit to the upstream states before and after it.
-    """
+    """The steps that turn a fork into patches, and the upstream state that the patches apply to."""
 
     steps: tuple[_Step, ...]
     base: str
-    brings: bool
+    brings: bool  # a merge, or an ordinary commit in its place, brought in upstream's content
+    # each such ordinary commit, with the upstream states before and after it
     syncs: Mapping[str, tuple[str, str]]
 
 

@@ -50,17 +50,13 @@ WHEEL_MARK = "patchmgr."  # is in the local version of a wheel that `patchmgr wh
 
 
 class Location(Struct, frozen=True):
-    """Where a package is installed, as the user gave it: an interpreter, or a folder.
-
-    Exactly one of `python` and `site` is given. `package` is the name of the package; it must be
-    given if the series' upstream has no package. `breaks_system` allows changes to packages that
-    the operating system manages.
-    """
+    """Where a package is installed, as the user gave it: an interpreter, or a folder."""
 
     python: str | None = None
     site: Path | None = None
+    # its name, which must be given if the series' upstream has no package
     package: str | None = None
-    breaks_system: bool = False
+    breaks_system: bool = False  # may change packages that the operating system manages
 
     def words(self) -> str:
         """Return the command-line option that names the location."""
@@ -71,20 +67,15 @@ class Location(Struct, frozen=True):
 
 
 class InstalledState(Struct, frozen=True):
-    """The result of `verify` for a package.
-
-    `state` is "patched", "outdated", "edited", "replaced", "partly" or "pristine". `applied_to` is
-    the version that the series was applied to, or None if it is not applied. `files` are paths in
-    the package, each with the state of the file.
-    """
+    """The result of `verify` for a package."""
 
     series: str
     distribution: Distribution
-    state: str
+    state: str  # "patched", "outdated", "edited", "replaced", "partly" or "pristine"
     is_applied: bool
     is_current: bool
-    applied_to: str | None
-    files: tuple[tuple[str, PackageState], ...]
+    applied_to: str | None  # the version that the series was applied to
+    files: tuple[tuple[str, PackageState], ...]  # paths in the package
 
     @property
     def is_sound(self) -> bool:
@@ -97,9 +88,8 @@ def find_installed(
 ) -> tuple[Environment, Distribution]:
     """Return the environment at a location, and the package in it that the series is for.
 
-    If `takes_left` is true, files left behind when a patched package was uninstalled count as the
-    package. Raises PatchmgrError "usage" if the name of the package is unknown, and "not-installed"
-    if the package is not installed.
+    With `takes_left`, files left behind by an uninstalled patched package count as the package.
+    Raises PatchmgrError "usage" for an unknown package name, and "not-installed".
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
@@ -126,8 +116,8 @@ def own_record(
 ) -> Record | None:
     """Return the record of a series in a package, or None if no series is applied there.
 
-    Raises PatchmgrError "usage" if another series is applied, or one of this name from another
-    workspace. The hint of the error is `hint` and the name of the applied series.
+    Raises PatchmgrError "usage" if the applied series is another one, or comes from another
+    workspace; `hint` precedes its name in the error's hint.
     """
     present = target.record()
     if present is not None and present.series != name:
@@ -145,18 +135,15 @@ def own_record(
 
 
 def _is_unlike(session: Session, other: Workspace, present: Record) -> bool:
-    """Return whether an applied series differs from the series of that name in this workspace.
-
-    It counts as the same if the other workspace no longer has it, as after a move; if it was
-    applied in the state that it has here; or if both workspaces have a patch file in common, as
-    copies do.
-    """
+    """Return whether an applied series differs from the series of that name in this workspace."""
     ours, name = session.workspace, present.series
     try:
+        # after a move, the other workspace no longer has the series
         if ours.root.resolve() == other.root.resolve() or name not in other.lock().series:
             return False
         if package_digest(session, ours.series_record(name), present.selected) == present.digest:
             return False
+        # one workspace is a copy of the other if they share a patch file
         return _patch_files(ours, name).isdisjoint(_patch_files(other, name))
     except (OSError, PatchmgrError):
         return False
@@ -213,10 +200,7 @@ def _word(states: Collection[PackageState], *, is_same: bool, is_current: bool) 
 
 
 def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
-    """Return the state of a package to which the series is not applied.
-
-    Only the files that the patches name are examined.
-    """
+    """Return the state of a package without the series, from the files that its patches name."""
     patches, _ = whole_series(session, record)
     layout = InstalledPaths(
         target.distribution.record,
@@ -271,10 +255,7 @@ def verify_package(session: Session, name: str, where: Location) -> InstalledSta
 def _state_in_wheel(
     session: Session, state: InstalledState, target: Installation
 ) -> InstalledState:
-    """Return the state of a package that `patchmgr wheel` may have built.
-
-    The state is "patched" if the wheel contains the changes of the current series.
-    """
+    """Return the state of a package; "patched" if `patchmgr wheel` built it with this series."""
     package = target.distribution
     if WHEEL_MARK not in package.version or state.state == "edited":
         return state

@@ -34,16 +34,12 @@ from patchmgr.workspace import Change
 
 
 class LearnedFile(Struct, frozen=True):
-    """A file that was in conflict, the commit that resolved the conflict, and what was learned.
-
-    `learned` holds the learned resolutions, and `missed` says, for each other region, why no
-    resolution was learned.
-    """
+    """A file that was in conflict, the commit that resolved the conflict, and what was learned."""
 
     commit: str
     path: str
     learned: tuple[Recorded, ...] = ()
-    missed: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()  # why there is no resolution, for each other region
 
 
 class Learned(Struct, frozen=True):
@@ -56,8 +52,8 @@ class Learned(Struct, frozen=True):
 def learn_from(session: Session, repository: Path, name: str, *, was: str | None) -> Learned:
     """Record how the conflicts of finished merges or of a finished rebase were resolved.
 
-    `name` is a merge or a range of merges. For a rebase, `was` is the head of the branch before the
-    rebase, and `name` is the range of commits after it.
+    `name` is a merge, a range of merges or, for a rebase, the range of commits after it; `was` is
+    then the head of the branch before it.
     """
     with session.writing():
         git_dir, merges = (

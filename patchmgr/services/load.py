@@ -35,19 +35,13 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Written(Struct, frozen=True):
-    """The commits of a series.
+    """The commits of a series."""
 
-    `commits` lists the commit of each patch, or None for a patch without a commit. `top` is the
-    commit that the series above is based on, and `tree` is the id of that commit's tree. `head` is
-    the last commit, or None if a conflict remains. `diffs` maps each commit whose diff differs from
-    the patch file to the new diff.
-    """
-
-    top: str
-    tree: str
-    head: str | None
-    commits: tuple[str | None, ...]
-    diffs: Mapping[str, bytes]
+    top: str  # the commit that the series above is based on
+    tree: str  # of `top`
+    head: str | None  # the last commit; None if a conflict remains
+    commits: tuple[str | None, ...]  # of each patch; None for a patch without a commit
+    diffs: Mapping[str, bytes]  # the new diff of each commit that differs from its patch file
 
 
 class Writing(Closing):
@@ -103,19 +97,15 @@ def _write(
 
 
 class LoadedSeries(Struct, frozen=True):
-    """A series whose patches have been read, and whose pin is in the store.
-
-    `author` is used for patches that name no author. `below` is the series that this one is based
-    on, or None if it is based on its pin.
-    """
+    """A series whose patches have been read, and whose pin is in the store."""
 
     record: SeriesRecord
     upstream: OpenUpstream
     base: Resolved
     patches: tuple[Patch, ...]
     series_file: SeriesFile
-    author: Author
-    below: LoadedSeries | None = None
+    author: Author  # of patches that name none
+    below: LoadedSeries | None = None  # the series that this one is based on
 
 
 def load_series(session: Session, name: str) -> LoadedSeries:
@@ -137,15 +127,11 @@ def _load(session: Session, name: str) -> LoadedSeries:
 
 
 class Parent(Struct, frozen=True):
-    """The commit that a series is rebased onto, and the remaining conflicts of the series below.
+    """The commit that a series is rebased onto, and the remaining conflicts of the series below."""
 
-    If the series below has conflicts, the commit contains the changes that merged cleanly. `diffs`
-    maps each commit of the series below whose diff differs from the patch file to the new diff; it
-    is empty if diffs were not requested.
-    """
-
-    commit: str
+    commit: str  # if there are conflicts: what merged cleanly
     left: tuple[Left, ...] = ()
+    # as in `Written`, of the series below; empty if not requested
     diffs: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -153,18 +139,14 @@ Parents = dict[str, Parent]
 
 
 class SeriesAtPin(Struct, frozen=True):
-    """A series applied to its own pin in a temporary repository.
-
-    `below` lists the commits of all series below in the stack. `base` is the last of these commits,
-    or the pin if there are none, and `tree` is the tree of `base`.
-    """
+    """A series applied to its own pin in a temporary repository."""
 
     loaded: LoadedSeries
     scratch: Scratch
     carried: RebasedSeries
-    tree: StoredTree
-    base: str
-    below: tuple[str, ...]
+    tree: StoredTree  # of `base`
+    base: str  # the last commit of `below`, or the pin
+    below: tuple[str, ...]  # the commits of all series below in the stack
 
     def commits(self) -> tuple[str, ...]:
         """Write one commit for each applied patch, and return all commits since the pin."""
@@ -215,7 +197,7 @@ class SeriesRun(Struct, frozen=True):
     ) -> CarryInput:
         """Return what is needed to rebase a series from one tree onto another.
 
-        `ends` are the upstream states of the two trees. Conditions are evaluated for these states.
+        `ends` are the upstream states of the two trees, for the conditions in headers.
         """
         record, options = loaded.record, self.options
         views = self.upstreams.views(
@@ -240,9 +222,8 @@ class RebaseRun(SeriesRun, frozen=True):
     ) -> SeriesOutcome:
         """Rebase a series onto a state, and write its commits into the temporary repository.
 
-        If the series is based on another one, the lower series is rebased first, unless `parents`
-        contains it. `parents` maps each series that has been rebased onto this target to the commit
-        that the next series of the stack is based on. This series is added to it.
+        `parents` has, for each series already rebased onto this state, the parent of the next one
+        in the stack. This series, and missing ones below it, are added.
         """
         scratch, record = self.scratch, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:
@@ -319,8 +300,7 @@ def series_at_pin(
 ) -> Iterator[SeriesAtPin]:
     """Apply a series to its own pin in a temporary repository.
 
-    By default, the only options are the selected symbols. Unless `must_apply` is false, raises
-    PatchmgrError "conflict" or "bad-predicate" if a patch does not apply.
+    If `must_apply`, raises PatchmgrError "conflict" or "bad-predicate" if a patch does not apply.
     """
     loaded, options = load_series(session, name), options or CarryOptions(session.selected)
     with Scratch([loaded.upstream.store]) as scratch:
@@ -331,11 +311,7 @@ def series_at_pin(
 
 
 def _refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
-    """Raise an error if a patch is in conflict.
-
-    Raises PatchmgrError "conflict" if the patch does not apply, and "bad-predicate" if it applies
-    but its `Ensures` does not hold.
-    """
+    """Raise PatchmgrError "conflict" or, if only `Ensures` fails, "bad-predicate"."""
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
             paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)

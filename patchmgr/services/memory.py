@@ -131,10 +131,9 @@ class Memory:
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
-        """Return the pulled resolutions of a region, in two tuples.
+        """Return the pulled resolutions of a region: those that keep both sides' changes, others.
 
-        The first tuple contains the resolutions that keep the changes of both sides, and the second
-        contains the others. In each tuple, resolutions that more sources agree on come first.
+        In both tuples, those that more sources agree on come first.
         """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
@@ -168,8 +167,7 @@ class Memory:
 class Additions:
     """Conflicts and resolutions to be written in one change.
 
-    A recorded resolution is never replaced. If one change contains two resolutions of a conflict,
-    neither is written.
+    No recorded resolution is replaced. Of two new resolutions of a conflict, neither is written.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -195,10 +193,7 @@ class Additions:
         return tuple(self._new.values())
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolved text of a region, or None if no resolution is known.
-
-        The additions are searched first, then the workspace.
-        """
+        """Return the resolution of a region, from the additions or the workspace, or None."""
         if base is not None and ours is not None and theirs is not None:
             known = self._new.get(region_id(base, ours, theirs))
             if known is not None and known.resolution is not None:
@@ -263,11 +258,10 @@ def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -
 
 
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
-    """Return records of a file's conflict.
+    """Return records of a file's conflict: one for each region, and one for all of them together.
 
-    There is a record for each region whose bounds are certain, and, if there are several regions,
-    one for all of them together (a group). If the file conflicts as a whole, there is one record
-    for the file. If a line outside the regions looks like a conflict marker, there is none.
+    A region has a record if its bounds are definite. A file that conflicts as a whole has one
+    record; a file in which other lines look like conflict markers has none.
     """
     path = conflict.new_path
     if conflict.marked is None:
@@ -372,11 +366,10 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return the files to delete at the end of a rebase: the records of unresolved conflicts.
+    """Return the files to delete at the end of a rebase: {path of an unresolved record: None}.
 
-    `opened` lists the ids of the conflicts that the rebase recorded, and `kept` holds the new
-    resolutions. The record of several regions (a group) is not deleted if one of the regions is
-    resolved. The result maps each path to None.
+    `opened` lists the ids of the conflicts that the rebase recorded, and `kept` has the new
+    resolutions.
     """
     added = kept.recorded() if kept is not None else ()
     solved = {recorded.id for recorded in added if recorded.resolution is not None}
@@ -386,6 +379,7 @@ def closed_files(
         if known is None or known.resolution is not None or name in solved:
             continue
         parts = [memory.get(part) for part in known.parts]
+        # the record of several regions stays if one of these is resolved
         is_part_solved = any(
             part is not None and (part.resolution is not None or part.id in solved)
             for part in parts

@@ -38,26 +38,16 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class CheckoutOptions(Struct, frozen=True):
-    """The options shared by all commands that work on patches in a checkout.
+    """The options shared by all commands that work on patches in a checkout."""
 
-    `to` is the checkout. Paths that the user names are relative to `cwd`.
-    """
-
-    to: Path | None = None
+    to: Path | None = None  # the checkout
     series: str | None = None
-    cwd: Path = Path()
+    cwd: Path = Path()  # for relative paths of the user
     is_forced: bool = False
 
 
 class OpenSeries(Struct, frozen=True):
-    """The series that a command works on, and its pushed patches.
-
-    `states` are the states of the files before the first pushed patch and after each pushed patch,
-    as differences from `parent`. `parent` is the commit that the first patch applies to: the pin,
-    or the head of the series below. `head` is the commit that is checked out. `hidden` maps each
-    patch that is left out to the reason; a pushed patch is never hidden. Without a checkout, no
-    patch is pushed.
-    """
+    """The series that a command works on, and its pushed patches."""
 
     session: Session
     options: CheckoutOptions
@@ -66,15 +56,17 @@ class OpenSeries(Struct, frozen=True):
     pin: Resolved
     file: SeriesFile
     patches: Mapping[str, Patch]
-    hidden: Mapping[str, str]
+    hidden: Mapping[str, str]  # the reason why each patch is left out; never a pushed one
     selected: frozenset[str]
     scratch: Scratch
     ground: Ground
-    checkout: Checkout | None
-    head: str
+    checkout: Checkout | None  # without one, no patch is pushed
+    head: str  # the commit that is checked out
     applied: Record | None
     pushed: tuple[PushedPatch, ...]
+    # before the first pushed patch and after each, as differences from `parent`
     states: tuple[State, ...]
+    # the commit that the first patch applies to: the pin, or the head of the series below
     parent: str
 
     @property
@@ -119,10 +111,9 @@ class OpenSeries(Struct, frozen=True):
         return pick(given, self.file.names(), series=self.name)
 
     def pick_or_top(self, given: str | None) -> str:
-        """Return the full name of the patch that `pick` finds, by default the top patch.
+        """Return the name that `pick` finds, by default that of the top patch.
 
-        Raises PatchmgrError "unknown-patch" if `given` matches no single patch, and "no-patch" if
-        it is None and no patch is pushed.
+        Raises PatchmgrError "unknown-patch", or "no-patch" if no patch is pushed.
         """
         if given is not None:
             return self.pick(given)
@@ -212,12 +203,9 @@ def opened_series(
 ) -> Iterator[OpenSeries]:
     """Open the series that a command works on, and lock the workspace and the checkout.
 
-    If the command only reads, neither is locked; in a dry run, the checkout is not locked. The
-    pushed patches must be the first patches of the series. Commands that only read or pop patches
-    allow any others with `at_any_place`.
-
-    Raises PatchmgrError "other-series" if another series is in the checkout, and "changed-patch" if
-    a pushed patch has changed since it was pushed.
+    With `only_reads`, nothing is locked; in a dry run, the checkout is not. The pushed patches must
+    be the first ones of the series, unless `at_any_place`. Raises PatchmgrError "other-series" if
+    another series is in the checkout, and "changed-patch" if a patch changed since it was pushed.
     """
     with nullcontext() if only_reads else session.writing():
         pushed = pushed_targets(session.workspace, options.series) if options.to is None else ()
@@ -363,8 +351,7 @@ def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
 def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSeries:
     """Return a series that `apply` put into the checkout, with all its patches counted as pushed.
 
-    Raises PatchmgrError if the series was applied as commits, or if a file of the checkout differs
-    from the result of the series.
+    Raises PatchmgrError if it was applied as commits, or if a file was edited since.
     """
     if applied.head is not None:
         message = f"the series {opened.name} is applied in {checkout.root} as commits"
@@ -390,10 +377,9 @@ def edited_files(
 ) -> dict[str, Entry | None]:
     """Return the files that differ from the state after the last pushed patch, keyed by path.
 
-    By default, these are files that git tracks, that were added with `git add`, or that a patch
-    created. If `only` is given, these are the files that it names and those below the folders that
-    it names; an empty name is the top folder. Files with unsafe names are left out, and reported
-    unless `is_told`. Raises PatchmgrError "usage" if `only` names a file that does not exist.
+    These are files that git tracks, that were added with `git add`, or that a patch created, or
+    else `only` the named files and folders ("": the top folder). Unsafe names are left out, and
+    reported unless `is_told`. Raises PatchmgrError "usage" if a named file does not exist.
     """
     checkout = opened.need_checkout()
     candidates = {*checkout.clone.changed_paths(), *opened.state}
@@ -451,11 +437,9 @@ def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str,
 
 
 def paths_of(opened: OpenSeries, given: Sequence[str]) -> tuple[str, ...]:
-    """Convert the paths that the user gave to paths relative to the checkout's top folder.
+    """Convert paths that the user gave to paths relative to the checkout's top folder, which is "".
 
-    The path of the top folder is "". If the user's current folder is outside the checkout, the
-    given paths are taken as relative to the top folder. Raises PatchmgrError "usage" for a path
-    outside the checkout.
+    Raises PatchmgrError "usage" for a path outside the checkout.
     """
     root, cwd = opened.need_checkout().root, opened.options.cwd
     start = cwd if cwd.is_relative_to(root) else root

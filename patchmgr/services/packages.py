@@ -42,11 +42,7 @@ Read = Callable[[str], "WorkFile | None"]
 
 
 class RepositoryFiles:
-    """The known files of upstream's repository: from `trees` or, if there are none, from patches.
-
-    `trees` are the installed release and the pin, as far as they are known. `read` reads the files
-    of the package.
-    """
+    """The known files of upstream's repository: from trees or, if there are none, from patches."""
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
         self._trees, self._read = trees, read
@@ -116,17 +112,14 @@ def _named(patches: Iterable[Patch]) -> dict[str, str]:
 def installed_tree(
     scratch: Scratch, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
 ) -> dict[str, Entry | None]:
-    """Return the changes that replace the files of the pin with the package's text files.
-
-    A file that the package lacks counts as deleted only if the package has files of the same kind
-    from the same folder.
-    """
+    """Return the changes that replace the files of the pin with the package's text files."""
     changes: dict[str, Entry | None] = {}
     places: dict[str, str] = {}
     for path in base.files():
         place = layout.find(path)
         if place is not None:
             places[place] = path
+        # the package has other files of the same kind from the folder
         elif layout.is_missed(path):
             changes[path] = None
     for place in record:
@@ -143,19 +136,14 @@ _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 
 
 class Ends(Struct, frozen=True):
-    """The start and target of a rebase onto a package.
-
-    `base` is the pin, and `onto` is the installed release; if one of them is None, the installed
-    files take its place. `needs_all` is true if the release cannot be fetched, so that all
-    installed files must be read. `notes` say what could not be checked.
-    """
+    """The start and target of a rebase onto a package."""
 
     upstream: OpenUpstream
-    base: Resolved | None
-    onto: Resolved | None
+    base: Resolved | None  # the pin; None for the installed files
+    onto: Resolved | None  # the installed release; None for the installed files
     history: GitHistory | ReleaseHistory | None = None
-    needs_all: bool = False
-    notes: tuple[str, ...] = ()
+    needs_all: bool = False  # the release cannot be fetched, so all installed files must be read
+    notes: tuple[str, ...] = ()  # what could not be checked
 
     @property
     def is_elsewhere(self) -> bool:
@@ -169,12 +157,10 @@ class Ends(Struct, frozen=True):
 
 
 def find_ends(upstream: OpenUpstream, pin: Pin, version: str) -> Ends:
-    """Return the pin and the installed release as the start and target of a rebase.
-
-    If the pinned release is the installed one, its archive is not downloaded.
-    """
+    """Return the pin and the installed release as the start and target of a rebase."""
     if is_same_release(pin, version):
         is_there = upstream.reader.commit(pin.commit) is not None
+        # the archive of the installed release is not downloaded
         if not is_there and pin.archive is not None:
             return Ends(upstream, None, None)
         return Ends(upstream, require_pin(upstream, pin), None)
@@ -205,39 +191,30 @@ _ROUNDS = 4
 
 
 class Package(Struct, frozen=True):
-    """An installed package or a wheel.
-
-    `record` maps the paths of the package's files to their hashes. `read` returns a file as it was
-    before patches were applied. `maps` holds the pairs of paths in `[paths]` of series.toml.
-    """
+    """An installed package or a wheel."""
 
     name: str
     version: str
-    record: Mapping[str, str]
-    read: Callable[[str], WorkFile | None]
-    maps: PathMap
+    record: Mapping[str, str]  # the hashes of the package's files, by path
+    read: Callable[[str], WorkFile | None]  # returns a file as it was before patches were applied
+    maps: PathMap  # from `[paths]` of series.toml
 
 
 class PackageResult(Struct, frozen=True):
-    """The result of rebasing a series onto a package.
-
-    `files` maps paths in the package to changed files (None: deleted). `unreachable` holds (patch,
-    path) for each path without a place in the package; the patch is "" for the rebase's result.
-    `replayed` lists the recorded resolutions that were used, and `notes` say what could not be
-    checked.
-    """
+    """The result of rebasing a series onto a package."""
 
     outcome: SeriesOutcome
-    files: Mapping[str, Content | None]
+    files: Mapping[str, Content | None]  # changed files, by path in the package (None: deleted)
+    # (patch, path) of what has no place in the package; "" for the rebase's result
     unreachable: tuple[tuple[str, str], ...]
-    replayed: tuple[Recalled, ...]
-    notes: tuple[str, ...]
+    replayed: tuple[Recalled, ...]  # recorded resolutions that were used
+    notes: tuple[str, ...]  # what could not be checked
 
 
 def carry_onto_package(session: Session, record: SeriesRecord, package: Package) -> PackageResult:
     """Rebase a series onto the files of a package, just as `rebase` does onto a release.
 
-    Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
+    Raises PatchmgrError "out-of-reach" if the package has none of the files that the patches
     change.
     """
     options = CarryOptions(session.selected, wants_detail=session.wants_detail)
@@ -254,12 +231,10 @@ def keep_undecided(session: Session, done: PackageResult) -> None:
 
 
 def has_series(session: Session, record: SeriesRecord, package: Package) -> bool:
-    """Return whether a package is identical to its release with the whole series applied.
-
-    The result is false if two patches change the same line, because the first then conflicts.
-    """
+    """Return whether a package is identical to its release with the whole series applied."""
     options = CarryOptions(session.selected)
     with rebase_run(session, session.upstream_of(record).store, options) as run:
+        # false if two patches change the same line: the first one then conflicts
         return _Run(run, record, package).is_done()
 
 
@@ -283,12 +258,10 @@ class _Run:
         self.onto = scratch.tree(self.onto_commit)
 
     def _pristine_base(self) -> str:
-        """Make a commit of the installed files that the patches touch, and use it as the pin.
-
-        Their hashes in RECORD prove that they are the files of the release.
-        """
+        """Make a commit of the installed files that the patches touch, and use it as the pin."""
         files = {}
         for path in touched_paths(self.patches):
+            # the hash in RECORD proves that this is the release's file
             found = self._read(path)
             if found is not None:
                 files[path] = Entry(REGULAR, self.scratch.add(found.content))
@@ -306,15 +279,13 @@ class _Run:
             self.onto = self.scratch.tree(self.onto_commit)
 
     def carry(self) -> PackageResult:
-        """Rebase onto the installed content of the files that the patches name.
-
-        If the result changes another file whose installed content differs, rebase again.
-        """
+        """Rebase onto the installed content of the files that the patches name."""
         items, lost = self._reachable()
         paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
         for _ in range(_ROUNDS):
             self._lay(self._differing(paths))
             carried = self._carry(items)
+            # files in the result that differ from the installed ones: rebase again
             paths = list(self._differing(list(carried.changes)))
             if not paths:
                 break
@@ -342,9 +313,9 @@ class _Run:
         return found
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
-        """Leave out changes to files that the package lacks; return the patches and these files.
+        """Return the patches without changes to files that the package lacks, and these files.
 
-        Each file is given as (patch, path).
+        A file is given as (patch, path).
         """
         items: list[Item] = []
         lost: list[tuple[str, str]] = []
@@ -403,10 +374,7 @@ class _Run:
     def _placed(
         self, carried: RebasedSeries
     ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
-        """Return the changed files, keyed by path in the package, and those that have no such path.
-
-        A file without a path in the package is given as ("", path in the repository).
-        """
+        """Return the changed files by path in the package, and ("", path) for those without one."""
         files: dict[str, Content | None] = {}
         beyond: list[tuple[str, str]] = []
         places: dict[str, str] = {}

@@ -34,22 +34,17 @@ Files = Mapping[str, "bytes | None"]
 
 
 class PatchRepository(Struct, frozen=True):
-    """The git repository that contains a workspace, at the commit `head`.
-
-    `prefix` is the path of the workspace in the repository, with a final slash, or "" for the top
-    folder. A dry run neither keeps nor pushes commits.
-    """
+    """The git repository that contains a workspace, at the commit `head`."""
 
     clone: Clone
-    prefix: str
+    prefix: str  # the workspace's path in it, with a final slash, or ""
     head: str
-    is_dry_run: bool
+    is_dry_run: bool  # neither keep nor push commits
 
     def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
-        """Commit changed workspace files on top of HEAD, and return the id of the commit.
+        """Commit changed workspace files on top of HEAD; return the commit's id, and move no ref.
 
-        No ref is moved. If `is_alone` is true, the commit has no parent and contains only these
-        files.
+        With `is_alone`, the commit has no parent, and only these files.
         """
         parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
         author = own_author(date)
@@ -73,12 +68,10 @@ class PatchRepository(Struct, frozen=True):
         git_dir: Path | None = None,
         bring: Callable[[set[str]], None] | None = None,
     ) -> PushedBranch:
-        """Push a commit to a branch, unless somebody else has moved the branch.
+        """Push a commit to a branch; the result is `HELD` if somebody else has moved the branch.
 
-        If somebody has, the result's `standing` is `HELD`. The remote records the last pushed
-        commit in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch.
-        `git_dir` is the repository that contains the commit, by default this one, and `bring`
-        fetches objects that are missing there.
+        A ref of the remote below `refs/patchmgr/pushed/` records the last pushed commit. `git_dir`
+        has the commit, by default this repository, and `bring` fetches objects that it lacks.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
@@ -158,8 +151,7 @@ def _prefix(root: Path, clone: Clone) -> str:
 def open_patch_repository(workspace: Workspace) -> PatchRepository:
     """Return the git repository that contains a workspace.
 
-    Raises PatchmgrError "usage" if no repository does, or if files of the workspace differ from
-    HEAD.
+    Raises PatchmgrError "usage" if none does, or if files of the workspace differ from HEAD.
     """
     clone = _clone_of(workspace.root)
     prefix = _prefix(workspace.root, clone)

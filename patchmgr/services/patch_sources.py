@@ -69,21 +69,16 @@ _BELOW = ("patches", "debian/patches")
 
 
 class SourcePatch(Struct, frozen=True):
-    """A patch in a source: its bytes, and its name in error messages (`label`).
-
-    `wish` is the requested file name; if it is None, the name is made from the subject. `line` is
-    the patch's line in a series file, or None if there is none. `strip` is the N of -pN: the number
-    of leading directories to remove from the patch's paths, or None to derive it from the paths.
-    `commit` is the id of the patch's commit, or None.
-    """
+    """A patch in a source."""
 
     raw: bytes
-    label: str
-    wish: str | None = None
-    line: SeriesLine | None = None
+    label: str  # its name in error messages
+    wish: str | None = None  # the file name to give it; None makes one from the subject
+    line: SeriesLine | None = None  # its line in a series file, if any
+    # N of -pN, leading directories to remove from its paths; None derives it from the paths
     strip: int | None = 1
     is_reversed: bool = False
-    commit: str | None = None
+    commit: str | None = None  # the id of its commit, if any
 
     def listed(self, name: str) -> SeriesLine:
         """Return a line for a series file that lists this patch under `name`."""
@@ -269,8 +264,8 @@ def readable(
 ) -> Sequence[tuple[SourcePatch, Patch]]:
     """Return the parts of a patch (usually one), read with another -pN or rewritten if necessary.
 
-    `exists` says whether a path is a file in the state that the patch applies to. For each change,
-    a message is added to `notes`. Raises PatchmgrError if the patch cannot be read.
+    `exists` says whether a path is a file in the state that the patch applies to. Adds to `notes`
+    what was changed. Raises PatchmgrError if the patch cannot be read.
     """
     faults: list[PatchmgrError] = []
     possible: _Read | None = None
@@ -297,15 +292,12 @@ def readable(
 
 
 def _readings(item: SourcePatch, exists: Callable[[str], bool]) -> Iterator[_Read | PatchmgrError]:
-    """Try to read a patch in each possible way, the plainest first; yield each result or error.
-
-    Unless `item` sets -pN or its patch has an unsafe path, -p0 is tried as well as the usual -p1;
-    -p2 and -p3 are tried only if -p1 fails.
-    """
+    """Yield a patch, or an error, for each possible way to read it, the plainest first."""
     usual = 1 if item.strip is None else item.strip
     plain = _reading(item, usual)
     yield plain
     is_read = isinstance(plain, _Read)
+    # -p1 is usual; -p0 may be right as well, -p2 and -p3 only if it fails
     others: tuple[int, ...] = (0,) if is_read else (0, 2, 3)
     if item.strip is not None or (not isinstance(plain, _Read) and plain.kind == "unsafe-path"):
         others = ()
@@ -381,7 +373,7 @@ def found_in(
 ) -> list[SourcePatch]:
     """Return the mails of a range of commits as patches, with any names that `gbp pq` recorded.
 
-    `dates` maps commit ids to committer dates. Each header gets its commit's id and date.
+    `dates` maps commit ids to committer dates, which go into the headers.
     """
     found: list[SourcePatch] = []
     for at, mail in enumerate(mails, 1):
@@ -431,12 +423,11 @@ def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatc
 
 
 def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch:
-    """Return a pull request of the series' upstream, open or merged, as one patch.
+    """Return a pull request of the series' upstream (its number or URL) as one patch.
 
-    `given` is the number or the URL of the pull request. If upstream merged it as one commit, the
-    patch is that commit. Raises PatchmgrError "unknown-ref" if upstream has no such pull request,
-    and "usage" if the URL belongs to another repository, if the pin already contains the pull
-    request, or if the pull request changes nothing.
+    If upstream merged it as one commit, the patch is that commit. Raises PatchmgrError
+    "unknown-ref" if it does not exist, and "usage" if it is in another repository, in the pin, or
+    changes nothing.
     """
     upstream = git_upstream_of(session, record)
     match = _PULL.fullmatch(given.strip())

@@ -27,10 +27,7 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Map each series to the sha256 of everything that a step of a plan depends on.
-
-    These are the pin, the patches, their order and guards, and the selected symbols.
-    """
+    """Return the sha256 of everything that a step of a plan depends on, by series."""
     records = [session.workspace.series_record(name) for name in series]
     return {record.name: series_digest(session, record, selected) for record in records}
 
@@ -38,10 +35,10 @@ def digests_of(
 def planned_state(
     session: Session, series: Sequence[str], onto: str, selected: Collection[str]
 ) -> str:
-    """Return the target of step N if `onto` is `plan:N`; otherwise return `onto` unchanged.
+    """Return the target of step N if `onto` is `plan:N`, or else `onto`.
 
-    Raises PatchmgrError "stale-plan" if the pin, the patches or the target have changed since the
-    plan was made, and "usage" if there is no plan with such a step.
+    Raises PatchmgrError "stale-plan" if the pin, the patches or the target have changed since, and
+    "usage" if there is no plan with such a step.
     """
     named = _STEP.fullmatch(onto)
     if named is None:

@@ -39,17 +39,13 @@ _MOST_PUBLISHED = 200
 
 
 class Published(Struct, frozen=True):
-    """A branch that was built from a series.
-
-    `repository` contains the branch. `tag` is the tag on its head, and `fallback` is the tag that
-    keeps its previous head.
-    """
+    """A branch that was built from a series, in `repository`."""
 
     series: str
     repository: str
     branch: str
-    tag: str | None
-    fallback: str | None
+    tag: str | None  # the tag on its head
+    fallback: str | None  # the tag that keeps its previous head
     head: str
     base: str
 
@@ -82,15 +78,12 @@ _MOST = 10_000
 
 
 class NamedState(Struct, frozen=True):
-    """A state of a series that a branch, tag or commit id names.
-
-    `commits` are the commits of the series, up to and including `head`.
-    """
+    """A state of a series that a branch, tag or commit id names."""
 
     name: str
     git_dir: Path
     head: str
-    commits: tuple[OwnCommit, ...]
+    commits: tuple[OwnCommit, ...]  # up to and including `head`
 
 
 def find_state(
@@ -98,9 +91,8 @@ def find_state(
 ) -> NamedState:
     """Return the state of a series that a tag, branch or commit id names.
 
-    The name is looked up in `repository` (by default the store), then in the repositories to which
-    the series was published under that name. Raises PatchmgrError "unknown-ref" if no repository
-    has the name.
+    The name is looked up in `repository` (by default the store), then where the series was
+    published under it. Raises PatchmgrError "unknown-ref" if no repository has the name.
     """
     places = [loaded.upstream.store] if repository is None else [find_git_dir(repository)]
     for one in read_published(session.workspace):
@@ -140,9 +132,9 @@ def is_own_commit(content: bytes) -> bool:
 def own_commits(
     reader: ObjectReader, head: str, base: str | None = None
 ) -> tuple[tuple[str, ...], str]:
-    """Return the ids of patchmgr's commits up to a head, oldest first, and their base commit.
+    """Return the ids of patchmgr's commits, or all since `base`, up to a head, and their base.
 
-    If `base` is given, all commits since `base` are returned, whoever committed them.
+    The oldest comes first.
     """
     found: list[str] = []
     at = head
@@ -184,14 +176,11 @@ SERIES, VERSION, BASE, REF, DIGEST = (
 
 
 def tag_message(session: Session, loaded: LoadedSeries, outcomes: Sequence[PatchOutcome]) -> bytes:
-    """Return the message of a tag on the branch of a series.
-
-    Trailers are added to tags, but not to commits, so that every version of patchmgr makes the same
-    commit ids.
-    """
+    """Return the message of a tag on the branch of a series."""
     record, pin = loaded.record, loaded.record.pin
     carried = [outcome for outcome in outcomes if outcome.is_carried]
     lines = [f"{record.name} on {shown(pin.ref)}: {len(carried)} patches", ""]
+    # not in commits: their ids must be the same with every version of patchmgr
     lines += _verdicts(loaded)
     lines += _gates(session, loaded)
     if session.selected:

@@ -96,11 +96,7 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
 
 
 class RebaseCheckout(Closing):
-    """The checkout of a rebase, where the command of `--exec` is run on each rebased patch.
-
-    Without `--checkout`, a temporary checkout is created for the command. `ran` lists the commits
-    on which the command succeeded, and `failed` is the commit on which it failed, or "".
-    """
+    """The checkout of a rebase, where the command of `--exec` is run on each rebased patch."""
 
     def __init__(
         self, session: Session, in_progress: InProgress, tree: LinkedWorktree | None
@@ -108,8 +104,10 @@ class RebaseCheckout(Closing):
         self._session, self._asked, self._tree = session, in_progress, tree
         self._is_stopped = False
         self._branch: str | None = None
+        # for the command without `--checkout`
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._heads: dict[str, str] = {}
+        # commits on which the command succeeded, and the one on which it failed
         self.ran, self.failed = in_progress.ran, ""
 
     def close(self) -> None:
@@ -127,7 +125,7 @@ class RebaseCheckout(Closing):
     def visit(self, run: RebaseRun, loaded: LoadedSeries, outcome: SeriesOutcome) -> SeriesOutcome:
         """Run the command on each rebased patch, then check out the first conflict or the result.
 
-        If the command failed on a patch, the returned outcome has that patch in conflict.
+        A patch on which the command failed is in conflict in the returned outcome.
         """
         if self._is_stopped:
             return outcome
@@ -227,17 +225,13 @@ class RebaseCheckout(Closing):
 
 
 class _Shown(Struct, frozen=True):
-    """A conflict, written as two commits that are to be copied into a repository.
-
-    `left` is the commit of the files with conflict markers. `last` is the commit on top of it,
-    which contains the stages. `files` are pairs of a path in the patch and a path in the checkout.
-    """
+    """A conflict, written as two commits that are to be copied into a repository."""
 
     patch: str
-    left: str
-    last: str
+    left: str  # the commit of the files with conflict markers
+    last: str  # the commit on top of `left`, which contains the stages
     stages: Mapping[str, tuple[Entry | None, ...]]
-    files: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, str], ...]  # (path in the patch, path in the checkout)
 
     def at(self, stand: Stand) -> Stand:
         """Return a worktree's record after this conflict was checked out in it."""
@@ -292,13 +286,10 @@ OTHER_EDITS = ("patch", "new", "none")
 
 
 class OtherEdits(Struct, frozen=True):
-    """What to do with edits to files that are not in conflict: the user's answer, or how to ask.
+    """What to do with edits to files that are not in conflict: the user's answer, or how to ask."""
 
-    `said` is one of `OTHER_EDITS`, or None if the user has not answered yet. `ask` is called with
-    the name of the patch and the paths, and returns one of `OTHER_EDITS`.
-    """
-
-    said: str | None = None
+    said: str | None = None  # one of `OTHER_EDITS`; None: not answered yet
+    # called with the name of the patch and the paths, returns one of `OTHER_EDITS`
     ask: Callable[[str, Sequence[str]], str] | None = None
 
     def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
@@ -372,10 +363,10 @@ def take_back(
 ) -> tuple[InProgress, LinkedWorktree | None]:
     """Save in the workspace what the user changed in the checkout of a rebase.
 
-    `is_answered` returns whether a file was resolved outside the checkout, and `accepted` names
-    files to accept as they are. Raises PatchmgrError "unresolved" if a file is still in conflict,
-    and "other-edits" if other files were edited and the user has not said what to do with these
-    edits. Returns the updated rebase in progress, and the checkout if there is one.
+    Returns the updated rebase, and the checkout if there is one. `is_answered` returns whether a
+    file was resolved elsewhere; `accepted` names files to take as they are. Raises PatchmgrError
+    "unresolved" if a file is still in conflict, and "other-edits" if other files were edited and
+    the user has not said what to do with the edits.
     """
     tree = tree_of(session, in_progress)
     stand = None if tree is None else tree.stand()
@@ -426,8 +417,7 @@ def _resolved(
 ) -> tuple[dict[str, bytes | None], list[str], list[str]]:
     """Return the resolved files to write into the work area, keyed by path.
 
-    Also returns the files that are accepted as they are, and the paths of those that were resolved
-    outside the checkout.
+    Also returns the files to take as they are, and those that were resolved outside the checkout.
     """
     stand = tree.stand()
     assert stand is not None

@@ -38,17 +38,14 @@ def options_to_continue(session: Session, in_progress: InProgress) -> CarryOptio
 
 
 class RepeatedRebase(Struct, frozen=True):
-    """The outcome of a series in a repeated rebase, and its temporary repository, `scratch`.
-
-    `top` is a commit in it, with all changes that merged cleanly.
-    """
+    """The outcome of a series in a repeated rebase."""
 
     session: Session
     loaded: LoadedSeries
     target: Resolved
-    scratch: Scratch
+    scratch: Scratch  # its temporary repository
     outcome: SeriesOutcome
-    top: str
+    top: str  # a commit with all changes that merged cleanly
 
     @property
     def contents(self) -> Fetching:
@@ -78,8 +75,8 @@ def repeated_rebase(
 ) -> Iterator[RepeatedRebase]:
     """Repeat the rebase in progress for a series, and for all series below it.
 
-    If `place` is given, `solution` replaces the resolution of that file: `(content,)`, or `(None,)`
-    to delete the file. If `solution` is None, the file is left in conflict.
+    `solution` replaces the resolution of `place`: `(content,)`, `(None,)` to delete the file, or
+    None to leave it in conflict.
     """
     options = options_to_continue(session, in_progress)
     solved = {name: dict(files) for name, files in options.solved.items()}

@@ -49,27 +49,21 @@ from patchmgr.workspace import Change
 
 
 class Revision(Struct, frozen=True):
-    """A planned change to a series and its checkout.
+    """A planned change to a series and its checkout."""
 
-    `pushed` lists the patches that will be pushed, and `state` is the state after the last of them.
-    `raws` maps the names of patches to new patch files (None: deleted), `file` is the new series
-    file (None: unchanged), and `others` holds further files of the workspace. The files in `kept`
-    already have their new content in the checkout. `forced` names a pushed patch with hunks that
-    did not apply, and `rejects` maps paths to the files with these hunks. A forced patch stays
-    forced unless `settles` is true. If `discards` is true, edits to the files that change are
-    discarded. If `prepares` is true, the checkout is recorded even if no patch is pushed.
-    """
-
-    pushed: tuple[str, ...]
-    state: State
+    pushed: tuple[str, ...]  # patches that will be pushed
+    state: State  # the state after the last of `pushed`
+    # new patch files, by name (None: deleted)
     raws: Mapping[str, bytes | None] = field(default_factory=dict)
-    file: SeriesFile | None = None
-    kept: frozenset[str] = frozenset()
-    forced: str | None = None
+    file: SeriesFile | None = None  # the new series file; None: unchanged
+    kept: frozenset[str] = frozenset()  # files that have their new content in the checkout already
+    forced: str | None = None  # a pushed patch with hunks that did not apply
+    # the files with these hunks, by path
     rejects: Mapping[str, bytes] = field(default_factory=dict)
-    settles: bool = False
-    discards: bool = False
-    prepares: bool = False
+    settles: bool = False  # a forced patch no longer is one
+    discards: bool = False  # edits to the files that change are discarded
+    prepares: bool = False  # record the checkout even if no patch is pushed
+    # further files of the workspace
     others: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
@@ -219,11 +213,10 @@ def rewritten(
     fresh: Collection[str] = (),
     anew: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Return new patch files, keyed by patch name, for the patches whose diff must be rewritten.
+    """Return new patch files, by patch name, for the patches whose diff must be rewritten.
 
-    The diff of patch n must turn state n into state n + 1. A patch in `fresh` is also rewritten if
-    git would write its diff in any other way, for example with other line numbers. A patch in both
-    `fresh` and `anew` is rewritten if its file would change at all.
+    The diff of patch n turns state n into state n + 1. A patch in `fresh` is also rewritten if git
+    would write its diff in another way, and one in `anew`, too, if its file would change at all.
     """
     ground = opened.ground
     stale = [
@@ -264,15 +257,12 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 
 
 class Chain(Struct, frozen=True):
-    """Patches in series order, with their changes: all but hidden ones, or only the pushed ones.
-
-    `states` are the states before the first patch and after each patch. The chain ends before the
-    first patch that does not apply; `fault` is the error for that patch.
-    """
+    """Patches in series order, with their changes: all but hidden ones, or only the pushed ones."""
 
     names: tuple[str, ...]
-    states: tuple[State, ...]
+    states: tuple[State, ...]  # before the first patch and after each
     layers: tuple[Layer, ...]
+    # why the next patch, which is not in the chain, does not apply
     fault: PatchmgrError | None = None
 
     def position(self, name: str) -> int:
@@ -285,9 +275,9 @@ class Chain(Struct, frozen=True):
 def chain_of(opened: OpenSeries) -> Chain:
     """Return the chain of all patches in a series, except hidden ones.
 
-    Raises PatchmgrError "rejects" if the top patch was pushed by force, because the state after it
-    is not known yet.
+    Raises PatchmgrError "rejects" if the top patch was pushed by force.
     """
+    # the state after a forced patch is not known yet
     refuse_forced(opened)
     names, states = list(opened.names), list(opened.states)
     fault: PatchmgrError | None = None
@@ -351,12 +341,11 @@ def restacked(
     same_end: bool,
     changed: Layer | None = None,
 ) -> tuple[State, ...]:
-    """Apply patches of a chain in the given order, and return the states that they result in.
+    """Apply patches of a chain in the given order, and return the state before them and after each.
 
-    The first state is the one before all patches. `changed` replaces the change of one patch.
-    Raises PatchmgrError "depends" if a patch no longer comes after a patch that it needs, or if
-    `same_end` is true and the last state differs from that of the chain. Raises PatchmgrError
-    "empty" if a patch would become empty.
+    `changed` replaces the change of one patch. Raises PatchmgrError "depends" if a patch comes
+    before one that it needs, or if `same_end` and the last state differs; "empty" if a patch
+    becomes empty.
     """
     by_name = {layer.name: layer for layer in (*chain.layers, *filter(None, [changed]))}
     layers = [by_name[name] for name in order]
@@ -417,9 +406,8 @@ def revise(
 ) -> Revised:
     """Give a series the given patches, and return what changed.
 
-    `pushed` names the patches to be pushed afterwards, which come first in `patches`. `states` are
-    the states before the first patch and after each patch. The files of patches that `file` does
-    not list are deleted. The diffs of patches in `fresh` are rewritten.
+    `pushed` names the first patches, which are pushed afterwards; `states` are those before the
+    first patch and after each. Patches that `file` does not list are deleted.
     """
     gone = sorted(set(opened.file.names()) - set(file.names()))
     files: dict[str, bytes | None] = dict.fromkeys(gone)
@@ -432,16 +420,13 @@ _KEYS = {"order": "patches", "gone": "dropped"}
 
 
 class Revised(Struct, frozen=True, rename=_KEYS):
-    """The result of a revision; each field lists names of patches.
-
-    `order` is the new order of the series, and `gone` lists the deleted patches.
-    """
+    """The result of a revision; each field lists names of patches."""
 
     series: str
-    order: tuple[str, ...]
+    order: tuple[str, ...]  # the new order of the series
     pushed: tuple[str, ...]
     rewritten: tuple[str, ...]
-    gone: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()  # deleted patches
 
 
 def revised(opened: OpenSeries, revision: Revision) -> Revised:

@@ -43,10 +43,9 @@ Records = Mapping[str, SeriesRecord]
 
 
 def whole_stacks(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the stacks of the named series, or all stacks if none is named.
+    """Return the stacks of the named series, or all stacks, each from the lowest series up.
 
-    In a stack, each series comes after the series that it is based on. Raises PatchmgrError "usage"
-    if the workspace has no series, and "unknown-series" for an unknown name.
+    Raises PatchmgrError "usage" if the workspace has no series, and "unknown-series".
     """
     series = session.workspace.lock().series
     if not series:

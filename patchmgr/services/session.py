@@ -27,20 +27,15 @@ if TYPE_CHECKING:
 
 
 class Session(Struct, frozen=True):
-    """The workspace and the processes that one run of a command uses.
-
-    `say` prints a message. `selected` are the symbols given with `--select`. `wants_detail` asks
-    for the symbol around each hunk, which takes time to find. `readers` maps each store to its open
-    reader. `structures` maps each required reliability (in percent) to the process for structural
-    merges.
-    """
+    """The workspace and the processes that one run of a command uses."""
 
     workspace: Workspace
     progress: Progress
-    say: Callable[[str], None]
-    selected: frozenset[str] = frozenset()
-    wants_detail: bool = False
-    readers: dict[Path, ObjectReader] = field(default_factory=dict)
+    say: Callable[[str], None]  # prints a message
+    selected: frozenset[str] = frozenset()  # symbols given with `--select`
+    wants_detail: bool = False  # find the symbol around each hunk, which takes time
+    readers: dict[Path, ObjectReader] = field(default_factory=dict)  # by store
+    # by the reliability (percent) that a structural merge needs
     structures: dict[int | None, StructureApart] = field(default_factory=dict)
 
     @property
@@ -69,9 +64,8 @@ class Session(Struct, frozen=True):
             self.say("Finished the change that an interrupted command had begun.")
 
     def open_upstream(self, upstream: Upstream, *, tracks: str | None = None) -> OpenUpstream:
-        """Open the git repository, the package or the archive of an upstream.
+        """Open an upstream as "git", "package" or "archive", by default as its own setting says.
 
-        `tracks` is "git", "package" or "archive"; by default, the upstream's own setting is used.
         The store is created if it does not exist.
         """
         kind = tracks or upstream.track
@@ -124,14 +118,11 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 
 
 class Fetching(Struct, frozen=True):
-    """A reader of file contents that fetches what a partial clone lacks.
-
-    `lend` reads the content of a blob, and fails if the blob is missing. `likely` returns blobs
-    that will probably be read next; they are fetched together with a missing one.
-    """
+    """A reader of file contents that fetches what a partial clone lacks."""
 
     upstream: OpenUpstream
-    lend: Callable[[str], bytes]
+    lend: Callable[[str], bytes]  # fails if the blob is missing
+    # blobs that will probably be read next, to fetch with a missing one
     likely: Callable[[], set[str]] = set
 
     def read(self, blob: str) -> bytes:

@@ -26,9 +26,8 @@ def keep_syncs(
 ) -> list[SyncDocument]:
     """Save and return the results of a rebase, one for each series.
 
-    These replace the results of an earlier rebase between the same states. `old_heads` maps each
-    series to its previous head, and `known` lists the conflicts that have a resolution. A failed
-    write is ignored, because the results can be computed again.
+    They replace those between the same states. `old_heads` has each series' previous head, and
+    `known` the conflicts that have a resolution.
     """
     found: list[SyncDocument] = []
     for outcome in outcomes:
@@ -37,6 +36,7 @@ def keep_syncs(
         saved = read_syncs(workspace, outcome.name)
         rest = [one for one in saved if one.outcome.ends != sync.outcome.ends]
         found.append(sync)
+        # the results can be computed again
         with suppress(OSError):
             workspace.keep(f"{FOLDER}/{outcome.name}.json", (sync, *rest[: MOST - 1]))
     return found

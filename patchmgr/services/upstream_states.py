@@ -27,13 +27,11 @@ if TYPE_CHECKING:
 
 
 class End(Struct, frozen=True):
-    """The start or target of a rebase.
-
-    `tags` is the repository whose tags give the version of the state, or None for the store.
-    """
+    """The start or target of a rebase."""
 
     found: Resolved
     tree: StoredTree
+    # the repository whose tags give the version of the state; None for the store
     tags: Path | None = None
 
 
@@ -54,9 +52,9 @@ class UpstreamStates:
         base: End,
         onto: End | None = None,
     ) -> Views | None:
-        """Return the states for which a rebase evaluates conditions: its start and its target.
+        """Return the states for which to evaluate conditions; None if no patch has a condition.
 
-        If `onto` is None, the target is the start. Returns None if no patch has a condition.
+        These are the start of a rebase and its target, by default the start.
         """
         if not has_conditions(patches):
             return None
@@ -84,12 +82,10 @@ class UpstreamStates:
         return _state(name, upstream, End(found, tree), Fetching(upstream, upstream.reader.blob))
 
     def _resolve(self, entry: Upstream, ref: str) -> tuple[OpenUpstream, Resolved]:
-        """Look up a ref in the repository or package that is tracked, then in the one that is not.
-
-        A commit id is looked up only in git, because the commits of releases are patchmgr's own.
-        """
+        """Look up a ref in the tracked repository or package, then in the other one."""
         kinds = list(dict.fromkeys((entry.track, "git", "package")))
         kinds = [kind for kind in kinds if getattr(entry, kind) is not None]
+        # the commits of releases are patchmgr's own
         if is_full_id(ref) and "git" in kinds:
             kinds = ["git"]
         opened = [self._session.open_upstream(entry, tracks=kind) for kind in kinds]

@@ -39,8 +39,7 @@ def pinned_commit(
 ) -> tuple[GitUpstream, str] | None:
     """Return the git repository of a series' upstream, and the commit there that a pin stands for.
 
-    Returns None if upstream has no git repository, or if the repository has no tag for a pinned
-    release.
+    Returns None without a git repository, or without a tag there for a pinned release.
     """
     if session.workspace.upstream(record.upstream).git is None:
         return None
@@ -55,11 +54,10 @@ def pinned_commit(
 def find_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], *onto: Pin
 ) -> tuple[FollowUp, ...]:
-    """Return the upstream commits that refer to a patch and that the pin does not contain.
+    """Return the upstream commits after the pin, up to the tip and `onto`, that refer to a patch.
 
-    A commit refers to a patch if its message names a commit or pull request that the patch's header
-    also names. The search goes up to upstream's tip, as of the last fetch, and to each pin in
-    `onto`. Commits that a person marked as known are left out.
+    Such a commit and the patch's header name the same commit or pull request. Commits that a person
+    marked as known are left out.
     """
     url = session.workspace.upstream(record.upstream).git
     words = searched(name for patch in patches for name in names_of(patch, url))
@@ -79,11 +77,7 @@ def find_follow_ups(
 def with_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
 ) -> SeriesOutcome:
-    """Return the outcome of a series, with warnings about upstream commits that concern a patch.
-
-    A patch gets a warning if a later upstream commit refers to the patch, or if the rebase passes
-    the upstream commit that the patch backports.
-    """
+    """Return an outcome with warnings about new upstream commits that concern its patches."""
     staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
     kept = [patch for patch in patches if patch.name in staying]
     told = defaultdict[str, list[str]](list)
@@ -102,11 +96,7 @@ def with_follow_ups(
 def _landed(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], onto: Pin
 ) -> Iterator[tuple[str, str]]:
-    """Yield (patch, warning) for each patch whose header names a commit that is new in `onto`.
-
-    There is no warning if the subject of an upstream commit says that it reverts the named commit.
-    The numbers of pull requests are ignored, because GitHub leaves them out of such subjects.
-    """
+    """Yield (patch, warning) for each patch whose header names a commit that is new in `onto`."""
     url = session.workspace.upstream(record.upstream).git
     named = [patch for patch in patches if names_of(patch, url)]
     ends = [pinned_commit(session, record, pin) for pin in ((record.pin, onto) if named else ())]
@@ -114,6 +104,7 @@ def _landed(
         return
     (upstream, base), (_, target) = filter(None, ends)
     subjects = messages_with(upstream.store, base, (target,), (), form="%s")
+    # GitHub leaves the numbers of pull requests out of the subjects of reverts
     commits, titles = indexed(subjects), [_PULL.sub("", subject) for _, subject in subjects]
     for patch in named:
         found = landed(patch, commits, url)

@@ -45,17 +45,13 @@ _EDITS = ".edits"  # the contents of edits to files that are not in conflict
 
 
 class Waiting(Struct, frozen=True, array_like=True):
-    """A file in conflict that a person has to resolve.
-
-    `path` is the file's path in the patch, and `file` is its path below the work area. `conflict`
-    is the id of the conflict, or "" if an older version of patchmgr recorded the file.
-    """
+    """A file in conflict that a person has to resolve."""
 
     series: str
     patch: str
-    path: str
-    file: str
-    conflict: str = ""
+    path: str  # in the patch
+    file: str  # below the work area
+    conflict: str = ""  # its id; "" if an older version of patchmgr recorded the file
 
 
 class PersonsEdit(Struct, frozen=True, array_like=True):
@@ -78,35 +74,25 @@ class Added(Struct, frozen=True, array_like=True):
 
 
 class InProgress(Struct, frozen=True):
-    """A rebase that stopped at conflicts: its options, and the files to resolve.
-
-    `stuck` lists the patches in conflict, and `skipped` lists the patches to leave out, each as
-    (series, patch). `opened` lists the ids of the conflicts that the rebase recorded. `states`
-    lists, as (series, commit), which commit `onto` named for each series. `confidence` is the
-    reliability (in percent) required of structural merges. `checkout` is the path of the worktree
-    with the conflict, which belongs to `repository` or, if that is "", to the store. `command` runs
-    on each rebased patch. `ran` lists the commits on which the command succeeded, and `failed` is
-    the commit on which it failed. `edits` are a person's changes to files without a conflict,
-    `added` are the new patches for such edits, and `accepted` lists the files to take as they are.
-    """
+    """A rebase that stopped at conflicts: its options, and the files to resolve."""
 
     series: tuple[str, ...]
     onto: str
     selected: tuple[str, ...]
     waiting: tuple[Waiting, ...] = ()
-    stuck: tuple[tuple[str, str], ...] = ()
-    skipped: tuple[tuple[str, str], ...] = ()
-    opened: tuple[str, ...] = ()
-    confidence: int | None = None
-    checkout: str = ""
-    repository: str = ""
-    command: str = ""
-    ran: tuple[str, ...] = ()
-    failed: str = ""
-    edits: tuple[PersonsEdit, ...] = ()
-    added: tuple[Added, ...] = ()
-    accepted: tuple[str, ...] = ()
-    states: tuple[tuple[str, str], ...] = ()
+    stuck: tuple[tuple[str, str], ...] = ()  # (series, patch) in conflict
+    skipped: tuple[tuple[str, str], ...] = ()  # (series, patch) to leave out
+    opened: tuple[str, ...] = ()  # ids of the conflicts that the rebase recorded
+    confidence: int | None = None  # reliability (percent) that a structural merge needs
+    checkout: str = ""  # the path of the worktree with the conflict
+    repository: str = ""  # that of the worktree; "" for the store
+    command: str = ""  # runs on each rebased patch
+    ran: tuple[str, ...] = ()  # commits on which the command succeeded
+    failed: str = ""  # the commit on which the command failed
+    edits: tuple[PersonsEdit, ...] = ()  # changes to files without a conflict
+    added: tuple[Added, ...] = ()  # new patches for such edits
+    accepted: tuple[str, ...] = ()  # files to take as they are
+    states: tuple[tuple[str, str], ...] = ()  # (series, commit) that `onto` named
 
     def target(self, series: str, upstream: OpenUpstream) -> Resolved:
         """Return the state that a series is rebased onto, even if a branch has moved since."""
@@ -118,8 +104,8 @@ class InProgress(Struct, frozen=True):
 def read_in_progress(workspace: Workspace) -> InProgress | None:
     """Return the rebase in progress, or None if there is none.
 
-    Raises PatchmgrError "broken-workspace" if the file that describes the rebase is malformed, and
-    "newer-state" if a newer version of patchmgr wrote the file.
+    Raises PatchmgrError "broken-workspace" if its file is malformed, and "newer-state" if a newer
+    version of patchmgr wrote it.
     """
     try:
         document = read_json(workspace.root, STATE)
@@ -165,8 +151,8 @@ def work_files(
 ) -> dict[str, bytes | None]:
     """Return the files to write into the work area, keyed by path below the workspace.
 
-    An existing file is not written again, unless a side has changed since the file was resolved. If
-    no rebase is in progress, the old work area is deleted first.
+    A file that is there stays, unless a side has changed since it was resolved. If no rebase is in
+    progress, the old work area is deleted first.
     """
     folder = workspace.root / _FOLDER
     if not (workspace.root / STATE).exists() and not folder.is_symlink():
@@ -271,10 +257,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
 
 
 def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[Place, SeenSides]]:
-    """Return, for each file to resolve, ours and theirs as the person saw them.
-
-    The result is keyed by series, then by patch and path.
-    """
+    """Return ours and theirs of each file to resolve, as the person saw them, by series."""
     found: dict[str, dict[Place, SeenSides]] = {}
     for item in in_progress.waiting:
         name = check_path(item.file, what="path")
@@ -301,10 +284,9 @@ def require_taken(
 ) -> tuple[str, ...]:
     """Return the paths of the files to take as they are, named in this run or an earlier one.
 
-    A name in `accepted` is a path below the work area, or the end of such a path. Raises
-    PatchmgrError "usage" for a name that matches no file, and "unresolved" if a resolved file
-    contains a conflict marker. The same error is raised for a file that is deleted or empty, does
-    not compile, or has different line endings, unless `accepted` names the file.
+    `accepted` has paths below the work area, or ends of them. Raises PatchmgrError "usage" for a
+    name that matches no file, and "unresolved" if a file contains a conflict marker or, unless it
+    is named, is deleted or empty, does not compile, or has other line endings.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -360,10 +342,8 @@ def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str |
 def content_problem(
     workspace: Workspace, item: Waiting, content: bytes, *, is_accepted: bool
 ) -> str | None:
-    """Return why this content of a file cannot be taken, as text to put after the file's name.
-
-    Returns None if the content can be taken, or if the file has not been resolved yet.
-    """
+    """Return why a file's content cannot be taken, to put after its name, or None if it can."""
+    # not resolved yet
     if is_marked(workspace, item, content):
         return None
     left = leftover_marker(content, _known_lines(workspace, item))
@@ -408,11 +388,9 @@ def _read(file: Path) -> bytes | None:
 
 
 def is_marked(workspace: Workspace, item: Waiting, content: bytes) -> bool:
-    """Return whether a file in conflict still has a marker `<<<<<<< ` or `>>>>>>> `.
-
-    A line that looks like a marker is ignored if the sides themselves contain it as often.
-    """
+    """Return whether a file in conflict still has a marker `<<<<<<< ` or `>>>>>>> `."""
     signs = Counter(x for x in _lines(content) if x.startswith((b"<<<<<<< ", b">>>>>>> ")))
+    # more often than in the sides themselves
     return bool(signs) and bool(signs - _known_lines(workspace, item))
 
 
@@ -433,16 +411,13 @@ def _lines(content: bytes) -> list[bytes]:
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return the files of the work area, each mapped to None, which deletes it.
-
-    The file that describes the rebase is left out, and so is a file whose path is not allowed in a
-    change, such as a file below `.git`; `forget_work` deletes them.
-    """
+    """Return the files of the work area, each mapped to None, which deletes it."""
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}
     found = (path for path in sorted(top.rglob("*")) if path.is_file() and not path.is_symlink())
     paths = (path.relative_to(top).as_posix() for path in found)
+    # `forget_work` deletes the others, such as one below `.git`
     files = {f"{_FOLDER}/{path}": None for path in paths if refusal(path) is None}
     return {path: None for path in files if path != STATE}
 

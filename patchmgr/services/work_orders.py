@@ -82,8 +82,7 @@ _SOLUTION = (
 def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder | None:
     """Return the work order for a conflict, or None if no rebase in progress has this conflict.
 
-    `name` is the full id. `found` is the record of the conflict, or None if `name` is the id of a
-    finding.
+    `name` is the full id. `found` is its record, or None if `name` is the id of a finding.
     """
     in_progress = read_in_progress(session.workspace)
     if in_progress is None:
@@ -119,8 +118,7 @@ def orders_of(
 ) -> Iterator[OpenConflict]:
     """Yield each open conflict and finding of a series with its work order.
 
-    `ids` maps the files to the ids under which their conflicts are recorded; other files are left
-    out. By default, no file is left out, and each order has the id of its own conflict.
+    `ids` has the recorded ids of the files to include; by default, all are, with their own ids.
     """
     for patch in carried.outcome.patches:
         for file in patch.conflicts:
@@ -136,8 +134,7 @@ def orders_of(
 def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
     """Return shortened work orders for the open conflicts of a series.
 
-    There are none if no rebase of the series is in progress. If they cannot be made, the reason is
-    printed instead.
+    If they cannot be made, the reason is printed, and the result is empty.
     """
     try:
         in_progress = read_in_progress(session.workspace)
@@ -153,7 +150,7 @@ def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
 def order_of_file(carried: RepeatedRebase, place: Place, name: str) -> WorkOrder | None:
     """Return the work order for a file in conflict, or None if the file is no longer in conflict.
 
-    `name` is the requested id: the id of the whole file's conflict, or the id of one region.
+    `name` is the id of the whole file's conflict, or of one region.
     """
     conflict = carried.conflict(place)
     if conflict is None or carried.patch(place[0]).verdict is not Verdict.CONFLICT:
@@ -212,14 +209,12 @@ _RECORD = "conflict, parts: the texts of the parts, which are in the regions"
 
 
 class _Order:
-    """Makes the parts of a work order that are the same for every kind of conflict.
-
-    `paths` are the old and the new path of the file.
-    """
+    """Makes the parts of a work order that are the same for every kind of conflict."""
 
     def __init__(
         self, carried: RepeatedRebase, outcome: PatchOutcome, paths: tuple[str, str]
     ) -> None:
+        # the old and the new path of the file
         self.carried, self.outcome, self.paths = carried, outcome, paths
         self.workspace = carried.session.workspace
         patches = {patch.name: patch for patch in carried.loaded.patches}
