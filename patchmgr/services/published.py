@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.outputs import make_folder
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.render.escape import counted
 from patchmgr.services.checkouts import series_digest
 from patchmgr.services.session import Session
@@ -153,7 +155,10 @@ def own_commits(
 
 def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tuple[OwnCommit, ...]:
     """Return the commits with the given ids, each with its message and diff."""
-    diffs = commit_diffs(git_dir, list(ids))
+    # Not in the repository, whose configuration and attributes (and those in the current folder)
+    # would change the diffs.
+    with Scratch([git_dir], folder=Path(tempfile.gettempdir())) as scratch:
+        diffs = commit_diffs(scratch.git_dir, list(ids))
     found = []
     for name in ids:
         commit = reader.find(name)

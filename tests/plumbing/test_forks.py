@@ -7,6 +7,8 @@ import pytest
 
 from patchmgr.plumbing import forks
 from patchmgr.plumbing.clones import private_git_dir
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.services.published import read_commits
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -73,3 +75,21 @@ def test_a_clone_has_no_program_run(tmp_path: Path) -> None:
     _, found = forks.find_rebased(clone.root, f"{start}..now", "was")
     assert [(one.theirs, one.made) for one in found] == [tuple(ids)]
     assert not (tmp_path / "ran").exists()
+
+
+def test_no_attributes_or_settings_change_a_diff(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state in a clone would differ from the same state in a store."""
+    clone = Repository(tmp_path / "clone")
+    clone.commit({"a": "1\n\n1\n", "b": "1\n"})
+    head = clone.commit({"a": "1\n\n2\n", "b": "2\n"})
+    git_dir = clone.root / ".git"
+    with ObjectReader(git_dir) as reader:
+        before = read_commits(git_dir, reader, [head])
+        clone.git("config", "diff.suppressBlankEmpty", "true")
+        (git_dir / "info").mkdir(exist_ok=True)
+        (git_dir / "info/attributes").write_text("a -diff\n")
+        (tmp_path / ".gitattributes").write_text("b -diff\n")
+        monkeypatch.chdir(tmp_path)
+        assert read_commits(git_dir, reader, [head]) == before
