@@ -314,10 +314,11 @@ class OperationLog:
 
     def _originals(self, sha256: str) -> frozenset[str]:
         """Return the sha256 of each original that a saved record needs; none for other content."""
-        raw = self.contents.read(sha256)
-        if not raw.startswith(_RECORD_START):
+        try:
+            raw = self.contents.read(sha256)
+            files = read_record(parse_json(raw)).files if raw.startswith(_RECORD_START) else ()
+        except (PatchmgrError, ValueError, KeyError, TypeError):  # gone, or some other JSON
             return frozenset()
-        files = read_record(parse_json(raw)).files
         return frozenset(state.sha256 for file in files for state in file.kept().values())
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.plumbing import operation_log
+from patchmgr.plumbing.operation_log import OperationLog
 from tests.commands.conftest import invoke
 from tests.commands.desks import Hands, hands, made
 from tests.commands.scenes import Stage, one_line, picture, text, unchanged
@@ -274,6 +275,22 @@ def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.Monkey
     monkeypatch.setattr(operation_log, "_EVERY", 1)
     desk.run("push")
     assert len(desk.run("log", "--json").json["operations"]) == before + 1 - (before + 1) // 2
+
+
+def test_what_cannot_be_read_does_not_stop_the_forgetting(
+    desk: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command failed after its change, and nothing but operations was deleted each time."""
+    log = OperationLog(desk.stage.root)
+    log.contents.keep(b"no operation has this")
+    log.contents.save()
+    for name in log.read(log.numbers()[-1]).contents():
+        (desk.stage.root / ".patchmgr/log/contents" / name[:2] / name).unlink()
+    desk.write({"new": b'{"digest": "of something else"}'})
+    monkeypatch.setattr(operation_log, "MOST_BYTES", 1)
+    monkeypatch.setattr(operation_log, "_EVERY", 1)
+    desk.run("refresh")
+    assert not log.contents.has(sha256(b"no operation has this").hexdigest())
 
 
 @pytest.mark.parametrize(
