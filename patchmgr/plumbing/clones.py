@@ -82,7 +82,7 @@ class Clone(Struct, frozen=True, dict=True):
         """Return the full name of the branch that is checked out, or None if HEAD is detached."""
         asked = ["symbolic-ref", "--quiet", "HEAD"]
         _, found = git_process.run(asked, git_dir=self.private, cwd=self.root, good=(0, 1))
-        return git_process.text(found).strip() or None
+        return git_process.text(found).strip("\n") or None
 
     def unfinished(self) -> str | None:
         """Return the git operation that is in progress, such as "a merge", or None."""
@@ -208,7 +208,8 @@ def missing_objects(git_dir: Path, ends: str) -> set[str]:
     """Return the objects reachable from `ends` (rev-list arguments) that a repository lacks."""
     asked = ["rev-list", "--objects", "--missing=print", "--stdin"]
     listed = git_process.output(asked, git_dir=git_dir, data=ends.encode())
-    return {line[1:] for line in git_process.text(listed).splitlines() if line.startswith("?")}
+    rows = git_process.lines(git_process.text(listed))
+    return {line[1:] for line in rows if line.startswith("?")}
 
 
 def index_line(path: str, entry: Entry | None, stage: int = 0) -> str:

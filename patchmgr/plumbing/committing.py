@@ -38,7 +38,7 @@ def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str
     Raises PatchmgrError "push" if the remote cannot be read.
     """
     printed = _ask(git_dir, remote, ["ls-remote", "--", remote, *names])
-    rows = (line.split("\t") for line in git_process.text(printed).splitlines())
+    rows = (line.split("\t") for line in git_process.lines(git_process.text(printed)))
     return {name: commit for commit, name in rows if name in names}
 
 
@@ -88,7 +88,7 @@ def _lacked(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> set[str]:
     """
     printed = git_process.text(_ask(git_dir, remote, ["ls-remote", "--", remote]))
     with ObjectReader(git_dir) as reader:
-        known = reader.kinds({line.partition("\t")[0] for line in printed.splitlines()})
+        known = reader.kinds({line.partition("\t")[0] for line in git_process.lines(printed)})
     if not known:
         return set()
     ends = "".join([*(f"{move.new}\n" for move in moves), *(f"^{name}\n" for name in known)])

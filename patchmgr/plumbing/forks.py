@@ -305,7 +305,7 @@ def _checked_out(repository: Path) -> str:
     if code:
         message = f"{repository} has no branch checked out"
         raise UsageError(message, "name the branch: --stgit REPO BRANCH")
-    return git_process.text(printed).strip()
+    return git_process.text(printed).strip("\n")
 
 
 PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
@@ -327,7 +327,7 @@ def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
     """
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
     full = git_process.answer(git_dir, *arguments, good=(0, 1, 128)) or ""
-    remotes = git_process.ask(git_dir, "remote").splitlines()
+    remotes = git_process.lines(git_process.ask(git_dir, "remote"))
     for remote in sorted(remotes, key=len, reverse=True):
         prefix = f"refs/remotes/{remote}/"
         if full.startswith(prefix):

@@ -201,12 +201,12 @@ def ask(git_dir: Path, *arguments: str, data: bytes = b"") -> str:
 
 
 def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> str | None:
-    """Return git's output without white space around it, or None if the exit code is not 0.
+    """Return git's output without its last line feed, or None if the exit code is not 0.
 
     Raises PatchmgrError if the exit code is not in `good`.
     """
     code, printed = run(arguments, git_dir=git_dir, good=good)
-    return None if code else text(printed).strip()
+    return None if code else text(printed).strip("\n")
 
 
 def settings(
@@ -291,6 +291,14 @@ text = decode_path
 
 raw = encode_path
 """Encode git's input, the reverse of `text`."""
+
+
+def lines(printed: str) -> list[str]:
+    """Return the lines of git's output that are not empty. Only a line feed ends a line.
+
+    str.splitlines would also end one at U+2028, which may be in the name of a ref.
+    """
+    return [line for line in printed.split("\n") if line]
 
 
 def words(given: Iterable[str], end: str = "\n") -> bytes:

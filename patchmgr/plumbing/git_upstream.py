@@ -78,7 +78,7 @@ def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
 
 def _names(repository: Path, prefix: str, which: str) -> list[str]:
     printed = git_process.ask(repository, "for-each-ref", "--format=%(refname)", which, prefix)
-    return [name.removeprefix(prefix) for name in printed.splitlines()]
+    return [name.removeprefix(prefix) for name in git_process.lines(printed)]
 
 
 def tag_version(name: str) -> Version | None:
@@ -174,7 +174,7 @@ class GitUpstream(OpenUpstream):
         head: str | None = None
         heads: dict[str, str] = {}
         tags: dict[str, str] = {}
-        for line in printed.splitlines():
+        for line in git_process.lines(printed):
             left, _, name = line.partition("\t")
             if left.startswith("ref: ") and name == "HEAD":
                 head = left.removeprefix("ref: ").removeprefix("refs/heads/")
@@ -304,7 +304,7 @@ class GitUpstream(OpenUpstream):
 
     def pull_heads(self) -> tuple[PullHead, ...]:
         """Return the heads of all pull requests on the remote (GitHub or GitLab)."""
-        rows = (line.split("\t") for line in self._offered(_PULLS).splitlines())
+        rows = (line.split("\t") for line in git_process.lines(self._offered(_PULLS)))
         offered = {name: commit for commit, name in rows}
         return tuple(
             PullHead(int(name.split("/")[2]), name, commit, f"{name[:-4]}merge" in offered)

@@ -107,7 +107,7 @@ def objects_of(lender: Path) -> Path:
 def lenders(store: Path) -> list[str]:
     """Return the object folders that a store borrows from."""
     with suppress(OSError):
-        return os.fsdecode((store / _ALTERNATES).read_bytes()).splitlines()
+        return git_process.lines(os.fsdecode((store / _ALTERNATES).read_bytes()))
     return []
 
 
@@ -153,7 +153,7 @@ def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
     """
     form = "--format=%(refname) %(objectname) %(symref)"
     printed = git_process.ask(store, "for-each-ref", form, prefix)
-    rows = (line.split(" ") for line in printed.splitlines())
+    rows = (line.split(" ") for line in git_process.lines(printed))
     return [(name, commit, target) for name, commit, target in rows]
 
 

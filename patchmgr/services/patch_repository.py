@@ -104,7 +104,7 @@ def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
         cwd=root, good=(0, 128),
     )  # fmt: skip
     found = dict[str, LastSync]()
-    for line in git_process.text(printed).splitlines():
+    for line in git_process.lines(git_process.text(printed)):
         name, time, words = line.split("\0")
         remote, _, series = name.partition(f"/{BADGE}")
         found[series] = LastSync(remote, int(time), now - int(time), words)

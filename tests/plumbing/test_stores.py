@@ -12,11 +12,12 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Upstream
+from patchmgr.plumbing.committing import remote_refs
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.operation_log import ContentStore
-from patchmgr.plumbing.stores import adopt_pack, borrow, create_store, lenders
+from patchmgr.plumbing.stores import adopt_pack, borrow, create_store, lenders, references
 from tests.conftest import Make
 from tests.plumbing.power_cut import Disk, needs_proc
 
@@ -66,6 +67,26 @@ def test_a_second_fetch_into_a_store_waits(make_repository: Make, tmp_path: Path
         assert shown.labels == ["Waiting for another fetch of up"]
         os.close(first)
         assert second.result(60) == commit
+
+
+@pytest.mark.parametrize("end", ["\u2028x", "\x85x", "\u2029x"])
+def test_a_ref_is_not_taken_for_another(make_repository: Make, tmp_path: Path, end: str) -> None:
+    """Whoever may push a branch `main<U+2028>x` could have it fetched as `main`."""
+    made = make_repository("upstream")
+    main = made.commit({"a": "1\n"})
+    made.git("tag", "v1")
+    with made.at("-b", f"main{end}"):
+        other = made.commit({"a": "2\n"})
+        made.git("tag", f"v1{end}")
+    store = create_store(tmp_path / "cache" / f"store{end}.git")
+    borrow(store, made.root)
+    with ObjectReader(store) as reader:
+        url = f"file://{made.root}"
+        assert GitUpstream(Upstream("u", "git", url), reader, Progress()).fetch() == main
+    wanted = {"main": main, f"main{end}": other}
+    assert references(store, "refs/upstream/heads/") == wanted
+    assert remote_refs(store, url, ["refs/tags/v1"]) == {"refs/tags/v1": main}
+    assert lenders(store) == [str(made.root / ".git/objects")]
 
 
 def test_a_shallow_clone_lends_nothing(make_repository: Make) -> None:
