@@ -9,6 +9,8 @@ from msgspec import Meta, Struct
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Commit = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")]
+# Without white space and controls: `git update-ref` would read a line feed as another command.
+OwnBranch = Annotated[str, Meta(pattern=r"^refs/heads/patchmgr/[^\0-\x20\x7f]+\Z")]
 
 
 class OperationKind(str, Enum):
@@ -64,7 +66,7 @@ class TurnedRef(Struct, frozen=True, array_like=True):
     """A changed ref of a store, with its commit before and after (None if it does not exist)."""
 
     store: str
-    name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
+    name: OwnBranch
     before: Commit | None
     after: Commit | None
 

@@ -21,7 +21,7 @@ from msgspec import Meta, Struct, field
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path, parents_of
-from patchmgr.model.operation import Commit
+from patchmgr.model.operation import Commit, OwnBranch
 from patchmgr.plumbing.durable import (
     all_synced,
     make_folders,
@@ -60,7 +60,7 @@ class RefPlan(Struct, frozen=True, array_like=True):
     """
 
     store: str
-    name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
+    name: OwnBranch
     new: Commit | None
     old: Commit | None
 

@@ -695,6 +695,7 @@ def journal(**changes: Any) -> bytes:
         "numbers": journal(files=[[3, 4]]),
         "ref": journal(refs=[["/", "refs/heads/main", "1" * 40, None]]),
         "id": journal(refs=[["/", "refs/heads/patchmgr/x", "x\n", None]]),
+        "two-refs": journal(refs=[["/", "refs/heads/patchmgr/x\nupdate refs/x", "1" * 40, None]]),
         "spent": journal(spent=["../x"]),
     },
 )

@@ -41,6 +41,7 @@ def test_an_entry_is_read_as_it_was_written() -> None:
         "no digest": (f'"{SHA}"', '"a"'),
         "path": ('"f"', '"../f"'),
         "branch": ("refs/heads/patchmgr/s", "refs/heads/main"),
+        "two refs": ("refs/heads/patchmgr/s", rf"refs/heads/patchmgr/s {COMMIT}\nupdate refs/x"),
         "no commit": (COMMIT, "main"),
         "no number": ('"number":3', '"other":3'),
         "no JSON": ("{", "[" * 9),
