@@ -14,7 +14,6 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import identity, missing_objects
-from patchmgr.plumbing.forks import PERSON
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import RefMove
@@ -123,6 +122,7 @@ def _ask(
 
 # GnuPG needs these to find its agent, and the agent needs them to ask for the passphrase.
 _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
+_PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 class Mine(Struct, frozen=True):
@@ -212,7 +212,7 @@ def _signed(scratch: Scratch, content: bytes, config: Path, key: str) -> str:
     env = {name: os.environ[name] for name in _FOR_GPG if name in os.environ}
     env["GIT_OBJECT_DIRECTORY"] = str(scratch.git_dir / "objects")
     for role in ("author", "committer"):
-        match = PERSON.fullmatch(fields[role.encode()])
+        match = _PERSON.fullmatch(fields[role.encode()])
         assert match is not None
         for part, value in zip(("NAME", "EMAIL", "DATE"), match.groups(), strict=True):
             at = "@" if part == "DATE" else ""

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import message_lines
+from patchmgr.formats.mail_text import decoded
 from patchmgr.formats.mboxes import split_mbox
 from patchmgr.formats.patch_package import PLACES, Stack, read_stack
 from patchmgr.formats.shown import shown, typed
@@ -308,7 +309,8 @@ def _checked_out(repository: Path) -> str:
     return git_process.text(printed).strip("\n")
 
 
-PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
+# As some old tools wrote it: the date may be missing or before 1970, and its zone may be wrong.
+_AUTHOR = re.compile(rb"(.*?) ?<(.*?)>(?: (\d+)(?: ([-+]\d{4})(?!\d))?)?.*")
 
 
 def commit_named(name: str, repository: Path) -> str:
@@ -434,8 +436,9 @@ def read_commit_text(reader: ObjectReader, commit: str) -> CommitText:
     fields = {name: value for name, _, value in lines}
     encoding = fields.get(b"encoding", b"UTF-8").decode("ascii", "replace")
     author = fields.get(b"author", b"")
-    match = PERSON.fullmatch(author)
-    name, email, date = match.groups() if match else (author, b"", b"0 +0000")
+    match = _AUTHOR.fullmatch(author)
+    name, email, seconds, zone = match.groups() if match else (author, b"", None, None)
+    date = b"%s %s" % (seconds or b"0", zone or b"+0000")
     return CommitText(
         Author(_decoded(name, encoding), _decoded(email, encoding), date.decode()),
         git_process.raw(_decoded(message, encoding)),
@@ -444,6 +447,6 @@ def read_commit_text(reader: ObjectReader, commit: str) -> CommitText:
 
 def _decoded(raw: bytes, encoding: str) -> str:
     try:
-        return raw.decode(encoding)
-    except (LookupError, UnicodeDecodeError):
+        return decoded(raw, encoding)
+    except PatchmgrError:
         return git_process.text(raw)

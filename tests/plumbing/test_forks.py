@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from patchmgr.model.patch import Author
 from patchmgr.plumbing import forks
 from patchmgr.plumbing.clones import private_git_dir
 from patchmgr.plumbing.objects import ObjectReader
@@ -53,6 +54,34 @@ def test_head_is_that_of_the_work_tree(
     linked: Repository, ask: Callable[[Path], Iterable[str]], commits: str
 ) -> None:
     assert ask(linked.root) == linked.git("rev-parse", *commits.split()).split()
+
+
+@table(
+    "author, encoding, wanted",
+    {
+        "usual": (b"A <a@b> 5 +0100", "UTF-8", Author("A", "a@b", "5 +0100")),
+        "latin-1": (b"\xc4 <a@b> 5 +0100", "latin-1", Author("Ä", "a@b", "5 +0100")),
+        "not-in-its-charset": (b"\xc4 <a@b> 5 +0100", "koi", Author("\udcc4", "a@b", "5 +0100")),
+        "no-charset": (b"A <a@b> 5 +0100", "undefined", Author("A", "a@b", "5 +0100")),
+        "no-charset-of-texts": (b"A <a@b> 5 +0100", "punycode", Author("A", "a@b", "5 +0100")),
+        "no-zone": (b"A <a@b> 5", "UTF-8", Author("A", "a@b", "5 +0000")),
+        "too-long-a-zone": (b"A <a@b> 5 +051800", "UTF-8", Author("A", "a@b", "5 +0000")),
+        "before-1970": (b"A <a@b> -5 +0100", "UTF-8", Author("A", "a@b", "0 +0000")),
+        "no-date": (b"A <a@b>", "UTF-8", Author("A", "a@b", "0 +0000")),
+        "no-name": (b"<a@b> 5 +0100", "UTF-8", Author("", "a@b", "5 +0100")),
+    },
+)
+def test_an_author_is_read_as_any_tool_wrote_it(
+    linked: Repository, author: bytes, encoding: str, wanted: Author
+) -> None:
+    head = (
+        f"tree {linked.tree()}\n".encode() + b"author " + author + b"\ncommitter C <c@d> 5 +0000\n"
+    )
+    raw = head + f"encoding {encoding}\n\nmessage\n".encode()
+    line = ("hash-object", "-w", "-t", "commit", "--literally", "--stdin")
+    commit = linked.git(*line, data=raw)
+    with ObjectReader(private_git_dir(linked.root)) as reader:
+        assert forks.read_commit_text(reader, commit).author == wanted
 
 
 def test_a_clone_has_no_program_run(tmp_path: Path) -> None:
