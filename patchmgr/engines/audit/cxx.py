@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import Includes, includes_in, read_code
 from patchmgr.engines.audit.places import added_lines, merged_files, waiting_paths, written_path
-from patchmgr.engines.audit.states import States, Told, lines_of
+from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.cxx_declarations import (
     CxxFile,
     Declaration,
@@ -30,6 +30,7 @@ from patchmgr.engines.languages.cxx_declarations import (
 )
 from patchmgr.engines.languages.file_types import CXX
 from patchmgr.engines.languages.words import BLANKED
+from patchmgr.engines.ledger.texts import lines_of
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.formats.late_patterns import late_pattern
@@ -350,7 +351,7 @@ class _Side(Struct, frozen=True):
                 yield from self._in_file(path, changed)
 
     def _lost_includes(self, path: str, lines: Mapping[int, str]) -> Iterator[Told]:
-        texts = lines_of(self.now.text(path)) if lines else []
+        texts = (lines_of(self.now.text(path)) if lines else None) or []
         for number in sorted(lines):
             for name in includes_in(texts[number - 1]):
                 was = self.was.found(self.before.get(path, path), name)
@@ -458,7 +459,7 @@ class _Side(Struct, frozen=True):
                 yield lines[use.line] or self.states.carriers.get(provider, ""), fault
 
     def _words(self, path: str, numbers: Iterable[int]) -> set[bytes]:
-        lines = lines_of(self.now.text(path))
+        lines = lines_of(self.now.text(path)) or []
         return {*b"\n".join(lines[n - 1] for n in numbers).translate(BLANKED).split()}
 
     def _lines(self, path: str) -> Mapping[int, str]:

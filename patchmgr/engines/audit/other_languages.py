@@ -16,8 +16,9 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import added_lines, base_path, upstream_path, written_path
-from patchmgr.engines.audit.states import Files, States, Told, lines_of
+from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.file_types import CXX, language
+from patchmgr.engines.ledger.texts import lines_of
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
 
@@ -96,7 +97,7 @@ class _Side(Struct, frozen=True):
     def lost(self, path: str, lines: Collection[int]) -> Iterator[tuple[int, str, str]]:
         """Yield (line, name, old file) for each use of a removed name in the given lines."""
         merged = self.states.merged.read(path) or b""
-        texts = lines_of(merged)
+        texts = lines_of(merged) or []
         used: dict[bytes, int] = {}
         for number in sorted(lines, reverse=True):
             used |= dict.fromkeys(_words(code_of(texts[number - 1])), number)
@@ -104,7 +105,7 @@ class _Side(Struct, frozen=True):
         is_ours = self.changed is self.states.written
         place = (written_path if is_ours else upstream_path)(self.states, path)
         now = self.changed.read(place) or b""
-        lost = b"\n".join({*lines_of(base)} - {*lines_of(now)})
+        lost = b"\n".join({*(lines_of(base) or ())} - {*(lines_of(now) or ())})
         gone = {name for name in used.keys() & _words(lost) if not has_word(name, now)}
         wanted = gone | (used.keys() & self.homes.keys())
         if not wanted:
@@ -162,7 +163,7 @@ def code_of(line: bytes) -> bytes:
 
 def _repeated(content: bytes | None) -> set[bytes]:
     """Return the words that at least two lines of a file have, outside of strings and comments."""
-    lines = (set(_WORD.findall(code_of(line))) for line in lines_of(content))
+    lines = (set(_WORD.findall(code_of(line))) for line in lines_of(content) or ())
     counted = Counter(word for words in lines for word in words)
     return {word for word, count in counted.items() if count >= _FEWEST}
 

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.languages.file_types import is_test
+from patchmgr.engines.ledger.texts import lines_of
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
@@ -26,11 +27,6 @@ LACKS = "lacks"
 def decoded(content: bytes | None) -> str:
     """Return a file's content as a string without a byte order mark, or "" if there is no file."""
     return (content or b"").decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-
-
-def lines_of(content: bytes | None) -> list[bytes]:
-    """Return the lines of a text without line endings; only LF and CRLF end a line, as in git."""
-    return (content or b"").replace(b"\r\n", b"\n").split(b"\n")
 
 
 class Files(Struct, frozen=True):
@@ -68,7 +64,7 @@ class Files(Struct, frozen=True):
 
     def lines(self, path: str) -> list[bytes]:
         """Return the lines of a file without line endings; only LF and CRLF end a line."""
-        return lines_of(self.read(path))
+        return lines_of(self.read(path)) or []
 
 
 class AuditedPatch(Struct, frozen=True):

@@ -11,8 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.dataflow import dotted
+from patchmgr.engines.audit.states import decoded
 from patchmgr.engines.hardware_gates.conditions import Facts, GateFinder, Guards, is_boolean
 from patchmgr.engines.hardware_gates.sites import PinAndHead, Side, Statement
+from patchmgr.engines.ledger.texts import lines_of
 from patchmgr.engines.structure.python_tree import (
     BLOCKS,
     Assigned,
@@ -20,6 +22,7 @@ from patchmgr.engines.structure.python_tree import (
     Function,
     bound_by,
     first_line,
+    parse_anew,
     targets_of,
     walk,
 )
@@ -67,17 +70,18 @@ class _File:
     """One version of a file, split into functions, classes and the rest of the module."""
 
     def __init__(self, content: bytes, conditions: GateFinder) -> None:
-        self.lines = [line.decode("utf-8", "replace") for line in content.splitlines()]
+        self.lines = [line.decode("utf-8", "replace") for line in lines_of(content) or ()]
         self._owners: list[str | None] = [None] * (len(self.lines) + 2)
         self.units: dict[str | None, PythonUnit] = {}
         self._wholes: dict[str, tuple[int, int, int]] = {}
         self._conditions = conditions
-        self.is_read = True
+        tree = parse_anew(decoded(content))
+        self.is_read = tree is not None
         try:
-            body = ast.parse(content).body
+            body = [] if tree is None else tree.body
             self.units[None] = PythonUnit(None, _own(body))
             self._cut(body, "", ())
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except RecursionError:
             self.is_read = False
 
     def _cut(self, body: Sequence[ast.stmt], outer: str, guards: Guards) -> None:

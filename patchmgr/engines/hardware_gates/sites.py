@@ -9,6 +9,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from patchmgr.engines.hardware_gates.defaults import variables_in
+from patchmgr.engines.ledger.texts import lines_of
 from patchmgr.model.review import ChangedSite, Gate, Reach
 
 SAME = "only comments and white space changed"
@@ -41,7 +42,7 @@ class PinAndHead(Struct, frozen=True):
         """Return the changed ranges of lines, as hunks without context."""
         if self.hunks is not None:
             return self.hunks
-        old, new = self.old.splitlines(), self.new.splitlines()
+        old, new = lines_of(self.old) or [], lines_of(self.new) or []
         codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         found = [(a + 1, b - a, c + 1, d - c) for tag, a, b, c, d in codes if tag != "equal"]
         return tuple(found)

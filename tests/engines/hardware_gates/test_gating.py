@@ -11,11 +11,12 @@ seen in the whole file later, says so in its reason.
 
 from pathlib import Path
 
+import pytest
 from msgspec import Struct
 
 from patchmgr.commands.report import words_of
 from patchmgr.engines.hardware_gates.defaults import settings_defaults, variables_in
-from patchmgr.engines.hardware_gates.sites import PinAndHead
+from patchmgr.engines.hardware_gates.sites import Lines, PinAndHead
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.review import ChangedSite, Reach
 from tests.cases import sections
@@ -125,6 +126,15 @@ def test_what_does_not_parse_is_shared() -> None:
     (site,) = JUDGE(PinAndHead("a.py", b"x = 1\n", b"x = (\n"))
     assert site.reach is Reach.SHARED
     assert JUDGE(PinAndHead("a.py", b"x", b"x")) == ()
+
+
+@table("path", ["a.h", "a.py"])
+@pytest.mark.parametrize("hunks", [None, ((3, 1, 3, 1),)])
+def test_a_carriage_return_ends_no_line(path: str, hunks: tuple[Lines, ...] | None) -> None:
+    sign = b"//" if path == "a.h" else b"#"
+    before = sign + b"\r" * 9 + b"\none = 1;\ntwo = 2;\n"
+    (site,) = JUDGE(PinAndHead(path, before, before.replace(b"2", b"3"), hunks))
+    assert (site.line, site.text) == (3, "two = 3;")
 
 
 def test_variables_are_found_where_they_are_read() -> None:
