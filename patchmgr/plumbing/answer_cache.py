@@ -32,11 +32,10 @@ _PARTS = ("patchmgr", "pyflakes")  # packages; the first one with its subfolders
 
 
 class Answers:
-    """A cache of answers, separate for each version of patchmgr and of Python.
+    """A cache of JSON values, separate for each version of patchmgr and of Python.
 
-    An answer is any value that JSON can represent. An answer that cannot be read or written is
-    computed again. Answers that have not been used for a month are deleted, and so are the least
-    recently used ones when the cache exceeds its size limit.
+    Answers that have not been used for a month are deleted, and so are the least recently used ones
+    when the cache exceeds its size limit.
     """
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -51,22 +51,15 @@ def found_state(file: Content | WorkFile | None) -> FileState | None:
 
 
 class AppliedFile(Struct, frozen=True):
-    """A file that patches changed in a checkout or package.
-
-    `before` and `after` are its states without and with the patches (None: no file). `original` is
-    the name under which the old content is kept, and `permissions` are the permission bits of the
-    old file; both are None if there was no old file. `blob` is git's id of the new content, which
-    may have other line ends in the checkout. `patched` is the name under which the new content is
-    kept; it is None if there is no new file, or if an older version wrote the record.
-    """
+    """A file that patches changed in a checkout or package."""
 
     path: str
-    before: FileState | None
-    after: FileState | None
-    original: str | None
-    permissions: int | None
-    blob: str | None = None
-    patched: str | None = None
+    before: FileState | None  # without the patches (None: no file)
+    after: FileState | None  # with the patches (None: no file)
+    original: str | None  # the name under which the old content is kept
+    permissions: int | None  # of the old file
+    blob: str | None = None  # the content as git stores it
+    patched: str | None = None  # the name of the new content (None: no file, or an old record)
 
     def kept(self) -> dict[str, FileState]:
         """Map the name of each saved content to the state in which this file has that content."""
@@ -75,36 +68,25 @@ class AppliedFile(Struct, frozen=True):
 
 
 class PushedPatch(Struct, frozen=True):
-    """A pushed patch: its name, and the sha256 of the diff that was pushed.
-
-    `is_forced` is true if it was pushed even though some of its hunks did not apply.
-    """
+    """A pushed patch, and the sha256 of the diff that was pushed."""
 
     name: str
     digest: str
-    is_forced: bool = False
+    is_forced: bool = False  # pushed although some hunks did not apply
 
 
 class Record(Struct, frozen=True):
-    """The patches that are applied in a checkout or package.
-
-    `digest` is the sha256 of the series as it was applied, and `selected` are the guard symbols
-    that were selected for it. `onto` is the commit that the patches were applied to; `head` is the
-    commit with the patches, or None if files were changed without a commit. `pushed` lists the
-    patches, in order, that were pushed one by one, and is None if `apply` was used. `workspace` is
-    the path of the workspace that contains the patches. `rejects` lists the files with hunks that
-    did not apply.
-    """
+    """The patches that are applied in a checkout or package."""
 
     series: str
-    digest: str
-    selected: tuple[str, ...]
-    onto: str
-    head: str | None
+    digest: str  # the sha256 of the series
+    selected: tuple[str, ...]  # guard symbols
+    onto: str  # the commit that the patches were applied to
+    head: str | None  # the commit with the patches (None: no commit was made)
     files: tuple[AppliedFile, ...]
-    workspace: str | None = None
-    pushed: tuple[PushedPatch, ...] | None = None
-    rejects: tuple[str, ...] = ()
+    workspace: str | None = None  # its path
+    pushed: tuple[PushedPatch, ...] | None = None  # by `push`, in order (None: `apply` was used)
+    rejects: tuple[str, ...] = ()  # files with hunks that did not apply
 
 
 def record_document(record: Record) -> dict[str, Any]:

@@ -41,8 +41,7 @@ class ArchiveUpstream(OpenUpstream):
     """An upstream that is an archive or a folder.
 
     The name of a state is `snapshot-` and the first digits of a sha256: for an archive, the sha256
-    of the file; for a folder, the sha256 of the list of its files. `upstream/main` is the newest
-    state. `reader` reads the store of the upstream.
+    of the file; for a folder, the sha256 of the list of its files.
     """
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
@@ -63,7 +62,7 @@ class ArchiveUpstream(OpenUpstream):
     def resolve(self, ref: str) -> Resolved:
         """Return the snapshot that `ref` names; for `upstream/main`, import one if none is stored.
 
-        Raises PatchmgrError "unknown-ref", listing the known snapshots.
+        Raises PatchmgrError "unknown-ref" if there is no such snapshot.
         """
         known = references(self.store, SNAPSHOTS)
         if ref == _TRACKED:
@@ -132,7 +131,7 @@ class ArchiveUpstream(OpenUpstream):
     def bring_pin(self, pin: Pin) -> str:
         """Import the current content, which must be the pinned state, and return its name.
 
-        Raises PatchmgrError "checksum-mismatch" if the content differs from the pinned state.
+        Raises PatchmgrError "checksum-mismatch" if the content differs.
         """
         if self._take().commit != pin.commit:
             message = (
@@ -143,10 +142,7 @@ class ArchiveUpstream(OpenUpstream):
         return pin.ref
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the newest state, and the number of steps from the pin to it: 0 or 1.
-
-        Both are None if nothing has been fetched yet.
-        """
+        """Return the newest state and the number of steps to it, 0 or 1 (None before any fetch)."""
         newest = self._newest()
         return newest, None if newest is None else int(newest != pin.ref)
 

@@ -21,11 +21,10 @@ _NUMBER = 4  # bytes; all numbers must fit into a pipe
 
 
 class Ahead(Closing, Generic[T]):
-    """A function that runs in its own thread.
+    """A function that runs in a thread; `result` and the end of the `with` block wait for it.
 
-    `result` and the end of the `with` block wait until the function has ended. The function should
-    mostly wait for git, because Python code runs in only one thread at a time. It must share no
-    data with the thread that starts it.
+    It must share no data with the thread that starts it, and should mostly wait for git, because
+    Python code runs in only one thread at a time.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -56,9 +55,8 @@ class Ahead(Closing, Generic[T]):
 class Beside(Closing, Generic[T]):
     """A function that runs in a forked process; to get its result, call this object once.
 
-    The result must be picklable. If another thread is running, if there is only one core, or if the
-    forked process fails, the call returns the result of `otherwise` (by default, the same
-    function), which then runs in this process. When this process exits, it kills the forked one.
+    The result must be picklable. If the process fails or cannot be forked, the call runs
+    `otherwise` (by default, the same function) in this process.
     """
 
     def __init__(self, find: Callable[[], T], otherwise: Callable[[], T] | None = None) -> None:
@@ -101,9 +99,8 @@ class Beside(Closing, Generic[T]):
 def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Callable[[], list[T]]:
     """Start running tasks in forked processes, and return a function that returns all results.
 
-    The returned function first runs the tasks that no forked process has started. Tasks are started
-    in the given order. `helpers` is the number of processes to fork. There may be at most 16,000
-    tasks, and each result must be picklable.
+    `helpers` is the number of processes to fork. The calling process works, too, once it asks for
+    the results, which must be picklable. There may be at most 16,000 tasks.
     """
     source, sink = os.pipe()
     os.write(sink, b"".join(number.to_bytes(_NUMBER, "big") for number in range(len(tasks))))

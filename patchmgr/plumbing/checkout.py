@@ -1,7 +1,4 @@
-"""A git checkout as a target: `apply` changes its files, its HEAD and its index.
-
-The record and the journal are in the folder `patchmgr` of the work tree's git directory.
-"""
+"""A git checkout as a target: `apply` changes its files, its HEAD and its index."""
 
 from __future__ import annotations
 
@@ -34,22 +31,16 @@ class CheckoutEdit(Struct, frozen=True):
 
 
 class CheckoutStep(Struct, frozen=True):
-    """A change to the files of a checkout, which the running command has locked.
-
-    `edits` are changes that a person made to these files; the log records them as a separate
-    operation.
-    """
+    """A change to the files of a checkout, which the running command has locked."""
 
     checkout: Checkout
     exchange: Exchange
-    edits: tuple[CheckoutEdit, ...] = ()
+    edits: tuple[CheckoutEdit, ...] = ()  # made by a person; the log records these separately
 
 
 def finish_step(place: Path, token: str) -> None:
-    """Finish an interrupted change to a checkout; do nothing if the checkout is gone.
-
-    `token` is not used: the journal of the checkout says whether the change must be finished.
-    """
+    """Finish an interrupted change to a checkout; do nothing if the checkout is gone."""
+    # The token is not needed: the journal says whether the change must be finished.
     with suppress(FileNotFoundError):
         try:
             checkout = Checkout(open_clone(place))
@@ -100,14 +91,12 @@ class _CheckoutTree(WorkTree):
         return self._checkout.clone.conversion.settings.has_modes
 
     def read(self, path: str) -> WorkFile | None:
-        """Return the file at the path as `WorkTree.read` does, with the mode that git has for it.
-
-        If git ignores modes, the mode is that of the applied state with this content, or else that
-        of the patched file, or else that in the index.
-        """
+        """Return the file at the path as `WorkTree.read` does, with the mode that git has."""
         found = super().read(path)
         if found is None or found.mode not in FILE_MODES or self.has_modes:
             return found
+        # If git ignores modes, the mode is that of the applied state with this content, or else
+        # that of the patched file, or else that in the index.
         states = [state for state in self._checkout.applied_states(path) if state is not None]
         modes = [s.mode for s in states if s == state_of(s.mode, found.content)]
         modes += [state.mode for state in states]
@@ -151,12 +140,10 @@ class Checkout(Target):
         self._states = None
 
     def standings(self, files: Sequence[AppliedFile]) -> tuple[FileStanding, ...]:
-        """Return for each file whether it is patched, original or edited.
-
-        Differences that git's own conversions make (in line endings, for example) are not edits.
-        """
+        """Return for each file whether it is patched, original or edited."""
         stands = {file.path: self._standing(file) for file in files}
         edited = [f for f in files if f.after and stands[f.path] is FileStanding.EDITED]
+        # Differences that git's own conversions make (in line endings, for example) are not edits.
         if edited:
             with suppress(PatchmgrError):  # a file that git cannot convert counts as edited
                 stands |= self._standings_as_git(edited)

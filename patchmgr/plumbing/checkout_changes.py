@@ -1,8 +1,7 @@
 """Plan the changes that `apply`, `push` and `pop` make in a checkout, without losing edits.
 
 `plan_exchange` replaces one applied series with another. `plan_shift` goes from one state of a
-series to another. It does not touch files that are the same in both states, even if a person edited
-them.
+series to another, and leaves files alone that are the same in both.
 """
 
 from __future__ import annotations
@@ -33,20 +32,16 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
 class FileShift(Struct, frozen=True):
-    """A file to change: without patches (`below`), as pushed now (`old`), and as wanted (`new`).
-
-    The contents are those that git stores. `is_kept`: the checkout already has the wanted content.
-    `is_apart`: the wanted content does not come from a patch. `is_given_up`: an edit of the file
-    may be overwritten.
-    """
+    """A file to change: without patches (`below`), as pushed now (`old`), and as wanted (`new`)."""
 
     path: str
+    # contents as git stores them
     below: Content | None
     old: Content | None
     new: Content | None
-    is_kept: bool = False
-    is_apart: bool = False
-    is_given_up: bool = False
+    is_kept: bool = False  # the checkout already has the wanted content
+    is_apart: bool = False  # the wanted content does not come from a patch
+    is_given_up: bool = False  # an edit of the file may be overwritten
 
 
 def plan_shift(
@@ -59,9 +54,8 @@ def plan_shift(
 ) -> Exchange:
     """Plan the change after which every file in `moves` has its wanted content.
 
-    `record` is the new record; its list of files is filled in here.
-
-    Raises PatchmgrError "edited" if a file to be changed was edited since the patches were pushed.
+    `record` is the new record, whose `files` are filled in here. Raises PatchmgrError "edited" if a
+    file to be changed was edited since the patches were pushed.
     """
     known = {file.path: file for file in applied.files} if applied is not None else {}
     leaving = {move.path for move in moves if move.new is None}
@@ -94,10 +88,7 @@ def plan_shift(
 def _to_work_tree(
     checkout: Checkout, moves: Collection[FileShift], name: str
 ) -> dict[str, Content | None]:
-    """Return one state of each move (`name` is "below" or "new"), as git would write the file.
-
-    The state of a move with `is_apart` is not converted.
-    """
+    """Return one state of each move ("below" or "new"), as git would write it unless `is_apart`."""
     contents = {move.path: getattr(move, name) for move in moves}
     ours = {move.path: contents[move.path] for move in moves if not move.is_apart}
     return {**contents, **checkout.clone.conversion.to_work_tree(ours)}
@@ -115,10 +106,7 @@ def _as_git(
 
 
 def found_file(checkout: Checkout, path: str) -> WorkFile | None:
-    """Return the file that git would see at a path of the checkout, or None if there is none.
-
-    Git sees no file at the path of a folder, nor at a path below a file or a link.
-    """
+    """Return the file that git would see at a path of the checkout, or None if there is none."""
     if checkout.is_below_file(path, tuple(parents_of(path))) or checkout.tree.is_folder(path):
         return None
     return checkout.tree.read(path)
@@ -127,7 +115,7 @@ def found_file(checkout: Checkout, path: str) -> WorkFile | None:
 def refuse_in_the_way(checkout: Checkout, path: str, leaving: Collection[str]) -> None:
     """Raise PatchmgrError "dirty-checkout" if a folder is at the path of a file to be written.
 
-    A folder is no obstacle if the same change empties it by deleting the files in `leaving`.
+    A folder is no obstacle if deleting the files in `leaving` empties it.
     """
     if checkout.is_below_file(path, leaving) or not checkout.tree.is_folder(path):
         return
@@ -208,12 +196,11 @@ def refuse_same_names(
     leaving: Collection[str] = (),
     below: StoredTree | None = None,
 ) -> None:
-    """Raise PatchmgrError "same-name" if the file system cannot hold all the planned files.
+    """Raise PatchmgrError "same-name" if the file system would treat two planned paths as one.
 
-    For example, some file systems cannot hold two files whose names differ only in case. The files
-    of the tree `below` that are not in `leaving` are checked as well. If some names are similar,
-    the file system is tested with two empty files.
+    The files of the tree `below`, without those in `leaving`, are checked as well.
     """
+    # Some file systems cannot hold two names that differ only in case or Unicode form.
     for one, other in _alike(there, leaving, below):
         if not _holds_apart(root, one, other):
             raise PatchmgrError(
@@ -296,9 +283,9 @@ def plan_exchange(
 ) -> Exchange:
     """Plan how to replace the applied files with the wanted ones in a checkout.
 
-    Raises PatchmgrError "dirty-checkout" if the change would overwrite a file that is untracked, or
-    an edited file that is marked skip-worktree or assume-unchanged. `record` is the new record; its
-    files are filled in here. `back` maps edited files to the contents to restore.
+    `record` is the new record, whose `files` are filled in here; `back` maps edited files to the
+    contents to restore. Raises PatchmgrError "dirty-checkout" if the change would overwrite a file
+    that is untracked, or an edited file that is marked skip-worktree or assume-unchanged.
     """
     index = checkout.clone.index()
     old = {file.path: file for file in applied.files} if applied is not None else {}
@@ -341,9 +328,8 @@ def plan_files(
 ) -> Exchange:
     """Plan how to replace the applied files of an installed package with the `wanted` ones.
 
-    `applied` are the files that the series changed and no other program has written since.
-    `originals` has the old contents of files that somebody has edited. The edits to the files in
-    `given_up` are overwritten.
+    `applied` are the files that no other program has written since. `originals` has the old
+    contents of files that somebody has edited; edits to the files in `given_up` are overwritten.
     """
     old = {file.path: file for file in applied}
     leaving = _leaving(old, wanted)
@@ -434,11 +420,7 @@ def _index_after(
     goal: Goal,
     index: Mapping[str, Indexed],
 ) -> dict[str, Entry | None]:
-    """Return the index entries to change.
-
-    If HEAD does not move, these are only the entries of restored files whose patched content
-    somebody had staged.
-    """
+    """Return the index entries to change."""
     entries: dict[str, Entry | None] = {}
     for row in rows:
         final = goal.onto.entry(row.path)
@@ -447,6 +429,7 @@ def _index_after(
             final = None if content is None else content.entry
         present = index.get(row.path)
         entry = present.entry if present is not None else None
+        # If HEAD stays, only restored files whose patched content somebody had staged.
         if entry != final and (goal.old_head != goal.new_head or _is_staged(checkout, row, entry)):
             entries[row.path] = final
     return entries

@@ -39,15 +39,11 @@ class Indexed(Struct, frozen=True):
 
 
 class Clone(Struct, frozen=True, dict=True):
-    """A repository of the user; `root` is its work tree, or the repository itself if it is bare.
-
-    `git_dir` is the git directory with the refs and objects. `private` is the git directory with
-    the HEAD and index of this work tree.
-    """
+    """A repository of the user; `root` is its work tree, or the repository itself if it is bare."""
 
     root: Path
-    git_dir: Path
-    private: Path
+    git_dir: Path  # has the refs and objects
+    private: Path  # has the HEAD and index of this work tree
     is_bare: bool
 
     @cached_property
@@ -164,11 +160,10 @@ class Clone(Struct, frozen=True, dict=True):
         *,
         bring: Callable[[set[str]], None] = lambda lacked: None,
     ) -> None:
-        """Copy the commits from `base` to `head`, with their objects, into the clone.
+        """Copy the commits from `base` to `head`, with their objects, from `scratch`.
 
-        The commits are read from `scratch`. If the clone contains `base`, only objects that are not
-        reachable from `base` are copied. Otherwise the objects of `base` are copied too, and
-        `bring` fetches those that the store lacks. Raises "missing-object" if that fails.
+        If the clone lacks `base`, the objects of `base` are copied too, and `bring` fetches those
+        that the store lacks. Raises PatchmgrError "missing-object" if that fails.
         """
         has_base = self.can_take(scratch, base)
         wanted = f"{head}\n^{base}\n" if has_base else f"{head}\n"
@@ -187,10 +182,10 @@ class Clone(Struct, frozen=True, dict=True):
     def can_take(self, scratch: Path, base: str) -> bool:
         """Return whether the clone contains the commit `base`.
 
-        Raises PatchmgrError "missing-object" if the clone lacks `base` and `base` has parents,
-        because such a commit cannot be copied without its history.
+        Raises PatchmgrError "missing-object" if the clone lacks a `base` that has parents.
         """
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
+        # A commit with parents cannot be copied without its history.
         content = git_process.output(["cat-file", "commit", base], git_dir=scratch) if code else b""
         if b"\nparent " in content.split(b"\n\n", 1)[0]:
             raise self._lacks(base)
@@ -245,9 +240,9 @@ def find_clone(folder: Path) -> Clone | None:
 
 
 def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
-    """Return the user's identity from git's configuration and environment, or None if unknown.
+    """Return the user as `name <email> seconds zone`, or None if git knows none.
 
-    The identity is written as `name <email> seconds zone`. `role` is AUTHOR or COMMITTER.
+    `role` is AUTHOR or COMMITTER.
     """
     env = {n: v for n, v in os.environ.items() if n.startswith(f"GIT_{role}_")}
     code, printed = git_process.run(
@@ -274,7 +269,7 @@ def find_git_dir(folder: Path) -> Path:
 def private_git_dir(folder: Path) -> Path:
     """Return the git directory with the HEAD of the work tree around a folder.
 
-    In a linked work tree, `find_git_dir` returns another one. Raises the same error.
+    Raises PatchmgrError "usage" if there is no such repository.
     """
     return _git_dir(folder, _DIRECTORIES[1])
 

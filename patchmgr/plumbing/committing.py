@@ -57,9 +57,8 @@ def push_refs(
 ) -> None:
     """Update all refs on a remote, or none.
 
-    The store lacks most of upstream's file contents. If the remote is behind upstream and needs
-    them, `bring` fetches them. Raises PatchmgrError "push" if a ref on the remote no longer has its
-    old id.
+    `bring` fetches objects that the remote needs and the store lacks. Raises PatchmgrError "push"
+    if a ref on the remote no longer has its old id.
     """
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
@@ -69,6 +68,7 @@ def push_refs(
     try:
         _ask(git_dir, remote, arguments)
     except PatchmgrError as fault:
+        # The store lacks most of upstream's file contents, which a remote behind upstream needs.
         lacked = _lacked(git_dir, remote, moves) if bring and _LACKS in fault.message else set()
         if not bring or not lacked:
             raise
@@ -80,14 +80,11 @@ _LACKS = "unable to read"
 
 
 def _lacked(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> set[str]:
-    """Return the objects that the push needs and the repository lacks.
-
-    Returns an empty set if the repository knows no commit of the remote: the list would then hold
-    all of upstream's old file contents.
-    """
+    """Return the objects that the push needs and the repository lacks."""
     printed = git_process.text(_ask(git_dir, remote, ["ls-remote", "--", remote]))
     with ObjectReader(git_dir) as reader:
         known = reader.kinds({line.partition("\t")[0] for line in git_process.lines(printed)})
+    # The list would hold all of upstream's old file contents.
     if not known:
         return set()
     ends = "".join([*(f"{move.new}\n" for move in moves), *(f"^{name}\n" for name in known)])
@@ -126,10 +123,7 @@ _PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 class Mine(Struct, frozen=True):
-    """The parts of the user's identity that go into commits: committer, sign-off and signature.
-
-    If none of them is used, everybody gets the same commit ids.
-    """
+    """The parts of the user's identity in commits; without any, all users get the same ids."""
 
     is_committer: bool = False
     signs_off: bool = False
@@ -146,10 +140,9 @@ def as_mine(
 ) -> tuple[str, ...]:
     """Rewrite commits with the user's identity; the first new commit has the parent `base`.
 
-    Returns the ids of the new commits. Commits are read from and written to the temporary
-    repository `scratch`. `config` is the repository whose configuration gives the user's name and
-    signing settings; if it is None, the user's global configuration is used. Raises PatchmgrError
-    "identity" or "signing".
+    Returns the new ids. `config` is the repository whose configuration gives the user's name and
+    signing settings (None: the user's global configuration). Raises PatchmgrError "identity" or
+    "signing".
     """
     asked = config or scratch.git_dir
     who = identity(asked, "COMMITTER")
@@ -191,10 +184,7 @@ def _edited(scratch: Scratch, commit: str, parent: str, who: str, mine: Mine) ->
 
 
 def _key(config: Path, who: str) -> str:
-    """Return the key for git's option -S: the user's email, or "" if git's settings name a key.
-
-    Without an email, git would look for the committer's key, but the committer is patchmgr.
-    """
+    """Return the key for git's option -S: the user's email, or "" if git's settings name a key."""
     for setting, ssh in (("user.signingkey", None), ("gpg.format", b"ssh")):
         arguments = ["config", "--get", setting]
         _, printed = git_process.run(
@@ -202,6 +192,7 @@ def _key(config: Path, who: str) -> str:
         )
         if printed.strip() and printed.strip() == (ssh or printed.strip()):
             return ""
+    # Without it, git would look for the key of the committer, which is patchmgr.
     return who[who.rindex("<") + 1 : who.rindex(">")]
 
 

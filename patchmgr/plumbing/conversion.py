@@ -38,18 +38,12 @@ _NO_CONFIG = "[core]\n\trepositoryformatversion = 0\n"
 
 
 class Settings(Struct, frozen=True):
-    """The part of the user's git configuration that affects the files of a checkout.
+    """The part of the user's git configuration that affects the files of a checkout."""
 
-    `options` pass this configuration to git, and `env` is an environment for git in which the
-    configured filters are disabled. `is_plain` is true if nothing is converted unless a
-    .gitattributes file asks for it. `has_modes` is false if git ignores whether files on disk are
-    executable.
-    """
-
-    options: tuple[str, ...]
-    env: Mapping[str, str]
-    is_plain: bool
-    has_modes: bool
+    options: tuple[str, ...]  # pass this configuration to git
+    env: Mapping[str, str]  # for git, with the configured filters disabled
+    is_plain: bool  # only .gitattributes files can ask for a conversion
+    has_modes: bool  # git compares whether files are executable
 
 
 def read_settings(git_dir: Path, private: Path) -> Settings:
@@ -87,11 +81,7 @@ def is_attributes(path: str) -> bool:
 
 
 class Conversion:
-    """Git's conversions in one checkout.
-
-    As in git, the attributes come from the .gitattributes files of the new state, or else from
-    those on disk, or else from those of HEAD.
-    """
+    """Git's conversions in one checkout."""
 
     def __init__(self, root: Path, git_dir: Path, private: Path) -> None:
         self._tree = WorkTree(root)
@@ -134,10 +124,9 @@ class Conversion:
     def to_git(
         self, found: Mapping[str, WorkFile], state: Mapping[str, Content | None] | None = None
     ) -> dict[str, bytes]:
-        """Return the contents that `git add` would store for files.
+        """Return the contents that `git add` would store for files; `state` is that of the index.
 
-        `state` gives the current contents of the index, which git takes into account. Raises
-        PatchmgrError "unsupported" if a file needs a filter.
+        Raises PatchmgrError "unsupported" if a file needs a filter.
         """
         state = state or {}
         files = {p: file.content for p, file in found.items() if file.mode in FILE_MODES}
@@ -169,9 +158,8 @@ class Conversion:
     ) -> dict[str, Content | None]:
         """Return files of the checkout in the form in which git stores them.
 
-        The content in `state` is returned if git would write exactly this file for that content, or
-        if the file has not changed since it was `applied`. Otherwise, git converts the file.
-        `state` is called only if some file may need a conversion.
+        The content in `state` is returned for a file that git would write for that content, or that
+        has not changed since it was `applied`.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)
@@ -207,7 +195,7 @@ class Conversion:
     def _attributes(
         self, paths: Collection[str], state: Mapping[str, Content | None], *, is_found: bool = False
     ) -> dict[str, bytes]:
-        """Return the .gitattributes files in the folders that contain the paths.
+        """Return the .gitattributes files around the paths: of the state, or on disk, or of HEAD.
 
         If `is_found`, files on disk take precedence over those of the state.
         """
@@ -251,7 +239,7 @@ class Conversion:
     ) -> Iterator[_AttributesRepository | None]:
         """Yield a temporary repository with the attributes, or None if nothing can be converted.
 
-        If `refuses`, an "unsupported" error is raised for a file that needs a filter.
+        If `refuses`, raises PatchmgrError "unsupported" for a file that needs a filter.
         """
         if not paths or (not attributes and self.settings.is_plain):
             yield None
@@ -274,11 +262,7 @@ class Conversion:
 
 
 class _AttributesRepository(Scratch):
-    """A temporary repository with attributes and a work tree, but without filters.
-
-    `converting` lists the paths that git may convert. `writing` lists those among them whose files
-    on disk may differ from git's content. `filtered` maps paths to the names of their filters.
-    """
+    """A temporary repository with attributes and a work tree, but without filters."""
 
     def __init__(self, folder: Path, options: tuple[str, ...]) -> None:
         super().__init__((), folder=folder)
@@ -286,9 +270,9 @@ class _AttributesRepository(Scratch):
         self._top = folder / "files"
         self._top.mkdir()
         self._options = [*options, f"--work-tree={self._top}"]
-        self.converting: list[str] = []
-        self.writing: list[str] = []
-        self.filtered: dict[str, str] = {}
+        self.converting: list[str] = []  # paths that git may convert
+        self.writing: list[str] = []  # those whose files may differ from git's content
+        self.filtered: dict[str, str] = {}  # the name of the filter by path
 
     def run(self, arguments: list[str], data: bytes = b"") -> bytes:
         env = git_process.clean_environment({"GIT_ATTR_NOSYSTEM": "0"})

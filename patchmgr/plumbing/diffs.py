@@ -21,10 +21,7 @@ Versions = Mapping[str, tuple["Entry | None", Entry]]
 
 
 def changed_files(git_dir: Path, old: str, new: str) -> Versions:
-    """Map the path of each regular file that was added or changed to its old and new entry.
-
-    The old entry is None if the path did not exist or was not a regular file.
-    """
+    """Map each added or changed regular file to its old and new entry (None: no regular file)."""
     found: dict[str, tuple[Entry | None, Entry]] = {}
     for path, (before, after) in changes_between(git_dir, old, new).items():
         if after is not None and after.mode in FILE_MODES:
@@ -49,8 +46,7 @@ def readable_files(
 ) -> Versions:
     """Return the changed files for which `is_wanted` is true and whose contents can be read.
 
-    The contents are read from the temporary repository `scratch`. `bring` fetches blobs that the
-    store lacks, where that is possible.
+    `bring` fetches blobs that the store lacks.
     """
     files = {p: v for p, v in changed_files(scratch.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
@@ -106,8 +102,8 @@ def lines_with(
 ) -> tuple[tuple[str, int, str], ...] | None:
     """Return the path, line number (from 1) and text of each line that contains one of the words.
 
-    Only the commit's files with this suffix are searched, and at most 20 lines of each are
-    returned. Returns None if contents are missing, as in a partial clone.
+    Only files with this suffix are searched, and at most 20 lines of each are returned. Returns
+    None if contents are missing, as in a partial clone.
     """
     options = ("-n", "-z", "-w", "-F", "--max-count=20")
     printed = _grep(git_dir, options, words, commit, f"*{suffix}")
@@ -140,10 +136,10 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Compare each release with the previous one; return the number of comparisons and the hunks.
+    """Return how many pairs of successive releases were compared, and the hunks between them.
 
-    `commits` are the releases in the store, oldest first. Only the last 20 comparisons are made,
-    and only for the given paths. Returns None if there are fewer than two releases.
+    `commits` are the releases, oldest first, of which the last 20 pairs are compared. Returns None
+    if there are fewer than two.
     """
     last = commits[-RELEASES - 1 :]
     if len(last) < 2:
@@ -165,10 +161,9 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many commits were examined, and the hunks that they change in the given paths.
+    """Return how many commits were examined (at most 300), and their hunks in the given paths.
 
-    The given commit and its first-parent ancestors are examined, up to 300 commits. Returns None if
-    history or contents are missing, as in a partial clone.
+    Only first parents are followed. Returns None if history or contents are missing.
     """
     try:
         line = ["rev-list", "--first-parent", "--count", f"--max-count={WINDOW + 1}", commit, "--"]
@@ -214,10 +209,9 @@ def commit_diffs(
     folder: str = "",
     scratch: Path | None = None,
 ) -> dict[str, bytes]:
-    """Map each commit id to the diff of that commit against its parent; git is run only once.
+    """Map each commit id to the diff of that commit against its parent.
 
-    `folder` is inserted before each path, after `a/` and `b/`. If `scratch` is given, git's output
-    goes through a file in that folder.
+    `folder` is inserted before each path. With `scratch`, git writes to a file in that folder.
     """
     if not commits:
         return {}
@@ -266,10 +260,7 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
-    """Map the new path of each changed file to its numbers of added and removed lines.
-
-    A binary file is mapped to None. As in `renamed_paths`, an empty file never counts as renamed.
-    """
+    """Map the new path of each changed file to its added and removed lines (None: it is binary)."""
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, "--no-rename-empty"]
     fields = iter(git_process.ask(git_dir, *arguments, old, new).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
@@ -287,10 +278,9 @@ def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] |
 def changed_lines(
     git_dir: Path, old: str, new: str
 ) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
-    """Map the new path of each file that differs between two trees to its hunks without context.
+    """Map the new path of each changed file to its hunks.
 
-    A hunk is given as four numbers: its first line and its number of lines in the old text, then
-    the same for the new text.
+    A hunk is its first line and its number of lines in the old text, then both in the new text.
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
@@ -301,10 +291,9 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return the authors who last changed the lines that differ between two commits.
+    """Return the authors who last changed the lines that differ, those of the most lines first.
 
-    Only files in `paths` are examined. The author of the most lines comes first. Raises
-    PatchmgrError if contents are missing, as in a partial clone.
+    Raises PatchmgrError if contents are missing, as in a partial clone.
     """
     names: Counter[str] = Counter()
     for path, hunks in changed_lines(git_dir, old, new).items():

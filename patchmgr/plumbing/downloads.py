@@ -32,11 +32,10 @@ class _RangeError(Exception):
 def download(
     archive: Archive, folder: Path, settings: IndexSettings, *, progress: Progress
 ) -> Path:
-    """Return the path of an archive in `folder`; if it is missing there, download it first.
+    """Return the path of an archive in `folder`, after downloading it or the rest of it if needed.
 
-    The file gets its name only when it is complete and has the right sha256. An interrupted
-    download is resumed if the index gives a sha256. Raises PatchmgrError "bad-archive", "offline",
-    "unreachable-upstream", "checksum-mismatch" or, if the folder cannot be written, "cache".
+    Raises PatchmgrError "bad-archive", "offline", "unreachable-upstream", "checksum-mismatch" or,
+    if the folder cannot be written, "cache".
     """
     check_filename(archive)
     target = folder / archive.filename

@@ -80,22 +80,17 @@ def synced(path: Path) -> None:
 
 
 def sync_folder(descriptor: int) -> None:
-    """Wait until the entries of an open folder are on disk, if its file system can do that.
-
-    Some network and FUSE file systems cannot, and report EINVAL.
-    """
+    """Wait until the entries of an open folder are on disk, if its file system can do that."""
     try:
         os.fsync(descriptor)
     except OSError as fault:
+        # Some network and FUSE file systems report these.
         if fault.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
 
 
 def all_synced(paths: Sequence[Path]) -> None:
-    """Wait until each of the files and folders is on disk.
-
-    Many are synced at the same time, because a disk needs little longer for many than for one.
-    """
+    """Wait until each of the files and folders is on disk."""
     if len(paths) < _AT_ONCE:
         for path in paths:
             synced(path)
@@ -119,12 +114,10 @@ def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") 
 
 @contextmanager
 def held(folder: Path, *, what: str) -> Iterator[None]:
-    """Hold a lock on a folder during the `with` block, and make the folder if needed.
+    """Hold the lock file of a folder during the `with` block, and make the folder if needed.
 
-    The lock is a file in the folder. The lock file is removed at the end, and so is the folder if
-    it is then empty: a command that only reads, or that is refused, leaves nothing behind. Raises
-    PatchmgrError "busy" at once if another process holds the lock. When a process is killed, its
-    lock is released.
+    The folder is removed at the end if it is empty. Raises PatchmgrError "busy" at once if another
+    process holds the lock.
     """
     try:
         folder.mkdir(exist_ok=True)
@@ -168,15 +161,13 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the `with` block ends; if the block raises an error, drop the Ctrl-C.
-
-    Git processes that are started in the block never receive the signal.
-    """
+    """Delay Ctrl-C until the `with` block ends; if the block raises an error, drop the Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     came: list[int] = []
     handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    # Git processes that the block starts inherit this mask.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
         yield

@@ -42,29 +42,21 @@ _KINDS = ("dist-info", "egg-info", "egg", "egg-link")
 
 
 class Environment(Struct, frozen=True):
-    """The folders in which a Python environment keeps packages.
-
-    `managed` are the folders that belong to the system's package manager, and `owner` is the
-    EXTERNALLY-MANAGED file that says so, if there is one.
-    """
+    """The folders in which a Python environment keeps packages."""
 
     sites: tuple[Path, ...]
-    owner: Path | None = None
-    managed: frozenset[Path] = frozenset()
+    owner: Path | None = None  # the EXTERNALLY-MANAGED file, if there is one
+    managed: frozenset[Path] = frozenset()  # sites of the system's package manager
 
 
 class Distribution(Struct, frozen=True):
-    """An installed distribution.
+    """An installed distribution."""
 
-    `name` is the normalized name. Paths in RECORD are relative to the folder `site`, and `record`
-    maps these paths to digests.
-    """
-
-    name: str
+    name: str  # normalized
     version: str
-    site: Path
+    site: Path  # paths in RECORD are relative to it
     info: str
-    record: Mapping[str, str]
+    record: Mapping[str, str]  # digests by path
 
 
 def ask_environment(python: str) -> Environment:
@@ -209,10 +201,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
 
 
 def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
-    """Map each path that another distribution's RECORD also lists to that distribution's name.
-
-    Only distributions in the same folder are searched.
-    """
+    """Map each path that another distribution lists, too, to the name of that distribution."""
     needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
     found: dict[str, str] = {}
     for record in sorted(distribution.site.glob("*.dist-info/RECORD")) if needles else ():

@@ -20,14 +20,11 @@ BRANCH = "refs/heads/series"
 
 
 class Draft(Struct, frozen=True):
-    """A commit to write; its committer is patchmgr, and its committer date is the author date.
-
-    `changes` maps each changed path to its new entry, or to None if the file is deleted.
-    """
+    """A commit to write; its committer is patchmgr, and its committer date is the author date."""
 
     author: Author
     message: bytes
-    changes: Mapping[str, Entry | None]
+    changes: Mapping[str, Entry | None]  # new entries by path (None: deleted)
 
 
 def _quoted(path: str) -> bytes:
@@ -39,8 +36,7 @@ def _quoted(path: str) -> bytes:
 def write_commits(scratch: Scratch, parent: str | None, drafts: Sequence[Draft]) -> tuple[str, ...]:
     """Write one commit per draft, each with the previous one as parent, and return the commit ids.
 
-    The parent of the first commit is `parent`; if that is None, the first commit has no parent. All
-    objects are written to one pack in the temporary repository.
+    The first commit has the parent `parent`, or none.
     """
     return commits_writer(scratch, parent, drafts)()
 
@@ -48,10 +44,7 @@ def write_commits(scratch: Scratch, parent: str | None, drafts: Sequence[Draft])
 def commits_writer(
     scratch: Scratch, parent: str | None, drafts: Sequence[Draft]
 ) -> Callable[[], tuple[str, ...]]:
-    """Return a function that writes one commit per draft and returns the commit ids.
-
-    The function does not use `scratch`, so it can run in another thread.
-    """
+    """Return a function that does what `write_commits` does, and that may run in another thread."""
     if not drafts:
         return lambda: ()
     stream = tempfile.TemporaryFile(dir=scratch.git_dir)  # noqa: SIM115 - _import closes it

@@ -30,29 +30,22 @@ MANY_MERGES = 8
 
 
 class PastMerge(Struct, frozen=True):
-    """Two commits that somebody merged in the past, and `made`, the resulting commit.
+    """Two commits that somebody merged in the past, and `made`, the resulting commit."""
 
-    `base` is the merge base, or None to let git find it.
-    """
-
-    base: str | None
+    base: str | None  # None: git finds it
     ours: str
     theirs: str
     made: str
 
 
 class Clash(Struct, frozen=True):
-    """A path that conflicts when a past merge is repeated.
-
-    `base`, `ours` and `theirs` are the three sides, each None if it does not contain the file.
-    `made` is the file as the person committed it, or None if that commit does not contain it.
-    """
+    """A path that conflicts when a past merge is repeated, with its entries (None: no file)."""
 
     path: str
     base: Entry | None
     ours: Entry | None
     theirs: Entry | None
-    made: Entry | None
+    made: Entry | None  # as the person committed it
 
 
 def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...]]:
@@ -88,9 +81,8 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
 def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[PastMerge, ...]]:
     """Return the repository's git directory, and each rebased commit of a branch as a past merge.
 
-    `was` is the head of the branch before the rebase, and `name` is the range of the branch's
-    commits after the rebase. Old and new commits are matched by author, author date and subject;
-    commits with an ambiguous match are left out.
+    `was` is the head of the branch before the rebase, `name` the range of its commits after it. Old
+    and new commits are matched by author, author date and subject; ambiguous ones are left out.
     """
     _refuse_option(was)
     _, end = range_ends(name)
@@ -111,10 +103,7 @@ def _refuse_option(name: str) -> None:
 
 
 def _by_author(revisions: Sequence[str], repository: Path) -> dict[bytes, tuple[str, str]]:
-    """Map author, author date and subject to (commit, parent).
-
-    Merges, and commits that agree in all three, are left out.
-    """
+    """Map author, author date and subject to (commit, parent); ambiguous keys are left out."""
     git_dir = private_git_dir(repository)
     form = "--format=tformat:%H%x09%P%x09%an%x09%ae%x09%at%x09%s"
     code, printed = git_process.run(
@@ -225,9 +214,7 @@ def naming_what_fetches(repository: Path, commits: str) -> Iterator[None]:
 def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
     """Return commits as mails, oldest first, without merges and empty commits.
 
-    The revisions select the commits; the first line of each mail contains the commit's id. If a
-    line of a message would be read as the end of the message, as part of the diff or (at the start)
-    as a header of the mail, it is quoted with `> `.
+    Lines of a message that would be read as a header or as part of the diff are quoted with `> `.
     """
     # Not in the repository, whose info/attributes may say that a text file is binary, and not in
     # the current folder, which git would take for the work tree, with its attributes.
@@ -283,10 +270,9 @@ def tree_named(git_dir: Path, name: str) -> str:
 
 
 def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
-    """Return the repository's git directory, and the StGit stack of a branch.
+    """Return a repository's git directory, and the StGit stack of a branch (None: the current one).
 
-    If `branch` is None, the current branch is used. Raises PatchmgrError "usage" if the branch has
-    no stack.
+    Raises PatchmgrError "usage" if the branch has no stack.
     """
     git_dir = find_git_dir(repository)
     name = branch or _checked_out(repository)
@@ -323,10 +309,7 @@ def commit_named(name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return the URL of the remote that the branch `name` tracks, and the name of the branch there.
-
-    `name` may also be a remote-tracking branch. Each result is None if it is unknown.
-    """
+    """Return the remote's URL and the branch there that a branch tracks, each None if unknown."""
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
     full = git_process.answer(git_dir, *arguments, good=(0, 1, 128)) or ""
     remotes = git_process.lines(git_process.ask(git_dir, "remote"))
@@ -358,15 +341,13 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 
 
 def write_commit_graph(scratch: Scratch, merges: Sequence[str]) -> None:
-    """Write a commit-graph, so that git finds the merge bases of many merges faster.
-
-    Without it, each of namecoin-core's 800 merges took 0.5 s; with it, each took 0.03 s.
-    """
+    """Write a commit-graph, so that git finds the merge bases of many merges faster."""
     if len(merges) < MANY_MERGES:
         return
     data = git_process.words(merges)
     arguments = ["commit-graph", "write", "--stdin-commits", "--no-progress"]
     # It only saves time, and git refuses it for a shallow clone.
+    # Each of namecoin-core's 800 merges takes 0.5 s without it and 0.03 s with it.
     git_process.run(arguments, git_dir=scratch.git_dir, data=data, good=(0, 1, 128))
 
 
@@ -384,10 +365,9 @@ def parents_of(git_dir: Path, commit: str) -> list[str]:
 
 
 def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
-    """Return the commit where a branch left upstream, and the branch's own commits.
+    """Return the commit where a branch left upstream, and its own commits, oldest first, no merges.
 
-    The commits are listed oldest first, without merges. Raises PatchmgrError "usage" if the branch
-    and upstream have no common history.
+    Raises PatchmgrError "usage" if the branch and upstream have no common history.
     """
     other = tip
     if is_ancestor(git_dir, head, tip):  # only then is there a merge to search for

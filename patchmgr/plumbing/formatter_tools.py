@@ -85,8 +85,7 @@ class Toolbox(Closing):
     def run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
         """Return the formatted text of the file at a path, or None if the formatter rejects it.
 
-        Raises PatchmgrError "helper" if the formatter is killed or does not answer in time, so that
-        a busy machine does not change a result.
+        Raises PatchmgrError "helper" if the formatter is killed or does not answer in time.
         """
         name = f"file{Path(path).suffix}"
         key = (tool, settings, name, blob_id(content))

@@ -37,21 +37,15 @@ _MOST_EXTENDED = 4  # settings files that extend each other
 
 
 class ChosenFormatter(Struct, frozen=True):
-    """A formatter and the content of its settings file.
-
-    `is_sure` is true if it is certain that upstream uses the formatter.
-    """
+    """A formatter and the content of its settings file."""
 
     tool: str
     settings: bytes
-    is_sure: bool = True
+    is_sure: bool = True  # upstream definitely uses the formatter
 
 
 class TreeFormatter:
-    """The formatters (`Formatter`) that the settings files of one tree call for.
-
-    Each settings file is read once.
-    """
+    """The formatters that the settings files of one tree call for."""
 
     def __init__(self, read: Read, tools: Toolbox) -> None:
         self._read = read
@@ -136,10 +130,7 @@ class TreeFormatter:
                 yield ChosenFormatter(tool, settings)
 
     def _section(self, path: str, places: tuple[tuple[str, str], ...]) -> Table | None:
-        """Return a formatter's section from the nearest settings file that contains it, or None.
-
-        In TOML files, the section is below `tool`.
-        """
+        """Return a formatter's section from the nearest settings file that contains it, or None."""
         for folder in folders_around(path):
             for name, section in places:
                 content = self._file(folder + name)
@@ -212,19 +203,13 @@ def table_at(table: Table, *names: str) -> Table | None:
 
 
 def ruff_settings(table: Table, project: Table) -> bytes:
-    """Return the text of a `pyproject.toml` for `ruff format`.
-
-    `table` is `[tool.ruff]`; `project` is a whole `pyproject.toml`, read for `requires-python`.
-    """
+    """Return the `pyproject.toml` for ruff, given `[tool.ruff]` and the project's file."""
     style = _scalars(table_at(table, "format") or {}, _RUFF_FORMAT)
     return _pyproject("ruff", {**_scalars(table, _RUFF), "format": style}, project)
 
 
 def black_settings(table: Table, project: Table) -> bytes:
-    """Return the text of a `pyproject.toml` for black.
-
-    `table` is `[tool.black]`; `project` is a whole `pyproject.toml`, read for `requires-python`.
-    """
+    """Return the `pyproject.toml` for black, given `[tool.black]` and the project's file."""
     return _pyproject("black", _scalars(table, _BLACK), project)
 
 
@@ -341,10 +326,7 @@ def _arguments(tool: str, text: str) -> Iterator[tuple[str, Any]]:
 
 
 def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> Read:
-    """Return a function that reads regular files of the tree.
-
-    The function returns None if there is no such file, or if the store lacks its content.
-    """
+    """Return a function that reads regular files of the tree, or returns None where it cannot."""
 
     def read(path: str) -> bytes | None:
         entry = tree.entry(path)
@@ -360,10 +342,9 @@ def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> 
 
 
 def work_tree_reader(start: Path) -> Read | None:
-    """Return a function that reads regular files in the git work tree around the folder `start`.
+    """Return a function that reads files in the git work tree around a folder (None: no work tree).
 
-    The function returns None for a file that cannot be read. If there is no work tree, None is
-    returned instead of a function.
+    The function returns None for a file that cannot be read.
     """
     root = next((p for p in (start, *start.parents) if (p / ".git").exists()), None)
     if root is None:

@@ -96,11 +96,8 @@ def clean_environment(
 
 
 def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment for git that keeps the user's own configuration.
-
-    The system's configuration is kept too, because it may list repositories of other users that are
-    trusted (safe.directory).
-    """
+    """Return an environment for git that keeps the user's own and the system's configuration."""
+    # The system's may list repositories of other users that are trusted (safe.directory).
     return clean_environment({"GIT_CONFIG_NOSYSTEM": "0", **(extra or {})}, for_network=True)
 
 
@@ -132,12 +129,10 @@ def require_git(what: str) -> None:
 
 
 def is_safe_git(version: tuple[int, int, int]) -> bool:
-    """Return whether this version of git knows GIT_NO_LAZY_FETCH.
-
-    Older versions fetch the missing objects of a partial clone from any place that the clone's own
-    configuration names.
-    """
+    """Return whether this version of git knows GIT_NO_LAZY_FETCH."""
     major, minor, patch = version
+    # Older versions fetch the missing objects of a partial clone from any place that the clone's
+    # own configuration names.
     return (major, minor) >= (2, 45) or (major == 2 and patch >= _SAFE.get(minor, 1 << 30))
 
 
@@ -168,8 +163,8 @@ def run(
 ) -> tuple[int, bytes]:
     """Run git to completion, and return its exit code and output.
 
-    `env` is the environment, by default `clean_environment()`. Raises the error that `failure`
-    returns if the exit code is not in `good`, or if git reports a fault of the machine.
+    Raises the error that `failure` returns if the exit code is not in `good`, or if git reports a
+    fault of the machine.
     """
     env = clean_environment() if env is None else env
     line = command(arguments, git_dir)
@@ -212,10 +207,7 @@ def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> st
 def settings(
     pattern: str, *, git_dir: Path | None = None, cwd: Path | None = None
 ) -> Iterator[tuple[str, str | None]]:
-    """Yield the name and value of each of the user's settings whose name matches the pattern.
-
-    The value is None if git's configuration gives only the name, which means true.
-    """
+    """Yield name and value of each of the user's settings that match; the value None means true."""
     line = ["config", "--show-scope", "-z", "--get-regexp", pattern]
     _, printed = run(line, git_dir=git_dir, cwd=cwd, good=(0, 1), env=user_environment())
     fields = text(printed).split("\0")[:-1]
@@ -228,12 +220,12 @@ def settings(
 def output_by_files(
     arguments: Sequence[str], *, git_dir: Path, data: IO[bytes], scratch: Path
 ) -> bytes:
-    """Run git as `output` does, but read the input from an open file.
+    """Run git as `output` does, but read the input from an open file, beginning at its position.
 
-    The input begins at the file's current position. The output goes through a temporary file in the
-    folder `scratch`, so that no thread has to copy it.
+    The output goes through a temporary file in the folder `scratch`.
     """
     line, env = command(arguments, git_dir), clean_environment()
+    # A file, so that no thread has to copy the output.
     with tempfile.TemporaryFile(dir=scratch) as printed:
         try:
             done = subprocess.run(

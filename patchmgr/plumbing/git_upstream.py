@@ -44,10 +44,10 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream, nearest
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
     """Return (tag, commit) of each final release after `start` and up to `end`, in version order.
 
-    Versions are compared, not commits, because a release is often tagged on a separate branch. If
-    `start` or `end` has no release tag, the highest version among its ancestors is used.
+    If `start` or `end` has no release tag, the highest version among its ancestors is used.
     """
     tags = {name: commit for name, commit in references(store, TAGS).items() if tag_version(name)}
+    # Versions are compared, not commits: a release is often tagged on a separate branch.
     low, high = _bound(store, start, tags), _bound(store, end, tags)
     found: dict[Version, tuple[str, str]] = {}
     for name, commit in sorted(tags.items()):
@@ -193,7 +193,7 @@ class GitUpstream(OpenUpstream):
         """Fetch the tracked branch, the branches in `wanted` and all tags.
 
         Returns the commit of the tracked branch. Raises PatchmgrError "unknown-ref" if a name in
-        `wanted` is none of a branch, a tag and a commit.
+        `wanted` is not a branch, a tag or a commit.
         """
         tip = self._update(wanted)
         for ref in wanted:
@@ -202,15 +202,12 @@ class GitUpstream(OpenUpstream):
         return tip
 
     def _update(self, wanted: Sequence[str]) -> str:
-        """Fetch as `fetch` does, and ignore unknown names.
-
-        Objects in the store are not transferred again. If another run is fetching, this one waits,
-        because git would refuse to move the same refs.
-        """
+        """Fetch as `fetch` does, and ignore unknown names; wait while another run is fetching."""
         descriptor = os.open(self.store, os.O_RDONLY)
         try:
             with contextlib.suppress(OSError):  # a file system without locks
                 try:
+                    # Git would refuse to move the same refs twice at once.
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     with task(self._progress, f"Waiting for another fetch of {self._name}", None):
@@ -281,11 +278,9 @@ class GitUpstream(OpenUpstream):
         return branch
 
     def fetch_commit(self, commit: str) -> None:
-        """Fetch a single commit, without its history or contents.
-
-        No ref is created for the commit. Git must not record the commit as shallow: a later
-        fetch would then not get its contents.
-        """
+        """Fetch a single commit, without its history and contents; no ref is created for it."""
+        # No ref: git must not record the commit as shallow, or a later fetch would not get its
+        # contents.
         self._transfer([commit], "--depth=1")
 
     def pull(self, number: int) -> str:
@@ -336,12 +331,7 @@ class GitUpstream(OpenUpstream):
             self._transfer(missing)
 
     def try_fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
-        """Fetch objects as `fetch_objects` does, and ignore errors.
-
-        A server that lacks one of the objects sends none of them, so the request is repeated
-        without the objects that the server says it lacks. An object that is still missing raises an
-        error when it is read.
-        """
+        """Fetch objects as `fetch_objects` does, and ignore errors."""
         wanted = set(ids)
         for _ in range(_MOST_LACKING):
             try:
@@ -350,6 +340,7 @@ class GitUpstream(OpenUpstream):
                 lacking = _LACKING.search(fault.message)
                 if lacking is None:
                     return None
+                # A server that lacks one of the objects sends none of them.
                 wanted.discard(lacking[1])
         return None
 
@@ -383,9 +374,9 @@ class GitUpstream(OpenUpstream):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Examine the last commits up to the given one; return their number and the changed hunks.
+        """Return how many of the last commits were examined, and their hunks in the given paths.
 
-        Only the given paths are examined. Returns None if history or contents are missing.
+        Returns None if history or contents are missing.
         """
         return recent_changes(self.store, commit, paths, scratch=scratch)
 
@@ -406,11 +397,7 @@ class GitUpstream(OpenUpstream):
         return find_git_dir(Path(unquote(self.url.removeprefix("file://")))) if is_here else None
 
     def _refuse_lazy(self) -> None:
-        """Raise an error if upstream is a partial clone whose missing objects git would fetch.
-
-        That fetch would run commands from the clone's configuration. Only versions of git since
-        2024 know GIT_NO_LAZY_FETCH, which prevents it.
-        """
+        """Raise an error if upstream is a partial clone whose missing objects git would fetch."""
         is_safe = git_process.is_safe_git(git_process.git_version())
         source = None if is_safe else self._source()
         if source is None:

@@ -42,8 +42,8 @@ class GitHistory(Struct, frozen=True):
     def inside(self, merge: str, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the commits of the branch that a merge commit merged, oldest first.
 
-        Before them comes a step without a commit. It has the files that these commits change, as
-        they were where the branch began.
+        The first step has no commit; its files are those that the branch changes, as they were
+        before.
         """
         branch = replace(self, base=f"{merge}^1", target=f"{merge}^2")
         start, steps = branch._steps(paths)
@@ -78,10 +78,9 @@ class GitHistory(Struct, frozen=True):
         return tuple(replace(s, reverts=(*merged.get(s.commit, s.reverts),)) for s in steps)
 
     def _merged_reverts(self) -> Mapping[str, Iterable[str]]:
-        """Map each step to the commits and pull requests that its message says it reverts.
+        """Map each step to the commits and pull requests that its messages say it reverts.
 
-        For a merge, the messages of the merged commits count as well. A step that reverts a commit
-        of a merged branch also reverts (a part of) that merge.
+        The messages of a merge are its own and those of the merged commits.
         """
         ends = self.base, (self.target,)
         messages = messages_with(self.git_dir, *ends, ("Revert", "revert"))
@@ -93,6 +92,7 @@ class GitHistory(Struct, frozen=True):
         merges = merged_by(self.git_dir, self.base, self.target) if told else {}
         found = defaultdict[str, dict[str, None]](dict)
         for commit, names in told.items():
+            # Reverting a commit of a merged branch reverts a part of that merge.
             every = (*names, *(merges[name] for name in names if name in merges))
             found[merges.get(commit, commit)].update(dict.fromkeys(every))
         return found
@@ -131,10 +131,7 @@ class GitHistory(Struct, frozen=True):
 
 
 def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
-    """Map each commit of a merged branch to the first-parent commit that merged the branch.
-
-    Only commits that the target contains and the base does not are in the map.
-    """
+    """Map each commit of a merged branch between base and target to the commit that merged it."""
     printed = git_process.output(["rev-list", "--parents", f"^{base}", target], git_dir=git_dir)
     parents = {commit: rest for commit, *rest in map(str.split, printed.decode().splitlines())}
     line, here = dict[str, str](), target
@@ -161,10 +158,7 @@ def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
 
 
 def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[str, str] | None:
-    """Return the id and subject of the commit whose subject ends in `(#number)`, or None.
-
-    Only first-parent commits that the target contains and the base does not are searched.
-    """
+    """Return the id and subject of the first-parent commit that ends in `(#number)`, or None."""
     told = f"(#{number})"
     some = messages_with(git_dir, base, (target,), (told,), "--first-parent", form="%s")
     return next((one for one in some if one[1].rstrip().endswith(told)), None)
@@ -201,16 +195,16 @@ class KnownHistory:
         return self._history.before(commit)
 
     def inside(self, merges: Sequence[Step]) -> Mapping[str, Sequence[Step]]:
-        """Map each merge commit to the steps of the branch that it merged.
+        """Map each merge commit to the steps of its branch, as `GitHistory.inside` returns them.
 
-        The steps are those of `GitHistory.inside`. A branch is left out if `prepare` changes its
-        steps, because a commit of another branch might then be named as the evidence.
+        A branch is left out if `prepare` changes its steps.
         """
         if not isinstance(self._history, GitHistory):
             return {}
         paths = sorted(self._paths)
         branches = {merge.commit: self._history.inside(merge.commit, paths) for merge in merges}
         ready = iter(self._prepare([*chain.from_iterable(branches.values())]))
+        # With changed steps, a commit of another branch might be named as the evidence.
         return {m: steps for m, steps in branches.items() if (*islice(ready, len(steps)),) == steps}
 
     def known(self) -> tuple[Step, ...]:
@@ -221,16 +215,14 @@ class KnownHistory:
 class ReleaseHistory(Struct, frozen=True):
     """The releases of a package after the base and up to the target, in version order.
 
-    `lookup` returns the commit and subject of a version; it may have to download the release. If
-    the target is older than the base, the target is the only version, and `newer` is the number of
-    releases after it.
+    If the target is older than the base, the target is the only version.
     """
 
     git_dir: Path
     base: str
     versions: tuple[str, ...]
-    lookup: Callable[[str], tuple[str, str]]
-    newer: int = 0
+    lookup: Callable[[str], tuple[str, str]]  # commit and subject of a version; may download it
+    newer: int = 0  # the number of releases after an older target
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the releases that change any of the paths, oldest first."""
@@ -293,9 +285,8 @@ def messages_with(
 ) -> tuple[tuple[str, str], ...]:
     """Return the id and message of each commit whose message contains one of the words.
 
-    Only commits that are reachable from one of the tips, but not from the base, are searched.
-    Without words, all of these commits are returned. `form` is the format in which git prints the
-    message, such as `%s` for the subject only.
+    Without words, all commits are returned. The commits are those reachable from a tip, but not
+    from the base. `form` is git's format of the message, such as `%s` for the subject.
     """
     arguments = [
         "log", "-z", "--no-color", f"--format=tformat:%H%n{form}", "--fixed-strings", *options,
@@ -314,10 +305,7 @@ _LANDED = re.compile(
 
 
 def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
-    """Return the numbers of the pull requests that were merged in a tip's first-parent history.
-
-    The numbers are read from subjects and from messages of merge commits.
-    """
+    """Return the numbers of the pull requests that were merged in a tip's first-parent history."""
     form = f"--format={_RECORD}%s%n%b"
     printed = git_process.ask(git_dir, "log", "--first-parent", "--no-color", form, tip, "--")
     return frozenset(int(match[match.lastindex or 0]) for match in _LANDED.finditer(printed))
@@ -330,10 +318,7 @@ def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
 
 
 def changes_between(git_dir: Path, old: str, new: str, *paths: str) -> Changes:
-    """Map each path that differs between two trees or commits to its old and its new entry.
-
-    If `paths` are given, only those are compared. Contents are not read.
-    """
+    """Map each path that differs between two trees or commits to its old and its new entry."""
     arguments = ["--literal-pathspecs", *RAW_DIFF, old, new, "--", *paths]
     rows = raw_changes(git_process.ask(git_dir, *arguments))
     return {path: (before, after) for path, before, after in rows}
@@ -352,11 +337,8 @@ def _entry(mode: str, blob: str) -> Entry | None:
 
 
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
-    """Map old to new paths of the files that were renamed between two trees.
-
-    As in git's merge, a file counts as renamed if at least 50 % of its content is the same, and an
-    empty file never does.
-    """
+    """Map old to new paths of renamed files: non-empty files of which at least 50 % is the same."""
+    # As git's merge does.
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
     arguments += ["--no-rename-empty", "--diff-filter=R", old, new]
     fields = git_process.ask(git_dir, *arguments).split("\x00")

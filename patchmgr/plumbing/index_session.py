@@ -44,14 +44,9 @@ _NAMED_INDEX = re.compile(r"([\w.-]+)=(.+)")
 
 
 class IndexSettings(Struct, frozen=True):
-    """The indexes to search for releases, and how to access them.
+    """The indexes to search for releases, and how to access them."""
 
-    `index_url` is "" if the settings forbid the use of an index; only `find_links` is used then.
-    `cert` is a file or folder of certificates, or None to use those of the requests library.
-    Locations may contain credentials, which are never printed.
-    """
-
-    index_url: str = DEFAULT_INDEX
+    index_url: str = DEFAULT_INDEX  # "": only `find_links` may be used
     extra_index_urls: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()
     cert: str | None = None
@@ -61,6 +56,7 @@ class IndexSettings(Struct, frozen=True):
     trusted_hosts: tuple[str, ...] = ()
     offline: bool = False
 
+    # Locations may contain credentials, which are never printed.
     def __repr__(self) -> str:
         return "IndexSettings()"
 
@@ -76,15 +72,14 @@ class IndexSettings(Struct, frozen=True):
 
 
 def read_settings(environ: Mapping[str, str]) -> IndexSettings:
-    """Return the index settings of this user.
+    """Return the user's index settings, from pip's and uv's variables and then from their files.
 
-    Each setting comes from the first of these that contains it: pip's variables, uv's variables,
-    pip's files, uv's file. Files in the current folder are not read, because a workspace must not
-    choose where code comes from. Raises PatchmgrError "bad-settings" for a file that cannot be
-    read, or for a timeout that is not a number.
+    Raises PatchmgrError "bad-settings" for a file that cannot be read, or for a timeout that is not
+    a number.
     """
     named = [(name, text) for name, text in environ.items() if name.startswith("PIP_")]
     pip = _source((_pip_key(name[4:]), text) for name, text in named)
+    # No file in the current folder: a workspace must not choose where code comes from.
     sources = (pip, _uv_variables(environ), _pip_files(environ), _uv_file(environ))
     known = ChainMap(*map(dict, sources))
     has_index = not _is_true(_one(known, "no-index"))
@@ -176,10 +171,7 @@ def _user_folder(environ: Mapping[str, str], tool: str) -> Path:
 
 
 def _shared_folders(environ: Mapping[str, str], tool: str) -> list[Path]:
-    """Return the folders of a tool's settings for all users, in the order of XDG_CONFIG_DIRS.
-
-    For pip, the last folder takes precedence; for uv, the first.
-    """
+    """Return the folders of a tool's settings for all users, in the order of XDG_CONFIG_DIRS."""
     if sys.platform == "darwin":
         return [Path("/Library/Application Support", tool)]
     listed = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"

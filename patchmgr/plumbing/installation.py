@@ -83,10 +83,7 @@ class Installation(Target):
         return record_digest(content) == digest if is_known_digest(digest) else None
 
     def is_original(self, path: str, file: WorkFile | None, *, if_unhashed: bool) -> bool:
-        """Return whether a file (None: no file) is the same as in the wheel.
-
-        `if_unhashed` is the answer for a file that RECORD lists without a hash.
-        """
+        """Return whether a file is as in the wheel, or `if_unhashed` if RECORD has no hash."""
         is_listed = path in self.distribution.record
         if file is None:
             return not is_listed
@@ -94,10 +91,9 @@ class Installation(Target):
         return is_listed and if_unhashed if pristine is None else pristine
 
     def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> PackageState:
-        """Return the state of a file.
+        """Return the state of a file, given its entry in the record (None: no series changed it).
 
-        `applied` is the file's entry in the record, or None if no series changed it. `is_current`
-        is true if the installed version is the one that was patched.
+        `is_current` is true if the installed version is the one that was patched.
         """
         try:
             found = self.seen(path)
@@ -171,8 +167,8 @@ def original_reader(
 ) -> Read:
     """Return a function that reads a file of the package as it was before the series was applied.
 
-    The function raises PatchmgrError "edited-package" for a file that somebody else edited. If
-    `is_for_writing`, it also raises an "unsafe-path" error for a symbolic link.
+    The function raises PatchmgrError "edited-package" for a file that somebody else edited, and, if
+    `is_for_writing`, "unsafe-path" for a symbolic link.
     """
     look = target.file if is_for_writing else target.seen
     gone = replaced_paths(target, record)
@@ -195,10 +191,7 @@ def original_reader(
 
 
 def edited(target: Installation, path: str, record: Record | None = None) -> PatchmgrError:
-    """Return the error for a file of a package that somebody edited.
-
-    `record` is the record of the series that changed the file, if any.
-    """
+    """Return the error for a file that somebody edited; `record` is that of the series, if any."""
     site, series = f"--site {typed(target.root)}", record.series if record is not None else "S"
     name, is_listed = target.distribution.name, path in target.distribution.record
     mending = f"install {name} again" if is_listed else "move the file out of the way"

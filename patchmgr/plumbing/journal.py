@@ -54,15 +54,12 @@ _Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")
 
 
 class RefPlan(Struct, frozen=True, array_like=True):
-    """A ref of a store that is moved together with a change.
-
-    If `old` is None, the ref may have any value before the change.
-    """
+    """A ref of a store that is moved together with a change."""
 
     store: str
     name: OwnBranch
     new: Commit | None
-    old: Commit | None
+    old: Commit | None  # None: any value
 
 
 RefMover = Callable[[Sequence[RefPlan]], None]
@@ -73,17 +70,12 @@ Finisher = Callable[[Path, str], None]
 
 
 class Change(Struct):
-    """A change to a workspace: the files to write, and the refs to move.
+    """A change to a workspace: the files to write, and the refs to move."""
 
-    `files` maps paths in the workspace to new contents, or to None to delete the file. `spent`
-    lists private files (in `.patchmgr/`) that the change makes obsolete and therefore deletes.
-    `steps` are changes to checkouts that are made together with this one.
-    """
-
-    files: dict[str, bytes | None] = field(default_factory=dict)
+    files: dict[str, bytes | None] = field(default_factory=dict)  # new contents (None: delete)
     refs: list[RefPlan] = field(default_factory=list)
-    spent: list[str] = field(default_factory=list)
-    steps: list[CheckoutStep] = field(default_factory=list)
+    spent: list[str] = field(default_factory=list)  # private files to delete
+    steps: list[CheckoutStep] = field(default_factory=list)  # made together with this change
 
 
 class _Plan(Struct, frozen=True):
@@ -110,8 +102,7 @@ class Journal:
     def recover(self, move_refs: RefMover, finish_step: Finisher) -> bool:
         """Finish the change of an interrupted command; return whether there was one.
 
-        A branch that can no longer be moved (if its store was deleted, for example) is left as it
-        is, because it can be rebuilt.
+        A branch that can no longer be moved is left as it is.
         """
         if not self.is_there:
             shutil.rmtree(self._root / _STAGING, ignore_errors=True)
@@ -226,10 +217,7 @@ class Journal:
 
 
 def is_decided(root: str, token: str) -> bool:
-    """Return whether a workspace's journal contains the token of a change to a checkout.
-
-    If it does, the change must be finished.
-    """
+    """Return whether a workspace's journal says that a change to a checkout must be finished."""
     try:
         document = read_json(Path(root), _JOURNAL) or {}
         return any(named == token for _, named in document.get("steps", ()))

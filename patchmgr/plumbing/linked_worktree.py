@@ -1,8 +1,7 @@
 """A git worktree in which a person resolves a rebase.
 
-Its private git directory records what the worktree shows, and the ref `refs/worktree/patchmgr`
-keeps the files as the last command left them. Before a command changes the worktree, it uses `git
-stash` to save the changes that a person has made since, except those that a command has read.
+Before a command changes the worktree, it saves what a person changed there with `git stash`, except
+what it has read. `refs/worktree/patchmgr` keeps the files as the last command left them.
 """
 
 from __future__ import annotations
@@ -40,22 +39,16 @@ _WHO = {
 
 
 class Stand(Struct, frozen=True):
-    """What a worktree shows: the first patch that stops a rebase, or a whole series.
-
-    `head` is the commit of HEAD, and `left` is a commit with the files as the last command left
-    them. `files` are the files in conflict, each as its path in the patch and its path in the
-    worktree. `moving_from` is the tree that is being replaced while a command changes the worktree,
-    and is empty otherwise.
-    """
+    """What a worktree shows: the first patch that stops a rebase, or a whole series."""
 
     workspace: str
     branch: str | None = None
     series: str = ""
     patch: str = ""
-    head: str = ""
-    left: str = ""
-    files: tuple[tuple[str, str], ...] = ()
-    moving_from: str = ""
+    head: str = ""  # the commit of HEAD
+    left: str = ""  # a commit with the files as the last command left them
+    files: tuple[tuple[str, str], ...] = ()  # in conflict: path in the patch, and here
+    moving_from: str = ""  # the tree that a command is replacing, if any
 
 
 Stages = Mapping[str, Sequence["Entry | None"]]
@@ -63,14 +56,12 @@ Stages = Mapping[str, Sequence["Entry | None"]]
 
 
 class LinkedWorktree:
-    """A worktree that patchmgr made.
-
-    `seen` is the id of the tree whose files the running command has read, or "" if there is none.
-    """
+    """A worktree that patchmgr made."""
 
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
         self.seen = ""
+        # `seen` is the tree whose files the running command has read, if any.
         self._index = clone.private / "patchmgr" / "index"
 
     def stand(self) -> Stand | None:
@@ -89,10 +80,7 @@ class LinkedWorktree:
         return git_process.output(arguments, git_dir=private, cwd=root, data=data, env=env)
 
     def require_branch(self, stand: Stand) -> None:
-        """Raise PatchmgrError "dirty-checkout" if another branch is checked out.
-
-        The error is also raised if a merge, a rebase or a similar operation is in progress.
-        """
+        """Raise "dirty-checkout" if on another branch, or if an operation is in progress."""
         root, doing = self.clone.root, self.clone.unfinished()
         if doing is not None:
             raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")
@@ -180,10 +168,7 @@ class LinkedWorktree:
         self._ask("update-index", "-z", "--index-info", data=data, index=True)
 
     def is_untouched(self) -> bool:
-        """Return whether the worktree is still as the last command left it.
-
-        If so, nobody has changed or added a file, or moved HEAD.
-        """
+        """Return whether nobody has changed a file or moved HEAD since the last command."""
         stand = self.stand()
         if stand is None or self.clone.head() != stand.head or self.clone.untracked():
             return False
@@ -194,10 +179,7 @@ class LinkedWorktree:
         return self.changes(stand.left, self.snapshot())
 
     def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:
-        """Map each path at which `now` differs from every tree in `known` to its old entry.
-
-        The old entry is the one in the first of these trees.
-        """
+        """Map each path that differs from every tree in `known` to its entry in the first one."""
         first, *others = [self.changes(each, now) for each in known if each]
         return {p: old for p, (old, _) in first.items() if all(p in other for other in others)}
 

@@ -18,10 +18,7 @@ _END = b"# patchmgr merge-driver: end"
 
 
 class DriverSettings(Struct, frozen=True):
-    """The merge-driver settings of a repository: git configuration, and lines of info/attributes.
-
-    Both are empty if the driver is not installed.
-    """
+    """The merge driver of a repository: git configuration, and lines of info/attributes, if any."""
 
     git_dir: Path
     settings: tuple[tuple[str, str], ...] = ()
@@ -42,12 +39,10 @@ def installed(repository: Path) -> DriverSettings:
 
 
 def install(found: DriverSettings, wanted: DriverSettings) -> None:
-    """Install, change or remove the merge driver of a repository.
-
-    `found` are the current settings, and `wanted` are the new ones. Attributes are added after the
-    configuration and removed before it, so that they never name a driver that is not configured.
-    """
+    """Install, change or remove the merge driver of a repository."""
     before, _, after = _split(_attributes(found.git_dir))
+    # Attributes never name a driver that is not configured: they are removed before the
+    # configuration, and added after it.
     if not wanted.lines:
         _write_attributes(found.git_dir, before + after)
     if dict(wanted.settings) != dict(found.settings):

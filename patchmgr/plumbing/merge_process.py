@@ -38,12 +38,10 @@ The same text always causes the same exit code.
 
 
 class StructureApart:
-    """Structural merges, done in a separate process.
+    """Structural merges, done in a separate process; a file that crashes it cannot be merged.
 
-    The process is started for the first file. A file that crashes even a fresh process counts as
-    one that cannot be merged. If the process is killed, cannot start or does not answer in time,
-    PatchmgrError "helper" is raised, so that a busy machine does not change a result. Answers from
-    earlier runs are taken from a cache.
+    Raises PatchmgrError "helper" if the process is killed, cannot start or does not answer in time,
+    so that a busy machine does not change a result.
     """
 
     def __init__(
@@ -75,10 +73,7 @@ class StructureApart:
         return key, Resolved, path, ("merge", texts, path, marked, self._least)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return the suspicious places in a merge, each described by one sentence.
-
-        If `names` is false, undefined names are left out.
-        """
+        """Return a sentence about each suspicious place (undefined names only if `names`)."""
         key = ("names" if names else "suspect", *texts.sides(), merged, path)
         question = ("suspect", texts, merged, path, names)
         return self._known(key, tuple[str, ...], path, question) or ()
@@ -116,20 +111,18 @@ class StructureApart:
     def suspect_all(
         self, questions: Sequence[tuple[Texts, str, str]]
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
-        """Start examining several merges, and return a function that waits for the results.
+        """Start examining merges; return a function that waits for each merge's suspicious places.
 
-        Each result lists the suspicious places of one merge. Undefined names are not included,
-        because the audit finds them. No other request may be made until that function has returned.
+        No other request may be made until that function has returned.
         """
         if not questions:
             return lambda: ()
+        # The audit finds undefined names.
         return Ahead(lambda: [self.suspect(*each, names=False) for each in questions]).result
 
     def _ask(self, path: str, *question: object) -> tuple[object] | None:
-        """Return the answer of the process, or None if it fails on the question.
-
-        A failure counts only in a fresh process, because earlier questions may have used up memory.
-        """
+        """Return the answer of the process, or None if it fails on the question."""
+        # A failure counts only in a fresh process: earlier questions may have used up memory.
         is_fresh = not self._has_answered and self._sent in (None, question)
         found = self._answer(path, question)
         return found if found is not None or is_fresh else self._answer(path, question)

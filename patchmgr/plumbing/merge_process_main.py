@@ -16,10 +16,7 @@ from patchmgr.plumbing.merge_process import MOST_MEMORY, NO_MEMORY
 
 
 def answer_all(is_early: bool) -> None:
-    """Answer the requests on standard input until it ends.
-
-    If `is_early`, the modules that most requests need are loaded before the first request.
-    """
+    """Answer the requests on standard input; if `is_early`, load what most requests need first."""
     if is_early:
         importlib.import_module("pyflakes.checker")  # most questions need it
     asked: dict[str, Callable[..., object]] = {

@@ -1,9 +1,8 @@
 """The refs of one workspace in a store that all workspaces of the user share.
 
 The workspace's `refs/heads/x` is `refs/patchmgr/<id>/heads/x` in a store. The id is in the private
-folder of the workspace, so that the workspace keeps its refs when it is moved. A note in the cache
-folder records the path of the workspace with each id. If that workspace still exists, another one
-with the same id is a copy, and gets a new id.
+folder of the workspace, and a note in the cache folder records the path of the workspace with each
+id. If that workspace still exists, another one with this id is a copy, and gets a new id.
 """
 
 from __future__ import annotations
@@ -39,10 +38,7 @@ def own_ref(root: Path, name: str) -> str:
 
 
 def claim(root: Path) -> None:
-    """Give the workspace an id unless it has one, and record its path in the cache folder.
-
-    The id of a read-only workspace is a digest of its path.
-    """
+    """Give the workspace an id unless it has one, and record its path in the cache folder."""
     try:
         if _own_id(root) is None:
             if (root / PRIVATE).is_symlink():
@@ -52,6 +48,7 @@ def claim(root: Path) -> None:
     except OSError as fault:
         if fault.errno not in _READ_ONLY:
             raise unwritable(str(root), fault) from fault
+    # The id of a read-only workspace is a digest of its path.
     note = _notes() / (_own_id(root) or _made_of(root))
     try:
         if _noted(note) != root.resolve():
@@ -87,10 +84,7 @@ def _made_of(root: Path) -> str:
 
 
 def _own_id(root: Path) -> str | None:
-    """Return the workspace's id, or None if there is none.
-
-    The id in a copy of a workspace does not count, because it is the id of the original.
-    """
+    """Return the workspace's own id, or None if it has none or is a copy of another workspace."""
     name = _read(root)
     noted = None if name is None else _noted(_notes() / name)
     is_copy = noted is not None and _read(noted) == name and not noted.samefile(root)

@@ -138,7 +138,7 @@ class ObjectReader(Closing):
         return found.content
 
     def listing(self, tree: str) -> dict[str, tuple[str, str]]:
-        """Map the name of each entry of a tree to the mode and id of the entry.
+        """Map the name of each entry of a tree to its mode and id.
 
         Raises PatchmgrError "missing-object" if there is no such tree.
         """
@@ -208,10 +208,7 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield the other files of the tree whose paths become `path` if both are changed by `key`.
-
-        `key` is applied to the name of each folder and file; it may, for example, fold case.
-        """
+        """Yield the other files whose paths become `path` if `key` changes each name in both."""
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):
             found = [

@@ -52,8 +52,8 @@ def write_operation(operation: Operation) -> bytes:
 def read_operation(raw: bytes, *, name: str) -> Operation:
     """Parse an operation's file in the log; error messages call the file `name`.
 
-    Raises PatchmgrError "broken-workspace" if the file is malformed. As the log may come with
-    somebody else's workspace, its content is not trusted.
+    The log may be somebody else's, so its content is not trusted. Raises PatchmgrError
+    "broken-workspace" if the file is malformed.
     """
     try:
         document = parse_json(raw)
@@ -184,8 +184,7 @@ class OperationLog:
     def note(self, change: Change, told: LogEntry) -> None:
         """Log a change that is about to be made, and save what it replaces.
 
-        A change without files, targets or refs is not logged. A person's edits that are already in
-        the work area of a rebase or in a checkout get a separate entry.
+        A person's edits in the work area of a rebase or in a checkout get a separate entry.
         """
         files = tuple(self._turned_files(change))
         targets = tuple(self._turned_target(step) for step in change.steps)
@@ -204,10 +203,8 @@ class OperationLog:
         change.files[_path(number)] = write_operation(operation)
 
     def _edited_files(self, files: Sequence[Turned]) -> Iterator[Turned]:
-        """Yield the edits that people made in the work area of a rebase since it was last logged.
-
-        Without them, undo could not go back past a rebase whose conflicts a person resolved.
-        """
+        """Yield people's edits in the work area of a rebase that are not logged yet."""
+        # Without them, undo could not go back past a rebase whose conflicts a person resolved.
         now = {f.path: f.before for f in files if f.path.startswith(_WORK) and f.before is not None}
         for number in reversed(self.numbers()):
             if not now:

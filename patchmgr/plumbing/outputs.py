@@ -17,8 +17,7 @@ def refresh_folder(
 ) -> None:
     """Write the files to a folder in the given order, then delete all other files from it.
 
-    If the command is killed, the files up to some point are new and the others unchanged. Raises
-    PatchmgrError "usage" if `is_ours` is false for the name of an entry in the folder.
+    Raises PatchmgrError "usage" if `is_ours` is false for the name of an entry in the folder.
     """
     check_ours(place, is_ours=is_ours)
     try:
@@ -52,10 +51,9 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
 
 
 def read_named(path: Path, *, limit: int = -1) -> bytes:
-    """Return the content of a file that the user named.
+    """Return the content of a file that the user named, or its first `limit` + 1 bytes.
 
-    If `limit` is not negative, only the first `limit` + 1 bytes are returned. Raises PatchmgrError
-    "usage" if the file cannot be read.
+    Raises PatchmgrError "usage" if the file cannot be read.
     """
     try:
         with open(path, "rb") as file:

@@ -61,9 +61,9 @@ class Release(Struct, frozen=True):
 def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
     """Return all releases of a package in version order, including pre-releases and yanked ones.
 
-    All indexes and find-links are searched, as pip does. For each version, an sdist is preferred,
-    then a wheel for any platform, then another wheel; a yanked archive is the last choice. Raises
-    PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
+    For each version, an sdist is preferred, then a wheel for any platform, then another wheel; a
+    yanked archive is the last choice. Raises PatchmgrError "unknown-package", "offline" or
+    "unreachable-upstream".
     """
     name = normalized_name(package)
     best: dict[Version, tuple[_Rank, Archive]] = {}
@@ -163,12 +163,10 @@ def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
 
 
 def _archive(package: DistributionPackage, settings: IndexSettings) -> Archive:
-    """Return the archive that a link leads to.
-
-    As in pip, its name is taken from the URL if the text of the link is not a file name.
-    """
+    """Return the archive that a link leads to."""
     filename = package.filename
     if not _kind(filename):
+        # As in pip, if the text of the link is not a file name.
         filename = unquote(urlsplit(package.url).path.rpartition("/")[2])
     sha256 = _SHA256.fullmatch(package.digests.get("sha256", ""))
     return Archive(

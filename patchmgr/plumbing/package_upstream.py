@@ -86,10 +86,10 @@ class PackageUpstream(OpenUpstream):
         return None if commit is None else self._read(version, commit)
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the newest final release and those in `wanted`.
+        """Import the newest final release and those in `wanted`; return the newest one's commit.
 
-        Returns the commit of the newest final release. Raises PatchmgrError "unknown-ref" if there
-        is no final release, or if a release in `wanted` is unknown.
+        Raises PatchmgrError "unknown-ref" if there is no final release, or if a release in `wanted`
+        is unknown.
         """
         newest = newest_final(self.releases())
         if newest is None:
@@ -199,8 +199,8 @@ class PackageUpstream(OpenUpstream):
     ) -> tuple[Resolved, ...]:
         """Return the final releases between two releases, as the index lists them now.
 
-        Releases that the store lacks are imported, after `say` was called with a line that lists
-        them. Raises PatchmgrError "usage" if `every` is given.
+        Imports those that the store lacks, and passes `say` a line that lists them. Raises
+        PatchmgrError "usage" if `every` is given.
         """
         if every is not None:
             raise UsageError("--every N counts commits, but a package has only releases")
@@ -217,20 +217,18 @@ class PackageUpstream(OpenUpstream):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Compare releases with their predecessors; return their number and the changed hunks.
+        """Return how many pairs of stored final releases were compared, and the hunks between them.
 
-        Only final releases in the store are compared, and only the given paths. Returns None if
-        there are fewer than two.
+        Returns None if there are fewer than two releases.
         """
         known = {Version(v): commit for v, commit in self._commits().items()}
         commits = [known[v] for v in sorted(known) if not v.is_prerelease]
         return release_changes(self.store, commits, paths, scratch=scratch)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the newest final release, and the number of final releases after the pin.
+        """Return the newest final release (or a newer pin), and the number of those after the pin.
 
-        If no final release comes after the pin, the pin and 0 are returned. Both are None if the
-        index has never been read.
+        Both are None if the index has never been read.
         """
         if not (self.store / _VERSIONS).exists():
             return None, None

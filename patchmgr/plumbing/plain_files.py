@@ -20,8 +20,8 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
     """Return the sorted names in a folder, or () if the folder does not exist.
 
-    `path` is relative to `root`. Raises PatchmgrError "broken-workspace" if there are more than
-    `limit` names, and "unsafe-path" if the path contains a symbolic link.
+    Raises PatchmgrError "broken-workspace" if there are more than `limit` names, and "unsafe-path"
+    if the path contains a symbolic link.
     """
     with _opened(root, path) as folder:
         if folder is None:
@@ -35,8 +35,8 @@ def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
 def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
     """Return the content of a file, or None if it does not exist.
 
-    `path` is relative to `root`. Raises PatchmgrError "unsafe-path" if the path contains a symbolic
-    link, and "broken-workspace" if the file is not regular or is larger than `limit` bytes.
+    Raises PatchmgrError "unsafe-path" if the path contains a symbolic link, and "broken-workspace"
+    if the file is not regular or is larger than `limit` bytes.
     """
     above, _, name = path.rpartition("/")
     with _opened(root, above) as folder:
@@ -71,10 +71,7 @@ def read_json(root: Path, path: str) -> Any:
 
 
 def refuse_links(root: Path, path: str) -> None:
-    """Raise PatchmgrError "unsafe-path" if a part of the path is a symbolic link.
-
-    The path may be in somebody else's workspace, whose links may lead out of the workspace.
-    """
+    """Raise PatchmgrError "unsafe-path" if a part of the path is a symbolic link."""
     at = root
     for part in path.split("/"):
         at = at / part

@@ -26,10 +26,7 @@ _GRACE = 5.0
 
 
 class ThrowAway(Closing):
-    """A temporary checkout that borrows the objects of a repository.
-
-    The checkout is deleted at the end of the `with` block.
-    """
+    """A temporary checkout that borrows the objects of a repository."""
 
     def __init__(self, lender: Path) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="patchmgr-check-"))
@@ -59,10 +56,9 @@ class ThrowAway(Closing):
     ) -> tuple[int, float]:
         """Run a command in the checkout; return its exit code and the time taken, in seconds.
 
-        The exit code is TIMED_OUT if the command exceeded `timeout`, and 127 if it could not be
-        started. The output is appended to the file `log`. When the command ends, all processes that
-        it started are killed. The command's environment is the user's without the GIT_ variables,
-        plus the variables in `told`.
+        The exit code is TIMED_OUT after `timeout` seconds, and 127 if the command could not be
+        started. The output is appended to `log`. The environment is the user's without GIT_
+        variables, plus `told`. All processes that the command started are killed at its end.
         """
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         start = time.monotonic()
@@ -112,20 +108,17 @@ _PIECE = 1 << 16
 
 
 class ResolverProgram(Struct, frozen=True):
-    """A shell command that proposes resolutions, with limits on its time and output.
-
-    `most` is the limit on the output, in bytes.
-    """
+    """A shell command that proposes resolutions, with limits on its time and output."""
 
     command: str
     seconds: float
-    most: int = 1 << 25
+    most: int = 1 << 25  # bytes of output
 
     def ask(self, question: bytes) -> bytes:
         """Run the command with a question on standard input, and return what it prints.
 
-        The command runs in an empty folder, with only PATH from the user's environment. When it
-        ends, all processes that it started are killed. Raises PatchmgrError "resolver-timeout",
+        The command runs in an empty folder, with only PATH from the user's environment, and its
+        processes are killed when it ends. Raises PatchmgrError "resolver-timeout",
         "resolver-too-large" or "resolver-failed".
         """
         with tempfile.TemporaryDirectory(prefix="patchmgr-resolver-") as folder:
@@ -204,10 +197,8 @@ def page(text: bytes) -> None:
 
 
 def pager_command() -> str:
-    """Return the pager that git would run: GIT_PAGER, core.pager, PAGER, or git's default.
-
-    Git is asked outside any repository, so that no repository's configuration chooses the pager.
-    """
+    """Return the pager that git would run: GIT_PAGER, core.pager, PAGER, or git's default."""
+    # Outside any repository, so that no repository's configuration chooses the pager.
     named = {name: os.environ[name] for name in _NAMES if name in os.environ}
     environment = git_process.user_environment({"GIT_CEILING_DIRECTORIES": "/", **named})
     try:
@@ -253,10 +244,7 @@ _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|dif
 
 
 class ToolFile(Struct, frozen=True):
-    """A file for a merge tool: its path, its base, ours and theirs, and its current content.
-
-    A side is None if it does not contain the file; `merged` is None if there is no file now.
-    """
+    """A file for a merge tool, with its base, ours, theirs and current content (None: no file)."""
 
     path: str
     base: bytes | None
@@ -278,11 +266,7 @@ _AS_IT_IS = "* -text -ident -filter !eol !working-tree-encoding\n"
 def run_tool(
     file: ToolFile, settings: tuple[tuple[str, str], ...], *, tool: str | None
 ) -> tuple[bool, bytes | None]:
-    """Open a file in a merge tool; return whether the tool succeeded, and the merged content.
-
-    The tool is started by `git mergetool`, on the user's terminal and in the user's environment.
-    The content is None if the file was deleted.
-    """
+    """Run `git mergetool`; return whether it succeeded, and the content (None: no file)."""
     with tempfile.TemporaryDirectory(prefix="patchmgr-mergetool-") as place:
         root = Path(place)
         git_dir = root / ".git"

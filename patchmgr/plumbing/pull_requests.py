@@ -47,11 +47,7 @@ class Request(Struct, frozen=True):
 
 
 class Forge(Struct, frozen=True):
-    """How to talk to a kind of server: the program, the paths of its API, and the names of fields.
-
-    `others` is the query for all open pull requests against a base. `head` is the pattern of the
-    ref of a pull request. `checks` is None if the server does not support neutral check runs.
-    """
+    """How to talk to a kind of server: program, paths of the API, and names of fields."""
 
     program: str
     path: str
@@ -61,10 +57,10 @@ class Forge(Struct, frozen=True):
     update: str
     fields: Mapping[str, str]
     closed: tuple[str, str]
-    others: str
-    head: str
+    others: str  # query for all open pull requests against a base
+    head: str  # the ref of a pull request
     files: str
-    checks: str | None
+    checks: str | None  # None: no neutral check runs
 
 
 class PullRequests(Struct, frozen=True):
@@ -101,10 +97,7 @@ class PullRequests(Struct, frozen=True):
             self._ask(self.forge.update, path, {"body": text})
 
     def check(self, commit: str, title: str, text: str, *, is_done: bool) -> None:
-        """Create a check run for a commit: a success if `is_done`, otherwise neutral.
-
-        Does nothing if the token does not permit it, or if the server has no neutral check runs.
-        """
+        """Create a check run, a success or neutral, unless the token or the server permits none."""
         sent = {
             "name": "patchmgr sync", "head_sha": commit, "status": "completed",
             "conclusion": "success" if is_done else "neutral",

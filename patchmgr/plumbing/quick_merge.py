@@ -1,7 +1,4 @@
-"""A quick merge that the merge driver tries before it loads the rest of the program.
-
-It succeeds only if the changes are far apart, so that git is not needed.
-"""
+"""A quick merge that the merge driver tries before it loads the rest of the program."""
 
 from __future__ import annotations
 
@@ -9,10 +6,7 @@ from patchmgr.engines.text.separate_changes import Text, changes_between, merge_
 
 
 def is_merged(base: str, ours: str, theirs: str) -> bool:
-    """If the changes are far apart, write the merge to the file `ours`; return whether they are.
-
-    A file that cannot be read is left to the full merge, which reports the error.
-    """
+    """If the changes are far apart, write the merge to the file `ours`; return whether they are."""
     texts = []
     try:
         for path in (base, ours, theirs):

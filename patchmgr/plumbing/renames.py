@@ -31,10 +31,9 @@ def find_renames(
 ) -> Mapping[str, str]:
     """Map the old path of each file that upstream moved to its new path.
 
-    As in git, a file counts as moved if at least 50 % of its content is the same. If the two trees
-    alone show no move of a file, it is followed one move at a time through the history `way`. An
-    empty file counts as moved only together with its folder. No file is mapped to a path that
-    patches must not use. `bring` fetches blobs that the store lacks.
+    As in git, a file counts as moved if at least 50 % of its content is the same; an empty file
+    moves only with its folder. A file that the two trees alone do not show as moved is followed
+    through the history `way`. `bring` fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(scratch, base, onto, gone, bring)
@@ -80,9 +79,8 @@ def moved_folders(
 ) -> Mapping[str, str]:
     """Map the path of each file that patches create in a moved folder to its new path.
 
-    As in git, a folder has moved if no file is left in it and one new folder received more of its
-    files than any other folder. Here, the new folder must also have received more than half of
-    them. Only files directly in the folder are moved with it.
+    A folder has moved if no file is left in it, and more than half of its files went to one new
+    folder. Only files directly in the folder move with it.
     """
     found: dict[str, str] = {}
     known: dict[str, str | None] = {}
@@ -120,12 +118,7 @@ def _new_folder(
 def _renamed(
     scratch: Scratch, base: StoredTree, onto: StoredTree, gone: Sequence[str], bring: Bring
 ) -> dict[str, str]:
-    """Map each vanished path that git finds again to its new path.
-
-    Git compares a tree of the vanished files with a tree of the new files in `onto`; files whose
-    blobs the store lacks are left out. Before that, the blobs of new files that have the name of a
-    vanished file are fetched, or those of all new files if these are few.
-    """
+    """Map each vanished path that git finds again to its new path."""
     if not gone:
         return {}
     line = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A"]
@@ -133,6 +126,7 @@ def _renamed(
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     fit = (path for path in added if refusal(path) is None)
     new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
+    # Fetch new files with the name of a vanished file, or all of them if these are few.
     names = {_name(path) for path in (new if len(new) <= _MOST_BROUGHT else old)}
     bring({e.blob for e in old.values()} | {e.blob for p, e in new.items() if _name(p) in names})
     present = present_blobs(scratch, [e.blob for e in (*old.values(), *new.values())])

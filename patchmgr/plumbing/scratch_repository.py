@@ -71,7 +71,7 @@ _PAUSE = 0.0002  # seconds
 class ReadAhead(Closing):
     """A reader that reads blobs in the background, in the order in which they will be needed.
 
-    It does not wait for a blob that comes much later: the caller must read that blob itself.
+    The caller must itself read a blob that comes much later.
     """
 
     def __init__(self, git_dir: Path, blobs: Collection[str], scratch: Path) -> None:
@@ -153,9 +153,8 @@ _CONFIG = """\
 class Scratch(Closing):
     """A temporary bare repository that borrows the objects of other repositories.
 
-    Blobs that a run makes are kept outside of git. The objects that git needs are written into the
-    repository by `write_loose` and by `fast_import.py`. The repository is deleted at the end of the
-    `with` block.
+    Blobs that a run makes are kept outside of git; `write_loose` and `fast_import.py` write those
+    that git needs.
     """
 
     def __init__(self, lenders: Sequence[Path], *, folder: Path | None = None) -> None:

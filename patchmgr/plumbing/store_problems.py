@@ -53,14 +53,11 @@ _LEFT_OVER = (ProblemKind.TEMPORARY, ProblemKind.GONE_WORKSPACE, ProblemKind.OLD
 
 
 class StoreProblem(Struct, frozen=True):
-    """A fault or leftover in a store.
-
-    `what` is the name of a ref, a path in the store, or the folder from which the store borrows.
-    """
+    """A fault or leftover in a store."""
 
     kind: ProblemKind
     store: Path
-    what: str
+    what: str  # a ref, a path in the store, or the folder that it borrows from
 
 
 def all_stores() -> Iterator[Path]:
@@ -105,8 +102,7 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
 def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]:
     """Yield broken refs, refs of deleted workspaces or an older patchmgr, and gaps in the history.
 
-    If `lacks_objects`, missing objects may come back, so they are not reported. Tags are kept,
-    because the heads that they name cannot be built again.
+    If `lacks_objects`, missing objects may come back, so they are not reported.
     """
     gone = set(namespaces.gone())
     rows = listed(store, "refs/")
@@ -119,6 +115,7 @@ def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]
                 yield StoreProblem(ProblemKind.BROKEN_REF, store, name)
         elif name.startswith(_OLD_HEADS):
             yield StoreProblem(ProblemKind.OLD_REF, store, name)
+        # Tags are kept: the heads that they name cannot be built again.
         elif space and space[2] in gone and space[3] != "tags":
             yield StoreProblem(ProblemKind.GONE_WORKSPACE, store, name)
     tips = [commit for name, commit, _ in rows if name.startswith("refs/upstream/")]

@@ -45,9 +45,9 @@ def cache_folder() -> Path:
 
 
 def store_path(kind: str, origin: str) -> Path:
-    """Return the path of the store for an upstream, which all workspaces of the user share.
+    """Return the path of the store that all of the user's workspaces share for an upstream.
 
-    `kind` is "git", "package" or "archive". `origin` is a URL, a package name or a path.
+    `kind` is "git", "package" or "archive"; `origin` is a URL, a package name or a path.
     """
     digest = hashlib.sha256(f"{kind}:{origin}".encode("utf-8", "surrogateescape")).hexdigest()[:12]
     last = _UNSAFE.sub("-", origin.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")) or "store"
@@ -124,10 +124,7 @@ def forget_upstream(store: Path) -> None:
 
 
 def refuse_shallow(name: str, git_dir: Path) -> None:
-    """Raise PatchmgrError "git" if a repository is a shallow clone.
-
-    In a shallow clone, the commits between a pin and upstream's tip may be missing.
-    """
+    """Raise "git" for a shallow clone, which may lack commits between a pin and upstream's tip."""
     if (git_dir / "shallow").exists():
         raise PatchmgrError(
             "git",
@@ -147,10 +144,7 @@ def references(store: Path, prefix: str) -> dict[str, str]:
 
 
 def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
-    """Return the name, id and target of each ref below a prefix.
-
-    The target is "" if the ref is not symbolic. No object is read, so objects may be missing.
-    """
+    """Return the name, id and target ("": not symbolic) of each ref below a prefix."""
     form = "--format=%(refname) %(objectname) %(symref)"
     printed = git_process.ask(store, "for-each-ref", form, prefix)
     rows = (line.split(" ") for line in git_process.lines(printed))
@@ -160,8 +154,7 @@ def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
 class RefMove(Struct, frozen=True):
     """A ref to set to the id `new`, or to delete if `new` is None.
 
-    The ref must still have the id `old`. If `old` is None, any value is allowed; if it is forty
-    zeros, the ref must not exist.
+    Its id must still be `old`: None allows any, and forty zeros mean that the ref must not exist.
     """
 
     name: str

@@ -1,9 +1,8 @@
 """A folder to which series are applied: the record of what is applied, and changes to it.
 
-The record and the journal are in a private folder on the same file system. New files are first
-written next to the files that they replace, then listed in the journal, and only then moved into
-place. After a crash, the next run discards a change if no file was moved yet, and finishes it
-otherwise.
+New files are first written next to the files that they replace, then listed in the journal, and
+only then moved into place. After a crash, the next run discards a change if no file was moved yet,
+and finishes it otherwise.
 """
 
 from __future__ import annotations
@@ -57,19 +56,14 @@ class Replacement(Struct, frozen=True):
 
 
 class Exchange(Struct, frozen=True):
-    """All changes that one command makes in a checkout or package.
-
-    `originals` maps names, as the record uses them, to the old contents to keep. In a checkout,
-    `head` is the old and the new commit of HEAD (the same if HEAD stays), `index` maps paths to new
-    index entries, and the `hidden` paths are marked skip-worktree.
-    """
+    """All changes that one command makes in a checkout or package."""
 
     files: tuple[Replacement, ...]
     record: Record | None
-    originals: Mapping[str, bytes]
-    head: tuple[str, str] = ("", "")
+    originals: Mapping[str, bytes]  # contents to keep, by the record's names
+    head: tuple[str, str] = ("", "")  # HEAD before and after, in a checkout
     index: Mapping[str, Entry | None] = field(default_factory=dict)
-    hidden: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()  # paths to mark skip-worktree
 
 
 def _check_inside(*paths: str | None) -> None:
@@ -83,10 +77,8 @@ def _check_inside(*paths: str | None) -> None:
 
 
 def keep_hint(series: str, words: str) -> str:
-    """Return a hint that says how to keep edits; `words` are the options that name the target.
-
-    The hint names the only command that still works if the series has changed.
-    """
+    """Return a hint that says how to keep edits; `words` are the options that name the target."""
+    # Only this command still works if the series has changed.
     what = "remove the series, and keep the edits in a patch file"
     return f"{what}: patchmgr unapply {series} {words} --force"
 
@@ -105,14 +97,14 @@ class _FilePlan(Struct, frozen=True, array_like=True):
 
 
 class PlannedExchange(Struct, frozen=True):
-    """An exchange as the journal records it. `made` lists the folders that it creates.
+    """An exchange as the journal records it.
 
     In the phase `waiting`, the files are moved only if the journal of the workspace `decider`
     contains `token`.
     """
 
     phase: _Phase
-    made: tuple[str, ...]
+    made: tuple[str, ...]  # folders that it creates
     files: tuple[_FilePlan, ...]
     record: dict[str, Any] | None
     head: tuple[str, str]
@@ -160,15 +152,12 @@ def _document(journal: PlannedExchange) -> bytes:
 
 
 def _read_journal(path: Path) -> PlannedExchange | None:
-    """Return a journal, or None if there is none.
-
-    The journal may come from somebody else, so its content is not trusted. Raises OSError or
-    ValueError if it cannot be read.
-    """
+    """Return a journal, or None without one; raise OSError or ValueError if it is unreadable."""
     try:
         journal = msgspec.convert(parse_json(path.read_bytes()), PlannedExchange)
     except FileNotFoundError:
         return None
+    # The journal may come from somebody else, so its content is not trusted.
     _check_inside(*journal.made)
     for row in journal.files:
         _check_inside(row.path, row.beside)
@@ -183,10 +172,9 @@ _SPARE = 16 * 1024
 
 
 class Target:
-    """A folder to which series are applied.
+    """A folder to which series are applied; its record and journal are in the folder `private`.
 
-    `private` is the folder that contains the record and the journal. Subclasses define
-    `_stage_more`, `_finish_more` and `_is_resumable` for their kind of target.
+    Subclasses define `_stage_more`, `_finish_more` and `_is_resumable` for their kind of target.
     """
 
     fault = "broken-target"
@@ -240,10 +228,8 @@ class Target:
         return WorkFile(file.before.mode, content, file.permissions or 0o644)
 
     def patched_file(self, file: AppliedFile) -> WorkFile | None:
-        """Return an applied file as the patches made it, or None if they deleted it.
-
-        If an older version, which saved only originals, wrote the record, return the original.
-        """
+        """Return an applied file as the patches made it, or None if they deleted it."""
+        # A record of an older version has only originals.
         if file.after is None or file.patched is None:
             return None if file.after is None else self.original_file(file)
         return WorkFile(file.after.mode, self.original(file.patched), 0)
@@ -259,11 +245,10 @@ class Target:
 
     @uninterrupted()
     def recover(self) -> str | None:
-        """Finish or discard an interrupted change.
+        """Finish or discard an interrupted change; return a sentence about it, or None without one.
 
-        Returns a sentence that says what was done, or None if no change was interrupted. Raises
-        PatchmgrError if a person has since edited files, or put only some of them back, because
-        finishing the change would then undo that work.
+        Raises PatchmgrError if a person has since edited files, or put only some of them back,
+        because finishing the change would then undo that work.
         """
         path = self.private / _JOURNAL
         try:
@@ -294,13 +279,10 @@ class Target:
         return f"Dropped {what}"
 
     def _is_put_back(self, rows: Sequence[_FilePlan]) -> bool:
-        """Return whether all files that a change had moved were put back.
-
-        A file in its old state, whose new content is no longer next to it, had been moved. Raises
-        PatchmgrError if only some of the files were put back.
-        """
+        """Return whether all files that a change moved were put back; raise if only some were."""
         now = self._states_now(rows)
         changed = [row for row in rows if row.before != row.after]
+        # A file in its old state, whose new content is no longer next to it, had been moved.
         back = [
             row.path
             for row in changed
@@ -351,8 +333,7 @@ class Target:
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
         """Write the new files next to the old ones, and return a token that names the change.
 
-        `finish` moves the new files into place once the journal of the workspace `decider` contains
-        the token.
+        `finish` moves the files once the journal of the workspace `decider` contains the token.
         """
         journal = _planned(self.tree, exchange, decider=str(decider))
         self._stage_or_drop(exchange, journal, "waiting")
@@ -437,11 +418,8 @@ class Target:
         return not (rows and is_before)
 
     def _drop(self, journal: PlannedExchange) -> None:
-        """Delete the new files, and then the journal.
-
-        The journal is first marked as dropped, so that the next run continues if the command is
-        killed.
-        """
+        """Delete the new files, and then the journal."""
+        # Mark the journal as dropped first, so that the next run continues if this one is killed.
         with suppress(FileNotFoundError):  # a rename needs no space on the disk
             os.replace(self._staging / _DROPPED, self.private / _JOURNAL)
         written = [row.beside for row in journal.files if row.beside is not None]
@@ -479,8 +457,7 @@ class Target:
     def _finish(self, journal: PlannedExchange, *, is_fresh: bool) -> None:
         """Move everything into place; after a crash, this completes what is missing.
 
-        Each file is checked right before it is replaced. A file that somebody saved meanwhile is
-        kept, and a PatchmgrError "edited" names it once all other files are in place.
+        A file that somebody saved meanwhile is kept; PatchmgrError "edited" names it at the end.
         """
         changed = {row.path for row in journal.files}
         saved: list[str] = []

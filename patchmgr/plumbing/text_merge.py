@@ -1,7 +1,4 @@
-"""Git's own three-way text merge (merge-ort), through `git merge-tree`.
-
-Git is not run if the changes of the two sides are so far apart that only one result is possible.
-"""
+"""Git's own three-way text merge (merge-ort), through `git merge-tree`."""
 
 from __future__ import annotations
 
@@ -28,13 +25,10 @@ _UNCOMPRESSED = {  # merged texts are read at once, and then deleted
 
 
 class _Part(Struct, frozen=True):
-    """The part of three texts that git has to merge, and the merged text before and after it.
+    """The part of three texts that git has to merge, and the merged text before and after it."""
 
-    `key` holds the ids of `sides`. If nothing is left to merge, `sides` is None and `key` is empty.
-    """
-
-    key: tuple[str, ...]
-    sides: tuple[bytes, bytes, bytes] | None
+    key: tuple[str, ...]  # the ids of `sides`
+    sides: tuple[bytes, bytes, bytes] | None  # None: nothing is left to merge
     before: bytes = b""
     after: bytes = b""
 
@@ -47,11 +41,9 @@ class _Part(Struct, frozen=True):
 
 
 class GitTextMerge:
-    """Merges texts as the files of three temporary commits.
+    """Merges texts as the files of three temporary commits, as `git rebase` does.
 
-    This is what `git rebase` does for a file, with the same histogram diff; `git merge-file` cannot
-    choose the algorithm before git 2.44. Git is not run if only one result is possible, nor if
-    `kept` has the result from an earlier run.
+    Git is not run if only one result is possible, or if `kept` has the result of an earlier run.
     """
 
     def __init__(self, scratch: Scratch, *, kept: Kept | None = None) -> None:
@@ -155,6 +147,7 @@ class GitTextMerge:
         # `merge-tree --stdin` would save the start of a process, but git 2.39 does not flush
         # its answers before its input ends.
         git_process.require_git("merging texts")
+        # `git merge-file` cannot choose the histogram diff before git 2.44.
         arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", "--name-only"]
         _, printed = git_process.run(
             [*arguments, left, right],
@@ -184,10 +177,7 @@ def _trivial(base: bytes, ours: bytes, theirs: bytes) -> Merge | None:
 
 
 def _relabel(marked: bytes, labels: dict[str, bytes]) -> bytes:
-    """Replace the commit ids after conflict markers with readable labels.
-
-    Git abbreviates the id of the base.
-    """
+    """Replace the commit ids after conflict markers, which git may abbreviate, with labels."""
 
     def label(match: re.Match[bytes]) -> bytes:
         found = next((w for c, w in labels.items() if c.startswith(match[2].decode())), match[2])

@@ -17,14 +17,10 @@ from patchmgr.plumbing.stores import Resolved
 
 
 class OpenUpstream(ABC):
-    """An opened upstream: a git repository, the releases of a package, or an archive.
+    """An opened upstream: a git repository, the releases of a package, or an archive."""
 
-    `step` is the word for a step from one state to the next, such as "commit". `has_history` is
-    true if the steps are the project's own commits. `reader` reads the store.
-    """
-
-    step: str = "release"
-    has_history: bool = False
+    step: str = "release"  # the word for a step from one state to the next
+    has_history: bool = False  # the steps are the project's own commits
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
         self.reader, self.store = reader, reader.git_dir
@@ -56,9 +52,9 @@ class OpenUpstream(ABC):
 
     @abstractmethod
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tracked state as of the last fetch, and the number of steps to it.
+        """Return the tracked state as of the last fetch, and the steps from the pin to it.
 
-        The steps are counted from the pin. Each result is None if it is unknown.
+        Each is None if it is unknown.
         """
 
     @abstractmethod
@@ -68,10 +64,9 @@ class OpenUpstream(ABC):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many of upstream's last steps were examined, and the hunks they change.
+        """Return how many of the last steps were examined, and their hunks in the given paths.
 
-        A step is a commit or a release. Only changes to the given paths are returned. Returns None
-        if the steps are unknown.
+        Returns None if the steps are unknown.
         """
         return None
 

@@ -92,14 +92,11 @@ class WorkTree:
                     yield folder + git_process.text(whole[len(top) :]), is_real
 
     def place(self, path: str, leaving: Collection[str]) -> TemporaryPlace:
-        """Return where new content for the path can be written, on the path's file system.
-
-        `leaving` are files that the same change deletes; where one of them becomes a folder, that
-        folder cannot exist yet.
-        """
+        """Return where new content for the path can be written, on the path's file system."""
         missing: list[str] = []
         present = ""
         for folder in parents_of(path):
+            # A file that becomes a folder, which cannot exist yet.
             if folder in leaving:
                 return TemporaryPlace(present, ())
             if not missing:
@@ -205,14 +202,11 @@ def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
 
 
 def permissions_for(mode: str, found: WorkFile | None) -> int | None:
-    """Return the permission bits for a file that replaces `found`, or None for the default.
-
-    The bits are those of the old file. If git's mode becomes executable, everybody who may read the
-    file may execute it. None is returned for a new file and for symbolic links.
-    """
+    """Return the permission bits for a file that replaces `found`, or None for the default."""
     if found is None or SYMLINK in (mode, found.mode):
         return None
     bits = found.permissions
     if mode == found.mode:
         return bits
+    # Everybody who may read an executable file may execute it.
     return (bits & 0o666) | ((bits & 0o444) >> 2 if mode == EXECUTABLE else 0)
