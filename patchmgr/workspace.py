@@ -44,7 +44,7 @@ from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefPlan
 from patchmgr.plumbing.namespaces import claim, own_ref
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.operation_log import LOG, LogEntry, OperationLog
-from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain
+from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain, refuse_links
 from patchmgr.plumbing.stores import RefMove, cache_folder, move_refs
 
 __all__ = [
@@ -107,6 +107,10 @@ class Workspace:
     def keep(self, path: str, value: object) -> None:
         """Write a value as JSON to a file in the workspace; raise OSError if that fails."""
         place = self.root / path
+        try:
+            refuse_links(self.root, path.rpartition("/")[0])
+        except PatchmgrError as fault:
+            raise OSError(errno.ELOOP, fault.message) from fault
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
 

@@ -40,6 +40,7 @@ from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.diffs import importing_files
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.plain_files import refuse_links
 from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.services.load import SeriesAtPin, series_at_pin
@@ -119,6 +120,7 @@ class Runner(Struct, frozen=True):
     def gate(self, command: CheckCommand) -> GateResult:
         """Return the result of a command on the head; a failure names the first bad patch."""
         name = f"{self.series}-{command.name}.log"
+        refuse_links(self.session.workspace.root, f"{FOLDER}/{name}")
         log = check_folder(self.session.workspace) / name
         try:
             log.write_bytes(b"")

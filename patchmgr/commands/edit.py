@@ -16,6 +16,7 @@ from patchmgr.formats.series_files import renamed
 from patchmgr.formats.series_settings import with_renamed
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
+from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.programs import edited_text
 from patchmgr.services.decisions import renamed_files
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
@@ -104,7 +105,7 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
     if problem is None:
         return new
     kept = opened.session.workspace.root / PRIVATE / "header.txt"
-    kept.write_bytes(header)
+    replace_file(kept, header)
     message = f"the text is not a valid header for {shown(patch.name)}: {problem}"
     raise PatchmgrError("bad-patch", message, f"your text is kept in {kept}")
 

@@ -23,6 +23,7 @@ from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_sta
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
 from patchmgr.plumbing.durable import make_folders, remove_empty, unwritable
 from patchmgr.plumbing.fast_import import write_commits
+from patchmgr.plumbing.plain_files import refuse_links
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
@@ -68,6 +69,7 @@ def export(
     _check_place(root, place)
     parcels, skipped, files = _Export(session, name, form, package).made()
     private = root / PRIVATE / "exports"
+    refuse_links(root, f"{PRIVATE}/exports")
     delivery = Delivery(place, private, name, is_file=form.is_file)
     delivered = delivery.deliver(files, is_forced=is_forced, is_dry_run=session.is_dry_run)
     for parcel in parcels:

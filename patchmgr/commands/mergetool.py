@@ -14,7 +14,14 @@ from patchmgr.plumbing.outputs import write_output
 from patchmgr.plumbing.programs import ToolFile, configured_settings, run_tool
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import Waiting, is_named, is_unresolved, original, work_file
+from patchmgr.services.work_area import (
+    Waiting,
+    is_named,
+    is_unresolved,
+    original,
+    read_work,
+    work_file,
+)
 from patchmgr.workspace import Workspace
 
 
@@ -69,8 +76,7 @@ def _resolve(
     workspace: Workspace, item: Waiting, settings: tuple[tuple[str, str], ...], tool: str | None
 ) -> bool:
     """Run the tool on one file, save what it made, and return whether the file is resolved."""
-    file = work_file(workspace, item)
-    before = file.read_bytes() if file.is_file() else None
+    file, before = work_file(workspace, item), read_work(workspace, item)
     is_done, after = run_tool(_tool_file(workspace, item, before), settings, tool=tool)
     if not is_done:
         return False

@@ -28,7 +28,7 @@ from patchmgr.model.operation import (
     TurnedTarget,
 )
 from patchmgr.plumbing.applied import read_record, record_document
-from patchmgr.plumbing.durable import BESIDE, all_synced
+from patchmgr.plumbing.durable import BESIDE, all_synced, write_unlinked
 from patchmgr.plumbing.journal import PRIVATE, Change
 from patchmgr.plumbing.plain_files import folder_names, read_plain, refuse_links
 from patchmgr.plumbing.work_tree import permissions_for
@@ -89,7 +89,7 @@ class ContentStore:
             refuse_links(self._root, f"{self._path}/{name[:2]}")
             place.parent.mkdir(parents=True, exist_ok=True)
             self._new[name] = place.with_name(place.name + BESIDE)
-            self._new[name].write_bytes(zlib.compress(content, _LEVEL))
+            write_unlinked(self._new[name], zlib.compress(content, _LEVEL))
         return name
 
     def save(self) -> None:

@@ -24,7 +24,7 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.durable import unwritable
-from patchmgr.plumbing.plain_files import read_json
+from patchmgr.plumbing.plain_files import read_json, read_plain
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.render.conflicts import marked_text
@@ -41,6 +41,7 @@ _ORIGINALS = ".marked"
 # Both sides of these files as the person saw them. A side may change before the rebase continues:
 # when an earlier conflict is resolved, or when the patch is edited.
 _OURS, _THEIRS = ".ours", ".theirs"
+_LARGEST = 1 << 30
 _EDITS = ".edits"  # the contents of edits to files that are not in conflict
 
 
@@ -220,7 +221,7 @@ def unresolved_items(
 
 def is_unresolved(workspace: Workspace, item: Waiting) -> bool:
     """Return whether a file in the work area still has conflict markers."""
-    content = _read(work_file(workspace, item))
+    content = read_work(workspace, item)
     return content is not None and is_marked(workspace, item, content)
 
 
@@ -250,7 +251,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
     """Return the files that a person resolved; a file with conflict markers is not resolved."""
     solved: dict[str, dict[Place, bytes | None]] = {}
     for item in in_progress.waiting:
-        content = _read(work_file(workspace, item))
+        content = read_work(workspace, item)
         if content is None or not is_marked(workspace, item, content):
             solved.setdefault(item.series, {})[item.patch, item.path] = content
     return solved
@@ -261,7 +262,7 @@ def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[P
     found: dict[str, dict[Place, SeenSides]] = {}
     for item in in_progress.waiting:
         name = check_path(item.file, what="path")
-        ours, theirs = (_read(workspace.root / _FOLDER / s / name) for s in (_OURS, _THEIRS))
+        ours, theirs = (_read(workspace, f"{side}/{name}") for side in (_OURS, _THEIRS))
         found.setdefault(item.series, {})[item.patch, item.path] = ours, theirs
     return found
 
@@ -275,7 +276,7 @@ def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes,
     """Return the stored contents of the files that a person edited, before and after each edit."""
     entries = (entry for one in in_progress.edits for entry in (one.before, one.after))
     blobs = {entry.blob for entry in entries if entry is not None and entry.mode != GITLINK}
-    found = (_read(workspace.root / _FOLDER / _EDITS / blob) for blob in sorted(blobs))
+    found = (_read(workspace, f"{_EDITS}/{blob}") for blob in sorted(blobs))
     return tuple(content for content in found if content is not None)
 
 
@@ -310,8 +311,7 @@ def require_taken(
         hints += tuple(
             f"to restore the file: cp {_FOLDER}/{_ORIGINALS}/{shown(w.file)} {work_path(w)}"
             for w in in_progress.waiting
-            if not (_read(work_file(workspace, w)) or b"").strip()
-            and original(workspace, w) is not None
+            if not (read_work(workspace, w) or b"").strip() and original(workspace, w) is not None
         )
         if any(not problem.endswith(_LEFT) for problem in problems):
             hints += ("if that is intended: patchmgr rebase --continue --accept FILE",)
@@ -333,7 +333,7 @@ def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
 
 def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
     """Return why a resolved file cannot be taken, as text after its name, or None."""
-    content = _read(work_file(workspace, item))
+    content = read_work(workspace, item)
     if content is None:
         return None if is_accepted else ": the file is missing, so the patch would delete it"
     return content_problem(workspace, item, content, is_accepted=is_accepted)
@@ -374,17 +374,16 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
 def original(workspace: Workspace, item: Waiting) -> bytes | None:
     """Return a file of the work area as it was first written, or None if it had no markers."""
     name = check_path(item.file, what="path")
-    return _read(workspace.root / _FOLDER / _ORIGINALS / name)
+    return _read(workspace, f"{_ORIGINALS}/{name}")
 
 
-def _read(file: Path) -> bytes | None:
-    try:
-        return file.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise PatchmgrError("broken-workspace", f"{file} cannot be read: {reason}") from fault
+def read_work(workspace: Workspace, item: Waiting) -> bytes | None:
+    """Return the content of a file in the work area, or None if it does not exist."""
+    return _read(workspace, check_path(item.file, what="path"))
+
+
+def _read(workspace: Workspace, name: str) -> bytes | None:
+    return read_plain(workspace.root, f"{_FOLDER}/{name}", limit=_LARGEST)
 
 
 def is_marked(workspace: Workspace, item: Waiting, content: bytes) -> bool:

@@ -6,6 +6,7 @@ PATCHMGR_LONG=1 puts every hostile patch and every spoiled file before every com
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from types import FrameType
 
@@ -134,3 +135,42 @@ def spoil(file: Path, how: Callable[[Path], None]) -> None:
     if not file.exists():
         file.write_bytes(b"format = 1\n")
     how(file)
+
+
+REBASE = "rebase s --onto {collides} --dry-run"
+LINKS = {
+    "findings.json.new": REBASE,
+    "syncs": REBASE,
+    "syncs/s.json.new": REBASE,
+    "checks": "check s --run",
+    "checks/s-build.log": "check s --run",
+    "header.txt": "edit fork-one --field Needed-When=no",
+    "header.txt.new": "edit fork-one --field Needed-When=no",
+    "plans": "plan s --onto {collides}",
+    "exports": "export s --as mbox --out {out}/s.mbox",
+    "log/contents/{start}/{sha}.new": "drop fork-two",
+}
+
+
+@table(("link", "line"), LINKS.items())
+def test_a_link_among_private_files_leads_nowhere(guarded: Stage, link: str, line: str) -> None:
+    place = make_place(guarded, "plain")
+    settings = guarded.root / "series/s/series.toml"
+    settings.write_text('[check.commands.build]\nrun = ["true"]\n')
+    sha = sha256(b"fork-one.patch\n").hexdigest()  # of the series file without the other patch
+    at = guarded.root / ".patchmgr" / link.format(start=sha[:2], sha=sha)
+    at.parent.mkdir(parents=True, exist_ok=True)
+    outside = guarded.folder / "outside"
+    at.symlink_to(outside / "secret" if at.suffix else outside)
+    attempt(place, Row(line))
+
+
+def test_a_link_in_the_work_area_resolves_nothing(guarded: Stage) -> None:
+    place = make_place(guarded, "collided")
+    work = guarded.root / ".patchmgr/rebase/s/fork-one.patch/pkg/a.py"
+    work.unlink()
+    work.symlink_to(guarded.folder / "outside/secret")
+    for line in ("rebase --continue --accept pkg/a.py", "mergetool --tool vimdiff", "status"):
+        assert attempt(place, Row(line)).code == 1, line
+    files = (path for path in guarded.root.rglob("*") if path.is_file() and path != work)
+    assert not any(SECRET.encode() in path.read_bytes() for path in files)
