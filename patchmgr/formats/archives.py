@@ -34,32 +34,24 @@ class MemberKind(enum.Enum):
 
 
 class Member(Struct, frozen=True):
-    """A member of an archive. Its name and link target have not been checked yet.
-
-    `mtime` is in seconds since the epoch. For a symbolic link, `content` is its target. For a hard
-    link, `target` is the name of the member with the same content.
-    """
+    """A member of an archive, whose name and link target have not been checked yet."""
 
     name: str
     kind: MemberKind
     is_executable: bool
-    mtime: int
-    content: bytes = b""
-    target: str = ""
+    mtime: int  # seconds since the epoch
+    content: bytes = b""  # of a symbolic link, its target
+    target: str = ""  # of a hard link, the member with the content
 
 
 class Limits(Struct, frozen=True):
-    """Limits on an archive and its unpacked content.
-
-    All files together may unpack to `free_bytes`, or to `ratio` times the size of the archive if
-    that is more, but never to more than `total_bytes`.
-    """
+    """Limits on an archive and its unpacked content."""
 
     members: int = 500_000
     file_bytes: int = 1 << 30
-    total_bytes: int = 4 << 30
-    free_bytes: int = 256 << 20
-    ratio: int = 200
+    total_bytes: int = 4 << 30  # never more for all files together
+    free_bytes: int = 256 << 20  # always allowed for all files together
+    ratio: int = 200  # of unpacked to packed bytes, beyond `free_bytes`
 
 
 class Budget:
@@ -119,15 +111,13 @@ def safe_path(name: str) -> str:
 
 
 def is_inside(link: str, target: str) -> bool:
-    """Return whether the target of a symbolic link at the path `link` is inside the tree.
-
-    `..` is allowed only at the start of `target`: a component before it could itself be a link.
-    """
+    """Return whether the target of a symbolic link at the path `link` is inside the tree."""
     if not target or target.startswith("/") or _DRIVE.match(target):
         return False
     if "\0" in target or "\\" in target:
         return False
     parts = [part for part in target.split("/") if part not in ("", ".")]
+    # `..` is allowed only at the start: a component before it could itself be a link.
     climbs = next((i for i, part in enumerate(parts) if part != ".."), len(parts))
     down = parts[climbs:]
     return climbs <= link.count("/") and ".." not in down and not is_below_git(down)
@@ -148,13 +138,11 @@ _LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath
 
 
 def tar_members(stream: BinaryIO, budget: Budget) -> Iterator[Member]:
-    """Yield the members of an uncompressed tar stream; memory is bounded by the largest file.
-
-    The module `tarfile` decodes the headers, but does not iterate over the stream: it would read
-    extended headers of any claimed size into memory, and take twice as long.
-    """
+    """Yield the members of an uncompressed tar stream; memory is bounded by the largest file."""
     everywhere: dict[bytes, bytes] = {}
     here: dict[bytes, bytes] = {}
+    # `tarfile` itself would read extended headers of any claimed size into memory, and take twice
+    # as long.
     while (header := _header(stream, budget)) is not None:
         if header.type in _PAX:
             records = _pax_records(_extension(stream, header, budget))
@@ -244,10 +232,7 @@ _UTF8_FLAG = 0x800
 
 
 def zip_members(file: BinaryIO, budget: Budget) -> Iterator[Member]:
-    """Yield the members of a zip file in the order of its central directory.
-
-    If a name lacks the UTF-8 flag, its bytes are kept as they are. Times are read as UTC.
-    """
+    """Yield the members of a zip file in the order of its central directory; times are in UTC."""
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             budget.member()
@@ -316,10 +301,10 @@ class ArchiveFile(Struct, frozen=True):
 
 
 def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the files of an sdist in archive order, with paths relative to its top folder.
+    """Yield the files of an sdist in archive order, hard links last, relative to its top folder.
 
-    Hard links come last. Raises PatchmgrError "bad-archive" at the first member that is unsafe,
-    duplicated or too large, so read all files before you use any of them. `file` must be seekable.
+    Raises PatchmgrError "bad-archive" at the first member that is unsafe, duplicated or too large,
+    so read all files before you use any of them. `file` must be seekable.
     """
     count = 0
     for found in _files(file, limits, _TopFolder().inside):
@@ -409,11 +394,7 @@ class _TopFolder:
         self._name: str | None = None
 
     def inside(self, path: str) -> str:
-        """Return the path relative to the top folder, or "" for the top folder itself.
-
-        The first path that is passed in determines the top folder. Raises ValueError for a path
-        outside the top folder.
-        """
+        """Return the path in the top folder of the first path; raise ValueError if outside."""
         top, _, rest = path.partition("/")
         if self._name is None and top:
             self._name = top

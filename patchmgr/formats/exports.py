@@ -30,27 +30,21 @@ from patchmgr.model.series import SeriesFile, SeriesLine
 
 
 class DiffShape(Struct, frozen=True):
-    """The format in which git writes the diff of a patch that cannot be exported unchanged.
-
-    `folder` is inserted before each path, after `a/` and `b/`.
-    """
+    """The format in which git writes the diff of a patch that cannot be exported unchanged."""
 
     finds_renames: bool = True
-    folder: str = ""
+    folder: str = ""  # inserted before each path, after `a/` and `b/`
 
 
 class Pinned(Struct, frozen=True):
-    """What an export needs besides the patches: the pin, the npm package and the series file.
-
-    `repository` is the URL of upstream. `landed` maps each upstream commit that a header names to
-    the first release that contains the commit, or to None if no release does.
-    """
+    """What an export needs besides the patches: the pin, the npm package and the series file."""
 
     commit: str
     ref: str
     lines: tuple[SeriesLine, ...]
     package: str | None = None
-    repository: str = ""
+    repository: str = ""  # the URL of upstream
+    # the first release that contains each commit that a header names (None: no release)
     landed: Mapping[str, str | None] = field(default_factory=dict)
 
 
@@ -75,17 +69,12 @@ class Parcel(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """An export format. This base class exports a folder of mails with a series file.
+    """An export format; this base class exports a folder of mails with a series file."""
 
-    `is_file` is true if `files` returns a single file, under the empty path. `takes_all` is true if
-    patches that guards or conditions leave out are exported, too. `is_whole` is true if all patches
-    become one diff. `names_releases` is true if the format uses `Pinned.landed`.
-    """
-
-    is_file: bool = False
-    takes_all: bool = False
-    is_whole: bool = False
-    names_releases: bool = False
+    is_file: bool = False  # `files` returns one file, under the empty path
+    takes_all: bool = False  # patches that guards or conditions leave out, too
+    is_whole: bool = False  # all patches become one diff
+    names_releases: bool = False  # uses `Pinned.landed`
 
     def shape(self, pinned: Pinned) -> DiffShape:
         """Return how git should write the diffs of rewritten patches."""
@@ -107,10 +96,7 @@ class Form(Struct, frozen=True):
         return quoted(canonical_header(item.patch, author=item.author)) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Map the path of each exported file to its content: the patch files and the series file.
-
-        In the series file, comments are kept, and -pN and -R are removed for rewritten patches.
-        """
+        """Map the path of each exported file (the patches and the series file) to its content."""
         files = {p.item.patch.name: p.content for p in parcels}
         lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
         rewritten = {p.item.patch.name for p in parcels if not p.is_kept}
@@ -244,11 +230,9 @@ class StGit(Form, frozen=True):
     """Patches as `stg export` writes them, and a series file that names their base commit."""
 
     def is_usable(self, item: ExportItem, pinned: Pinned) -> bool:
-        """Return whether StGit can read the patch file.
-
-        If the file is a mail, StGit would read the mail's header as part of the message.
-        """
+        """Return whether StGit can read the patch file."""
         line = item.line
+        # StGit would read the header of a mail as part of the message.
         return not item.patch.is_mailbox and line.strip in (0, 1) and not line.is_reversed
 
     def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
@@ -286,9 +270,9 @@ class PatchPackage(Form, frozen=True):
         return DiffShape(finds_renames=False, folder=folder)
 
     def check(self, items: Sequence[ExportItem], pinned: Pinned) -> None:
-        """Raise PatchmgrError for a binary file, a link, or lines that are not UTF-8.
+        """Raise PatchmgrError for a binary file, a link, lines that are not UTF-8, or no package.
 
-        The error is also raised if a patch must be rewritten but no npm package is known.
+        A package is needed only if a patch must be rewritten.
         """
         package = _package(pinned)
         for item in items:
@@ -307,11 +291,7 @@ class PatchPackage(Form, frozen=True):
             raise UsageError(message, hint)
 
     def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
-        """Return True for each patch if all are patch-package's files for one package and version.
-
-        Otherwise, return False for each patch. If the user named a package, the files must be for
-        that package.
-        """
+        """Return True for all patches if each is for the same version of one package, or False."""
         names = [_came_as(item) for item in items]
         wanted = _package(pinned)
         packages = {(name.packages, name.version) for name in names if name is not None}
@@ -351,10 +331,10 @@ def _check_utf8(item: ExportItem) -> None:
 
 
 def _package(pinned: Pinned) -> PackagePatch | None:
-    """Return the package that the user named, or None if the user named none.
+    """Return the package that the user named, or None; without a version, the pin's is used.
 
-    If the user gave no version, the pin must be a release, and its version is used. Raises a
-    "usage" error for any other pin, and for a name that is not a valid npm name.
+    Raises PatchmgrError "usage" for a pin that is not a release, or for a name that is not a valid
+    npm name.
     """
     if pinned.package is None:
         return None

@@ -11,15 +11,13 @@ _SCP_LIKE = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_.][A-Za-z0-9
 
 
 def url_problem(url: str) -> str | None:
-    """Return why a URL is refused, or None if it may be passed to git.
-
-    `helper::address` and unknown schemes make git run `git-remote-<name>` from PATH
-    (gitremote-helpers(7)).
-    """
+    """Return why a URL is refused, or None if it may be passed to git."""
     if url.startswith("-") or any(c in url for c in "\n\r\0"):
         return "is not a URL of a git repository"
     if url.startswith(SCHEMES):
         return None
+    # `helper::address` and unknown schemes make git run `git-remote-<name>` from PATH
+    # (gitremote-helpers(7)).
     if "::" in url.split("/", 1)[0]:
         return "names a transport that runs a command"
     if "://" in url:

@@ -36,15 +36,12 @@ _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
 
 
 class HeaderEdit(Struct, frozen=True):
-    """Changes to a patch's header; None, or a field that is not listed, means no change.
-
-    `fields` contains (name, value) pairs; an empty value removes the field.
-    """
+    """Changes to a patch's header; None, or a field that is not listed, means no change."""
 
     subject: str | None = None
     message: str | None = None
     author: tuple[str, str] | None = None
-    fields: tuple[tuple[str, str], ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()  # (name, value); "" removes
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
@@ -71,12 +68,10 @@ def new_header(subject: str, body: str, author: Author) -> bytes:
 
 
 def message_lines(text: bytes) -> list[bytes]:
-    """Return the lines of a mail's message; those that would not be read as its lines are quoted.
-
-    They would be read as the end of the message, as part of the diff or (at the start) as a header
-    of the mail. They are quoted with `> `.
-    """
+    """Return the lines of a mail's message; `> ` quotes those that would not be read as such."""
     lines = text.strip(b"\n").split(b"\n")
+    # They would be read as the end of the message, a part of the diff or (at the start) a header of
+    # the mail.
     lines = [b"> " + line if is_in_diff(line) else line for line in lines]
     if read_body(lines[:1], None).headers:
         lines[0] = b"> " + lines[0]
@@ -170,11 +165,7 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
-    """Return a mail from git format-patch with its commit id and commit date added as fields.
-
-    `dates` maps commit ids to dates. If the message already has an `Imported-From` field, nothing
-    is added.
-    """
+    """Add the commit's id and date to a mail from git format-patch; `dates` has dates by id."""
     first, _, rest = mail.partition(b"\n")
     commit = first.split(b" ")[1].decode()
     is_known = _field_at(_taken_apart(rest)[1], IMPORTED_FROM)[0] is not None

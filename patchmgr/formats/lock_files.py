@@ -120,10 +120,7 @@ def _series(name: str, table: Any) -> SeriesRecord:
 def _check_references(
     upstreams: Mapping[str, Upstream], series: Mapping[str, SeriesRecord]
 ) -> None:
-    """Raise a "bad-lock" error if a series has an unknown upstream or a broken stack.
-
-    A stack is broken if it contains an unknown series, or the same series twice.
-    """
+    """Raise "bad-lock" if a series has an unknown upstream, or an unknown or circular stack."""
     grounded: set[str] = set()
     for record in series.values():
         where = f"{_FILE}: series.{record.name}"

@@ -25,10 +25,9 @@ _LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 
 
 def decoded(raw: bytes, charset: str | None = None) -> str:
-    """Return a line decoded from `charset`, by default UTF-8.
+    """Return a line decoded from `charset`, by default UTF-8 with surrogate escapes.
 
-    By default, bytes that are not valid UTF-8 become surrogate escapes. Raises a "bad-patch" error
-    if `charset` is unknown, or if the bytes are not valid in it.
+    Raises PatchmgrError "bad-patch" if `charset` is unknown, or if the bytes are not valid in it.
     """
     return decode_path(raw if charset is None else _converted(raw, charset))
 
@@ -129,11 +128,8 @@ def parse_person(text: str) -> tuple[str, str] | None:
 
 
 def written_person(name: str, email: str) -> str:
-    """Return the text of a `From:` header for a name and an address.
-
-    A name with special characters is quoted, but only if the name or the address contains `@`,
-    because git mailinfo would otherwise keep the quotes.
-    """
+    """Return the text of a `From:` header for a name and an address."""
+    # Without `@`, git mailinfo would keep the quotes.
     if _SPECIAL.search(name) and "@" in name + email:
         name = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
     return f"{name} <{email}>"
@@ -145,10 +141,7 @@ def squeezed(text: str) -> str:
 
 
 def parse_date(text: str) -> str | None:
-    """Parse a date as in mails, ISO 8601, `git log` or git's raw form; return git's raw form.
-
-    The raw form is `SECONDS ZONE`. Returns None if the date cannot be parsed.
-    """
+    """Return a date (in a mail, ISO 8601, `git log` or raw) as `SECONDS ZONE`; None if invalid."""
     text = squeezed(text)
     if match := _RAW_DATE.fullmatch(text):
         zone = _zone(match[2])
@@ -256,10 +249,7 @@ _STAT = re.compile(
 
 
 class Body(Struct):
-    """The part of a mail below its headers: in-body headers and the lines of the message.
-
-    `headers` maps lower-case names to texts.
-    """
+    """The part of a mail below its headers: in-body headers (lower-case names), and message."""
 
     headers: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -334,12 +324,9 @@ def joined(lines: Iterable[bytes]) -> bytes:
 
 
 def clean_subject(text: str) -> str:
-    """Return a subject without `[PATCH n/m]`, and without any `Re:` before or after it.
-
-    Other brackets are kept, as with git am --keep-non-patch. A `Re:` is kept if the subject has no
-    `[PATCH]`.
-    """
+    """Return a subject without `[PATCH n/m]`, and without any `Re:` before or after it."""
     text = squeezed(text)
+    # Other brackets are kept, as with git am --keep-non-patch.
     at, kept, is_mail = 0, [], False
     while match := _BEFORE_SUBJECT.match(text, at):
         at = match.end()
@@ -366,8 +353,7 @@ def stripped_space(lines: Iterable[str]) -> bytes:
 def read_fields(lines: Iterable[str]) -> dict[str, str]:
     """Map the name of each `Field: text` line to its text, including continuation lines.
 
-    The texts of a repeated field are joined by newlines. A continuation line that contains only a
-    dot becomes an empty line (DEP-3).
+    The texts of a repeated field are joined by newlines.
     """
     found: dict[str, list[str]] = {}
     name = None
@@ -377,7 +363,7 @@ def read_fields(lines: Iterable[str]) -> dict[str, str]:
             name, text = match[1], (match[2] or "").strip(_BLANKS)
         elif name is not None and line[:1] in (" ", "\t") and line.strip(_BLANKS):
             text = line.strip(_BLANKS)
-            text = "" if text == "." else text
+            text = "" if text == "." else text  # an empty line (DEP-3)
         else:
             name = None
             continue

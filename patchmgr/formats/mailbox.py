@@ -65,10 +65,10 @@ class _Field(Struct, frozen=True):
 
 
 class _Letter(Struct, frozen=True):
-    """A parsed patch header: the header lines of a mail, and the lines below them.
+    """A parsed patch header: the header lines of a mail, and the lines below, without newlines.
 
     For a header that is not a mail, `head` is empty, and `body` contains all lines except those
-    whose content is in `subject`, `person` and `date`. Lines have no newline.
+    whose content is in `subject`, `person` and `date`.
     """
 
     head: tuple[bytes, ...]
@@ -327,8 +327,8 @@ class HeaderText(NamedTuple):
 def read_header(header: bytes, *, name: str = "") -> HeaderText:
     """Read the header of a patch file as git am would, and its DEP-3 fields.
 
-    `name` is the patch's name. It appears in errors, and is the subject if the header has none.
-    Raises a "bad-patch" error for a mail in base64 or quoted-printable, a bad date, or a NUL.
+    `name` is the patch's name, and its subject if the header has none. Raises PatchmgrError
+    "bad-patch" for a mail in base64 or quoted-printable, a bad date, or a NUL.
     """
     lines = _lines(header, name)
     mail = _as_mail(lines)
@@ -356,9 +356,8 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
 def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """Return the header for a rewritten patch, in the form of git format-patch.
 
-    If the patch's header is already a mail, it is kept, except that its first line is replaced and
-    the diffstat removed. Otherwise, it becomes a mail with its text as the body; `author` must then
-    have a date.
+    The header of a mail is kept without its diffstat. Other text becomes the body of a mail from
+    `author`, who must then have a date.
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)

@@ -33,8 +33,8 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 def split_mbox(raw: bytes) -> list[bytes]:
     """Split a mailbox into its mails; joined again, the mails give the same bytes.
 
-    A "From " line in git's form always starts a new mail. Another program's "From " line does so
-    only between a blank line and a header, and only if the file begins with a "From " line.
+    A "From " line in git's form always starts a new mail. Another program's does so only between a
+    blank line and a header, and only if the file begins with a "From " line.
     """
     starts = {match.start() for match in _OURS.finditer(raw)}
     if _FIRST.match(raw):
@@ -49,10 +49,9 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return, for each mail, whether `split_mbox` would get it back from a mailbox of all mails.
+    """Return for each mail whether `split_mbox` would get it back from a mailbox of all mails.
 
-    None stands for a mail that will be rewritten; its result is False. If the mails cannot all be
-    separated by their "From " lines, the result is True only for mails that begin with git's.
+    None stands for a mail that will be rewritten; its result is False.
     """
     filled = [_STAND_IN if mail is None else mail for mail in mails]
     if split_mbox(b"".join(filled)) == filled:
@@ -71,10 +70,7 @@ _MAIL_STARTS = late_pattern(
 
 
 def quoted(header: bytes) -> bytes:
-    """Return a mail's header and message with `>` before each line that would begin another mail.
-
-    `git am --patch-format=mboxrd` takes the `>` away again.
-    """
+    """Return a mail with `>` before each line that would begin another mail, as in an mboxrd."""
     start = len(header) - len(header.lstrip()) + 1  # the mail's own "From " line
     return header[:start] + _MAIL_STARTS.sub(rb">\g<0>", header[start:])
 
@@ -109,15 +105,11 @@ _KNOWN = (b"topic", b"name", b"ignore")
 
 
 class Tagged(Struct, frozen=True):
-    """A mail without its `Gbp-Pq` tags, and the content of the tags.
-
-    `wish` is the path for the patch file, or None if the tags give no valid path. `is_ignored` is
-    true if the patch is to be left out.
-    """
+    """A mail without its `Gbp-Pq` tags, and the content of the tags."""
 
     raw: bytes
-    wish: str | None
-    is_ignored: bool
+    wish: str | None  # the path for the patch file (None: no valid path)
+    is_ignored: bool  # the patch is to be left out
 
 
 def read_tags(mail: bytes) -> Tagged:

@@ -1,10 +1,8 @@
 """An overlay's folder: patched copies of modules, and the loader that Python imports them with.
 
 With `PYTHONPATH=DIR`, Python imports the overlay's `sitecustomize`, which installs a finder and
-then runs the `sitecustomize` that it hides. A patched module keeps the name, the `__file__` and the
-data files of the installed module; its code is compiled from the copy, so that tracebacks and
-`inspect` show what runs. If an installed file differs from the one that the overlay was made for,
-the overlay is not used, and a warning is written to stderr.
+then runs the `sitecustomize` that it hides. If an installed file differs from the one that the
+overlay was made for, the overlay is not used, and a warning is written to stderr.
 """
 
 from __future__ import annotations
@@ -220,8 +218,7 @@ def overlay_files(
     """Map the path of each file of an overlay to its content, in the order of writing.
 
     `patched` maps an installed path to the sha256 of the installed file (None if there is none) and
-    the content of the patched copy. The copies are in a folder whose name contains a digest of them
-    all. An older overlay is replaced in one step, when the table that names the folder is written.
+    the content of the patched copy.
     """
     rows = sorted(patched.items())
     whole = hashlib.sha256()
@@ -235,6 +232,7 @@ def overlay_files(
     table = {"format": 1, "series": series, "site": site, "files": folder, "modules": modules}
     files = {f"{folder}/{path}": content for path, (_, content) in rows}
     files[FINDER] = _FINDER.encode()
+    # Writing the table, which names the folder, replaces an older overlay in one step.
     files[TABLE] = (json.dumps(table, indent=1, sort_keys=True) + "\n").encode()
     files[START] = _START.encode()
     return files

@@ -1,7 +1,4 @@
-"""Patch files: a header, the sections of a diff, and perhaps a mail signature.
-
-Each line must be part of the header, the diff or the signature; any other line is refused.
-"""
+"""Patch files: a header, the sections of a diff, perhaps a mail signature, and no other line."""
 
 from __future__ import annotations
 
@@ -78,10 +75,10 @@ _NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
 
 
 def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
-    """Read a patch file; `strip` is the number of leading folders to remove from each path.
+    """Read a patch file, which may have no diff; `strip` is the number of folders to remove.
 
-    Raises a "bad-patch" or "unsafe-path" error if the file is inconsistent or a path is unsafe. A
-    patch without a diff is valid and changes no files.
+    Raises PatchmgrError "bad-patch" or "unsafe-path" if the file is inconsistent or a path is
+    unsafe.
     """
     if len(raw) > MAX_PATCH:
         raise PatchmgrError("bad-patch", f"patch {shown(name)} is larger than {MAX_PATCH} bytes")

@@ -17,15 +17,11 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 
 
 class PackagePatch(Struct, frozen=True):
-    """A parsed file name of patch-package: the packages it names, and the version of the last one.
-
-    `packages` lists nested packages from the outside in. `number` gives the order of the patches of
-    one package; it is 0 if the name has no number.
-    """
+    """A parsed file name of patch-package: packages from the outside in, and the last version."""
 
     packages: tuple[str, ...]
     version: str
-    number: int = 0
+    number: int = 0  # the order of one package's patches (0: not in the name)
     title: str = ""
 
     @property
@@ -86,10 +82,7 @@ _PATCH = re.compile(r"  (\S+): ([0-9a-f]{40})")
 
 
 class Stack(Struct, frozen=True):
-    """The stack of a StGit branch: its patches as (name, commit id) pairs.
-
-    The applied patches are in the order in which they are applied.
-    """
+    """The stack of a StGit branch: (name, commit id) of its patches, in the order of the stack."""
 
     applied: tuple[tuple[str, str], ...]
     unapplied: tuple[tuple[str, str], ...]

@@ -1,7 +1,7 @@
 """Checks of paths from sources that are not trusted.
 
-The rules are those of git's verify_path, is_hfs_dotgit and is_ntfs_dotgit, and a few more.
-A path that passes stays inside any directory to which it is joined, on any system.
+The rules are those of git's verify_path, is_hfs_dotgit and is_ntfs_dotgit, and a few more. A path
+that passes stays inside any directory to which it is joined, on any system.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Parse the predicates in patch headers: `Needed-When`, `Ensures` and `Valid-While`.
-
-The grammar is in docs/predicates.md.
-"""
+"""Parse the predicates of `Needed-When`, `Ensures` and `Valid-While` (docs/predicates.md)."""
 
 from __future__ import annotations
 

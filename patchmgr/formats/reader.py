@@ -22,28 +22,23 @@ def merge_hints(lines: Iterable[bytes]) -> tuple[str, ...]:
 
 
 def unmangled_lines(raw: bytes) -> list[bytes]:
-    """Return the lines of a patch file; if all of them end in CR LF, the CRs are removed.
-
-    Such CRs come from mail transport; git am and patch remove them, too. In the diff of a file with
-    CR LF, the header lines have no CR.
-    """
+    """Return the lines of a patch file; if all of them end in CR LF, the CRs are removed."""
     lines = split_lines(raw)
+    # Such CRs come from mail transport; git am and patch remove them, too. In the diff of a file
+    # with CR LF, the header lines have no CR.
     if raw.count(b"\r\n") == raw.count(b"\n"):
         return [line[:-2] + b"\n" if line.endswith(b"\r\n") else line for line in lines]
     return lines
 
 
 class PatchReader:
-    """The lines of one patch file, and the current position.
-
-    `strip` is the number of leading directories to remove from each path.
-    """
+    """The lines of one patch file, and the current position."""
 
     def __init__(self, name: str, lines: list[bytes], start: int = 0, *, strip: int = 1) -> None:
         self.name = name
         self.lines = lines
         self.at = start
-        self.strip = strip
+        self.strip = strip  # leading directories to remove from each path
         self._shown = shown(name)
 
     @property

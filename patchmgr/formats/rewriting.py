@@ -1,8 +1,7 @@
 """Rewrite patches that `parse_patch` refuses, so that they mean what they mean to `patch` and git.
 
 `parse_patch` refuses a patch that two programs could read in two ways. Many existing folders have
-such patches, each written for one tool that reads it in one way. Only `import` rewrites them, and
-it says what it changed.
+such patches, each written for one tool.
 """
 
 from __future__ import annotations
@@ -61,9 +60,8 @@ class _Section(Struct, frozen=True):
 def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool]) -> Rewritten:
     """Return a patch in a form that `parse_patch` reads; `exists` says whether a path is a file.
 
-    If a section names two files, the one that exists is used. Text outside of all sections is left
-    out. A second section for the same file becomes a separate part. In the header, only dates are
-    corrected. Raises PatchmgrError if anything else is wrong with the diff.
+    If a section names two files, the one that exists is used. A second section for the same file
+    becomes a separate part. Raises PatchmgrError if anything else is wrong with the diff.
     """
     lines, notes = unmangled_lines(raw), list[str]()
     if lines and not lines[-1].endswith(b"\n"):

@@ -181,10 +181,7 @@ def is_hunk_head(line: bytes) -> bool:
 
 
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
-    """Read all hunks at the reader's position; raise a "bad-patch" error if one is inconsistent.
-
-    The counts in a hunk's header must match its lines. No memory is reserved for large counts.
-    """
+    """Read all hunks at the reader's position; raise "bad-patch" if one is inconsistent."""
     scan = _Scan(reader)
     hunks: list[Hunk] = []
     while reader.starts(b"@@"):
@@ -195,15 +192,11 @@ def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
 
 
 class _Scan(Struct):
-    """The state of reading the hunks of one file.
-
-    `ended` has a bit set for each side whose last line has been read and lacks a newline.
-    `next_line` is the number of the first line in the old file that the next hunk may change.
-    """
+    """The state of reading the hunks of one file."""
 
     reader: PatchReader
-    ended: int = 0
-    next_line: int = 1
+    ended: int = 0  # a bit for each side that ended without a newline
+    next_line: int = 1  # the first old line that the next hunk may change
 
     def hunk(self) -> Hunk:
         start = self.reader.at
@@ -331,12 +324,9 @@ class Sections:
         self._below: dict[str, str] = {}  # the path of a file in each folder
 
     def add(self, file: FilePatch) -> str | None:
-        """Add a section; if it contradicts an earlier one, return why, and do not add it.
-
-        It is no contradiction to reuse a path that was removed, as when a file changes its type
-        (deleted, then new) or two renames swap paths.
-        """
+        """Add a section; if it contradicts an earlier one, return why, and do not add it."""
         old, new = (None if file.is_copy else file.old_path), file.new_path
+        # A path that was removed may be reused: a change of type, or two renames that swap paths.
         if old in self._left or new in self._taken:
             return f"there is a second section for {shown(file.path)}"
         if old is not None and new is None and old in self._taken:

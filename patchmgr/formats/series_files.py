@@ -27,7 +27,7 @@ def parse_series(raw: bytes) -> SeriesFile:
     """Read a series file; raise a "bad-series" or "unsafe-path" error, naming the line.
 
     Guards are the `#+sym` and `#-sym` words directly after a name and its options. Any other `#`
-    begins a comment. A byte order mark at the start is left out.
+    begins a comment.
     """
     lines: list[SeriesLine] = []
     seen: dict[str, int] = {}

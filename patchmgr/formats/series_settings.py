@@ -145,10 +145,9 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 
 
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
-    """Return a series.toml with the patch `old` renamed to `new` in its groups.
+    """Return a series.toml with the patch `old` renamed to `new` in its groups, byte for byte.
 
-    All other bytes are kept. Raises PatchmgrError "bad-settings" if the name cannot be replaced,
-    for example because the file writes it with escapes.
+    Raises PatchmgrError "bad-settings" if the name cannot be replaced.
     """
     before = parse_settings(raw, series=series)
     names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}

@@ -9,11 +9,7 @@ LIMIT = 200
 
 
 def shown(text: str | bytes) -> str:
-    """Escape characters that are not printable, and cut a text of more than 200 characters.
-
-    Bytes that are not UTF-8 become `\\xNN`. No newline or escape sequence in a hostile path can
-    reach the terminal.
-    """
+    """Escape characters that are not printable, and cut a text of more than 200 characters."""
     plain = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
     if len(plain) <= LIMIT and plain.isprintable():
         return plain

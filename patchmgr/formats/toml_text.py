@@ -40,10 +40,7 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
-    """Convert a table to a value of the type `form`, or raise an error of `kind`.
-
-    In the error message, the key follows `what`. Strings directly in the table must be printable.
-    """
+    """Convert a table of printable strings, or raise an error of `kind` about `what`."""
     dot = " " if what.endswith(":") else "."
     for key, value in table.items() if isinstance(table, dict) else ():
         if isinstance(value, str) and not value.isprintable():

@@ -31,11 +31,8 @@ _NO_MORE_THAN_YES = late_pattern(r"yes\b[,;\s]*", re.IGNORECASE)
 
 
 def standing_of(patch: Patch) -> UpstreamStanding:
-    """Return the status of a patch upstream.
-
-    If several header fields state a status, the first one in `_FIELDS` wins, so "applied" comes
-    before "sent". Without such a field, a patch is pending, as in DEP-3.
-    """
+    """Return the status of a patch upstream; a patch without a status is pending, as in DEP-3."""
+    # The first field that states a status wins, so "applied" comes before "sent".
     for field, read in _FIELDS.items():
         text = patch.says(field)
         found = read(text) if text is not None else None
@@ -148,8 +145,7 @@ _REASONS = {
 def yocto_status(patch: Patch) -> str:
     """Return a valid value for the patch's `Upstream-Status`: the current one, if it is valid.
 
-    Raises a "not-exportable" error if the current value is unknown and no other field gives the
-    status.
+    Raises PatchmgrError "not-exportable" if the value is unknown and no other field has the status.
     """
     status = patch.says(STATUS)
     if status is not None and _STRICT.fullmatch(status):
@@ -163,11 +159,10 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return new values for SUSE's header fields, or {} if the current values are valid.
+    """Return new values for SUSE's header fields ("" removes), or {} if the current ones are valid.
 
-    The value "" removes a field. `landed` maps an upstream commit to the first release that
-    contains it, or to None if no release does. Raises a "not-exportable" error for an unknown
-    status, or a commit not in `landed`.
+    `landed` maps an upstream commit to the first release that contains it, or to None. Raises
+    PatchmgrError "not-exportable" for an unknown status, or a commit not in `landed`.
     """
     text = patch.says(MAINLINE)
     if text is not None and not any(stance_problems(patch, MAINLINE)):
