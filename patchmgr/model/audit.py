@@ -10,37 +10,23 @@ ENSURES = "ensures"
 
 
 class AuditFinding(Struct, frozen=True):
-    """A fault in the result of a merge without conflicts.
+    """A fault in the result of a clean merge; a definite one puts its patch in conflict."""
 
-    `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A certain finding
-    puts its patch in conflict; any other finding is a warning. `path` and `line` are a position in
-    the result; `line` counts from 1, and is 0 if the finding concerns the whole file.
-    `text` is one sentence for a person: what is wrong, and what to look at. `commit` is the
-    upstream commit (or release) that caused the fault, or None if unknown. `proposal` is the name
-    or text to use instead, or None if unknown.
-
-    A certain finding has an `id`, which stays the same while the patch and the fault stay the same.
-    A person accepts the finding by this id; `accepted` is the reason that the person gave, or None
-    if nobody has accepted the finding.
-    """
-
-    kind: str
+    kind: str  # a short stable word (`undefined-name`, `removed`, `signature`, ...)
     is_certain: bool
-    path: str
-    line: int
+    path: str  # a position in the result, with `line`
+    line: int  # from 1; 0 for the whole file
     symbol: str | None
-    text: str
-    commit: str | None = None
-    proposal: str | None = None
-    id: str = ""
-    accepted: str | None = None
+    text: str  # a sentence for a person: what is wrong, and what to look at
+    commit: str | None = None  # the upstream commit (or release) that caused the fault, if known
+    proposal: str | None = None  # the name or text to use instead, if known
+    id: str = ""  # of a definite finding: the same while the patch and the fault stay the same
+    accepted: str | None = None  # the reason of the person who accepted the finding
 
     @property
     def can_be_accepted(self) -> bool:
-        """Return whether a person may accept the finding.
-
-        A broken `ensures` condition cannot be accepted: the person changes the header instead.
-        """
+        """Return whether a person may accept the finding."""
+        # the person changes the header instead
         return self.kind != ENSURES
 
     def sentence(self) -> str:
@@ -75,14 +61,11 @@ class Sums(Struct, frozen=True):
 
 
 class Ledger(Struct, frozen=True):
-    """What became of each added and each removed line of a series' patches.
-
-    `faults` holds findings about lines that are not accounted for, each with the name of its patch.
-    If a finding is not certain, upstream landed the patch without those lines.
-    """
+    """What became of each added and each removed line of a series' patches."""
 
     added: Sums
     removed: Sums
+    # (patch, finding) for lost lines; only a warning if upstream landed the patch without them
     faults: tuple[tuple[str, AuditFinding], ...] = ()
 
     @property

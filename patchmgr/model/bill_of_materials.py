@@ -17,31 +17,23 @@ class Issue(Struct, frozen=True):
 
 
 class PatchUsed(Struct, frozen=True):
-    """A patch that a component contains.
-
-    `commit` is the patch's commit on the branch that was built, or None if there is no such branch.
-    """
+    """A patch that a component contains."""
 
     patch: Patch
     author: Author
     is_backport: bool
     issues: tuple[Issue, ...]
-    commit: str | None = None
+    commit: str | None = None  # of the patch on the branch that was built, if there is one
 
 
 class Materials(Struct, frozen=True):
-    """A component, and what it is made of: one version of an upstream, and patches in order.
-
-    `version` is the version of the component itself. `commit` is the git commit of upstream, or
-    None if `base` is a release; `sha256` is then the digest of the release's archive. `time` is the
-    newest date in the component, in seconds since 1970.
-    """
+    """A component, and what it is made of: one version of an upstream, and patches in order."""
 
     series: str
-    version: str
-    base: str
+    version: str  # of the component itself
+    base: str  # the version of upstream
     upstream: Upstream
-    commit: str | None
-    sha256: str | None
+    commit: str | None  # of upstream; None for a release
+    sha256: str | None  # of the release's archive
     patches: tuple[PatchUsed, ...]
-    time: int
+    time: int  # the newest date in the component, in seconds since 1970

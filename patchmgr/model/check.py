@@ -16,43 +16,33 @@ class Standing(str, Enum):
 
 
 class Problem(Struct, frozen=True):
-    """A problem that a gate found.
-
-    `patch` and `path` are None if the problem does not concern one patch or one file. `line` counts
-    from 1 in the file as the patch leaves it, or in the patch's header if `path` is None.
-    """
+    """A problem that a gate found."""
 
     gate: str
     sentence: str
-    patch: str | None = None
-    path: str | None = None
+    patch: str | None = None  # None if it does not concern one patch
+    path: str | None = None  # None if it does not concern one file
+    # from 1 in the file as the patch leaves it or, without a path, in the patch's header
     line: int | None = None
 
 
 class GateResult(Struct, frozen=True):
-    """The result of one gate: the number of things it examined, and the problems it found.
-
-    If the gate was skipped, `note` is the reason. `log` is the path, within the workspace, of the
-    file with the output of the gate's command, or None if the gate runs no command.
-    """
+    """The result of one gate: the number of things it examined, and the problems it found."""
 
     name: str
     standing: Standing
     looked_at: int
     problems: tuple[Problem, ...] = ()
-    note: str = ""
-    log: str | None = None
+    note: str = ""  # why the gate was skipped
+    log: str | None = None  # the path in the workspace of the output of the gate's command, if any
     seconds: float | None = None
 
 
 class Checked(Struct, frozen=True):
-    """The results of all gates for one series.
-
-    `head` is the commit that was checked, or None if the series has no branch.
-    """
+    """The results of all gates for one series."""
 
     series: str
-    head: str | None
+    head: str | None  # the commit that was checked; None if the series has no branch
     patches: tuple[str, ...]
     gates: tuple[GateResult, ...]
 

@@ -19,18 +19,14 @@ class Sameness(str, Enum):
 
 
 class ComparedPatch(Struct, frozen=True):
-    """One patch in two states of a series.
-
-    `before` and `after` are the ids of the patch's commits; an id is None if the state lacks the
-    patch. `diff` lists the lines that differ; it is empty if both states make the same change.
-    """
+    """One patch in two states of a series."""
 
     subject: str
     sameness: Sameness
-    before: str | None
-    after: str | None
+    before: str | None  # the id of the patch's commit; None if the state lacks the patch
+    after: str | None  # like `before`
     paths: tuple[str, ...] = ()
-    diff: tuple[str, ...] = ()
+    diff: tuple[str, ...] = ()  # lines that differ; empty if both states make the same change
 
     @property
     def is_other(self) -> bool:
@@ -39,17 +35,13 @@ class ComparedPatch(Struct, frozen=True):
 
 
 class ComparedSeries(Struct, frozen=True):
-    """A series compared between two states.
-
-    `start` and `end` are the states, each given as the name that the user typed and a commit id.
-    `identical` lists the paths that the series touches in at least one state and whose content is
-    the same in both; `different` lists the other paths that the series touches.
-    """
+    """A series compared between two states."""
 
     series: str
-    start: tuple[str, str]
-    end: tuple[str, str]
+    start: tuple[str, str]  # the name that the user typed, and a commit id
+    end: tuple[str, str]  # like `start`
     patches: tuple[ComparedPatch, ...]
+    # paths that the series touches, with the same content in both states
     identical: tuple[str, ...]
-    different: tuple[str, ...]
+    different: tuple[str, ...]  # the other paths that the series touches
     claims: tuple[tuple[str, str], ...] = ()

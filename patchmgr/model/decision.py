@@ -21,18 +21,13 @@ class Ruling(str, Enum):
 
 
 class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
-    """Lines of an upstream file, recognized by their content wherever they are in the file.
+    """Lines of an upstream file, recognized by their content wherever they are in the file."""
 
-    `path` is the path that the patch names. `lines` is the number of lines, and `digest` is their
-    digest; blank lines do not count, and the digest ignores white space. If `lines` is 0, `digest`
-    is that of the whole file, or empty if the file does not exist. `times` is how many times the
-    file contains the lines.
-    """
-
-    path: str
-    lines: _Count
+    path: str  # the one that the patch names
+    lines: _Count  # how many, without blank ones; 0 for the whole file
+    # of the lines, without white space; empty if the file does not exist
     digest: Annotated[str, Meta(pattern=r"^([0-9a-f]{32})?\Z")]
-    times: _Count = 1
+    times: _Count = 1  # how often the file contains the lines
 
 
 class Finding(Struct, frozen=True):
@@ -46,19 +41,15 @@ _KEYS = {"ruling": "verdict", "passages": "text"}
 
 
 class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
-    """A person's decision about a patch, valid while the patch and the passages stay the same.
-
-    `by` is the reason in the person's words. `commit` and `pull` are the upstream commit and pull
-    request that the reason names. A decision without passages says that the person knows of
-    `commit`, a later upstream commit that refers to the upstream commit of the patch.
-    """
+    """A person's decision about a patch, valid while the patch and the passages stay the same."""
 
     series: _Text
     patch: str
     ruling: Ruling
     change: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
+    # none: the person knows of `commit`, a later one that refers to the patch's upstream commit
     passages: tuple[Passage, ...]
-    by: str = ""
-    commit: Commit | None = None
+    by: str = ""  # the reason in the person's words
+    commit: Commit | None = None  # the upstream commit that the reason names
     subject: str = ""
-    pull: _Count | None = None
+    pull: _Count | None = None  # the number of the pull request that the reason names

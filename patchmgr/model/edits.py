@@ -6,12 +6,9 @@ from msgspec import Struct
 
 
 class Edit(Struct, frozen=True):
-    """An edit that a patch makes, and the symbol that contains the edit.
+    """An edit that a patch makes, and the symbol that contains the edit."""
 
-    `symbol` is written as `Class.method`, and is empty for code outside of any symbol.
-    """
-
-    symbol: str
+    symbol: str  # `Class.method`; empty for code outside of any symbol
     words: str
 
     def __str__(self) -> str:

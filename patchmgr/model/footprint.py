@@ -38,26 +38,18 @@ class Build(str, Enum):
 
 
 class FileChange(Struct, frozen=True):
-    """The change that all patches of a series together make to one file, from the pin to the head.
+    """The change that the patches of a series together make to one file, from pin to head."""
 
-    `path` is the path at the head, or the old path if the file was deleted. In a state that lacks
-    the file, mode and content are None. A content is also None if it was not read. A file whose
-    content is the same at the pin and the head is not part of the footprint.
-    """
-
-    path: str
+    path: str  # at the head; the old path if the file was deleted
     renamed_from: str | None
-    old_mode: str | None
+    old_mode: str | None  # None if the state lacks the file; likewise `new_mode`
     new_mode: str | None
-    before: bytes | None
-    after: bytes | None
+    before: bytes | None  # the content; None if the state lacks the file or it was not read
+    after: bytes | None  # like `before`
 
 
 class FileFootprint(Struct, frozen=True, rename={"is_binary": "binary"}):
-    """The net change of one file, and the names of the patches that make it, in series order.
-
-    The numbers of added and removed lines are 0 for a binary file.
-    """
+    """The net change of one file, and the names of the patches that make it, in series order."""
 
     path: str
     renamed_from: str | None
@@ -66,45 +58,36 @@ class FileFootprint(Struct, frozen=True, rename={"is_binary": "binary"}):
     language: str
     area: Area
     build: Build
-    added: int
-    removed: int
+    added: int  # how many lines; 0 for a binary file
+    removed: int  # like `added`
     patches: tuple[str, ...]
 
 
 class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstream"}):
-    """What a patch changes within one symbol.
+    """What a patch changes within one symbol."""
 
-    `symbol` is None for code outside of symbols, or if the symbols are unknown. `is_new` is true if
-    the patch adds the symbol to the file. `is_upstream` is true if the file has the symbol at the
-    pin.
-    """
-
-    symbol: str | None
-    is_new: bool
-    is_upstream: bool
+    symbol: str | None  # None for code outside of symbols, or if the symbols are unknown
+    is_new: bool  # the patch adds the symbol to the file
+    is_upstream: bool  # the file has the symbol at the pin
     added: int
     removed: int
 
 
 class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream": "upstream"}):
-    """The change of one file by one patch, counted from the hunks.
-
-    `is_upstream` is true if the file exists at the pin. `touches` lists the changed symbols, and
-    `edits` describes the changes in words; both are empty for a file that the patch creates or
-    deletes.
-    """
+    """The change of one file by one patch, counted from the hunks."""
 
     path: str
     renamed_from: str | None
     kind: Kind
     is_binary: bool
-    is_upstream: bool
+    is_upstream: bool  # the file exists at the pin
     language: str
     area: Area
     added: int
     removed: int
+    # the changed symbols; empty for a file that the patch creates or deletes
     touches: tuple[Touch, ...] = ()
-    edits: tuple[str, ...] = ()
+    edits: tuple[str, ...] = ()  # the changes in words; empty like `touches`
 
 
 class PatchFootprint(Struct, frozen=True):
@@ -141,14 +124,7 @@ class Tally(Struct, frozen=True):
 
 
 class Footprint(Struct, frozen=True):
-    """What a series changes in its upstream.
-
-    The rows of `kinds` add up to `total`, and so do those of `areas`, `builds`, `languages` and
-    `folders`. In `languages` and `folders`, all vendored files share one row, named after their
-    area. `passing` lists the paths that patches change but whose final content is the same as
-    at the pin. `skipped` lists the patches that are not carried, each with the reason. `review`
-    answers a reviewer's questions, and is None if only numbers were asked for.
-    """
+    """What a series changes in its upstream; the rows of each kind of `Tally` add up to `total`."""
 
     series: str
     pin: Pin
@@ -158,11 +134,14 @@ class Footprint(Struct, frozen=True):
     kinds: tuple[Tally, ...]
     areas: tuple[Tally, ...]
     builds: tuple[Tally, ...]
+    # all vendored files share one row, named after their area; likewise in `folders`
     languages: tuple[Tally, ...]
     folders: tuple[Tally, ...]
+    # paths that patches change, with the same content at the pin and in the end
     passing: tuple[str, ...] = ()
+    # the answers to a reviewer's questions; None if only numbers were asked for
     review: Review | None = None
-    skipped: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()  # patches that are not carried, each with the reason
 
     @property
     def patch_added(self) -> int:
@@ -180,16 +159,11 @@ Touched = tuple[str, "str | None"]
 
 
 class ComparedFootprint(Struct, frozen=True):
-    """The footprint of a series at a commit of the patch repository, and its footprint now.
-
-    A footprint is None if the series does not exist in that state. `touched` lists the files and
-    symbols that only the later state touches, and `left` lists those that only the earlier state
-    touches.
-    """
+    """The footprint of a series at a commit of the patch repository, and its footprint now."""
 
     series: str
-    before: Footprint | None
+    before: Footprint | None  # None if the series does not exist in that state; likewise `after`
     after: Footprint | None
     patches: tuple[ComparedPatch, ...]
-    touched: tuple[Touched, ...]
-    left: tuple[Touched, ...]
+    touched: tuple[Touched, ...]  # files and symbols that only the later state touches
+    left: tuple[Touched, ...]  # files and symbols that only the earlier state touches

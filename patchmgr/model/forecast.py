@@ -11,44 +11,32 @@ from patchmgr.model.upstream import UpstreamState
 
 
 class PullEffect(str, Enum):
-    """The effect of a pull request on a series; if several apply, the first one listed counts.
-
-    `UNKNOWN` means that the pull request changes files of the series, but no longer merges into
-    upstream.
-    """
+    """The effect of a pull request on a series; if several apply, the first one listed counts."""
 
     BREAKS = "breaks"
     ABSORBS = "absorbs"
     TOUCHES = "touches"
+    # changes files of the series, but no longer merges into upstream
     UNKNOWN = "unknown"
     NONE = "none"
 
 
 class PullHead(Struct, frozen=True):
-    """The head commit of a pull request on its remote.
-
-    `has_merge` is true if the remote also has a commit that merges the pull request, as GitHub
-    provides for open pull requests.
-    """
+    """The head commit of a pull request on its remote."""
 
     number: int
     ref: str
     head: str
-    has_merge: bool
+    has_merge: bool  # the remote also has its merge, as GitHub has for open pull requests
 
 
 class PullFacts(Struct, frozen=True):
-    """What is known about the head of a pull request.
+    """What is known about the head of a pull request."""
 
-    `subject` and `author` are those of the pull request's first commit that upstream lacks, and
-    `date` is that of its last commit. `paths` are the paths changed since the pull request branched
-    off from upstream.
-    """
-
-    subject: str
+    subject: str  # of its first commit that upstream lacks; so is `author`
     author: str
-    date: str
-    paths: tuple[str, ...]
+    date: str  # of its last commit
+    paths: tuple[str, ...]  # changed since it branched off from upstream
 
 
 class PullForecast(Struct, frozen=True):
@@ -65,15 +53,11 @@ class PullForecast(Struct, frozen=True):
 
 
 class Forecast(Struct, frozen=True):
-    """The open pull requests that change files of some series; those that break it come first.
-
-    `open` is the number of pull requests that were examined. A pull request counts as open if the
-    remote has a commit that merges it, or if its last commit is at most `days` days old.
-    """
+    """The open pull requests that change files of some series; those that break it come first."""
 
     series: tuple[str, ...]
     tip: UpstreamState
-    open: int
-    days: int
+    open: int  # how many were examined
+    days: int  # one without a merge on the remote is open if its last commit is at most this old
     assuming: tuple[Assumption, ...]
     pulls: tuple[PullForecast, ...]

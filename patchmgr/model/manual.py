@@ -32,19 +32,15 @@ class ParameterHelp(Struct, frozen=True):
 
 
 class CommandPage(Struct, frozen=True):
-    """The manual page of a command.
+    """The manual page of a command."""
 
-    `words` are what a user types to run the command. For a group of commands, `below` lists the
-    name and summary of each of its commands.
-    """
-
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # what a user types to run the command
     summary: str
     text: tuple[str, ...]
     examples: tuple[str, ...]
     arguments: tuple[ParameterHelp, ...]
     options: tuple[ParameterHelp, ...]
-    below: tuple[tuple[str, str], ...] = ()
+    below: tuple[tuple[str, str], ...] = ()  # the name and summary of each command of a group
 
     @property
     def name(self) -> str:

@@ -12,12 +12,9 @@ class Clean(Struct, frozen=True):
 
 
 class Conflicted(Struct, frozen=True):
-    """A merge with conflicts.
+    """A merge with conflicts."""
 
-    `marked` is the text with zdiff3 markers, labeled `ours`, `base` and `theirs`, or None if the
-    sides are binary.
-    """
-
+    # the text with zdiff3 markers (`ours`, `base`, `theirs`); None if the sides are binary
     marked: bytes | None
 
 

@@ -29,37 +29,29 @@ class Arrival(Struct, frozen=True):
 
 
 class ResolvedFile(Struct, frozen=True, rename={"is_open": "open"}):
-    """A file of a patch that git's text merge could not merge, and how the conflict was resolved.
-
-    `is_open` is true if the file is still in conflict. `collided` lists the upstream commits that
-    the patch conflicted with. `reliability` says how often proposals of the same kind were right,
-    and is None if there was no proposal. `edits` describes in words what the patch does to the
-    file.
-    """
+    """A file of a patch that was in conflict for git's text merge, and how that was resolved."""
 
     patch: str
     path: str
     new_path: str
     symbols: tuple[str, ...]
     solution: str
-    is_open: bool
-    collided: tuple[Arrival, ...] = ()
+    is_open: bool  # the file is still in conflict
+    collided: tuple[Arrival, ...] = ()  # upstream commits that the patch conflicted with
+    # how often proposals of the same kind were right, if there was one
     reliability: Reliability | None = None
-    edits: tuple[str, ...] = ()
+    edits: tuple[str, ...] = ()  # what the patch does to the file, in words
 
 
 class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
-    """A patch that upstream has landed, wholly or in part, and the commits that landed it.
-
-    `how` lists the ways in which the verdict was reached; `reliability` says, for each of them, how
-    often such a verdict was right, and is empty if this was not measured.
-    """
+    """A patch that upstream has landed, wholly or in part, and the commits that landed it."""
 
     patch: str
     subject: str
     is_whole: bool
-    how: tuple[str, ...]
+    how: tuple[str, ...]  # the ways in which the verdict was reached
     by: tuple[Arrival, ...]
+    # how often each of these ways was right; empty if not measured
     reliability: tuple[Reliability, ...] = ()
 
 
@@ -88,33 +80,26 @@ _KEYS = {
 
 
 class SyncNote(Struct, frozen=True, rename=_KEYS):
-    """The facts about a sync that a note for maintainers states.
-
-    `upstream_commits` is the number of commits that only the new upstream state has, and
-    `commits_back` is the number that only the old state has. `unit` says what these numbers count,
-    for example "commit". `identical` lists the files of the series whose content is the same as
-    before, and `changed` lists the others. `is_complete` is true if what became of every
-    hunk is known. `preview` and `fallback` are names of tags.
-    """
+    """The facts about a sync that a note for maintainers states."""
 
     series: str
     base: Pin
     onto: Pin
-    upstream_commits: int
-    unit: str
+    upstream_commits: int  # the number that only the new upstream state has
+    unit: str  # of these numbers, for example "commit"
     head: str | None
     old_head: str | None
     is_dry_run: bool
-    is_complete: bool
+    is_complete: bool  # it is known what became of every hunk
     patches: tuple[Carried, ...]
     solved: tuple[ResolvedFile, ...]
     dropped: tuple[Dropped, ...]
     brought: tuple[Brought, ...]
     subsystems_by: str
-    identical: tuple[tuple[str, str], ...]
-    changed: tuple[tuple[str, str], ...]
+    identical: tuple[tuple[str, str], ...]  # files of the series with the same content as before
+    changed: tuple[tuple[str, str], ...]  # the other files
     gates: tuple[GateLine, ...]
-    preview: str | None
+    preview: str | None  # the name of a tag, like `fallback`
     fallback: str | None
     warnings: tuple[str, ...] = ()
-    commits_back: int = 0
+    commits_back: int = 0  # the number that only the old upstream state has

@@ -50,16 +50,12 @@ class TurnedFile(Struct, frozen=True, array_like=True):
 
 
 class TurnedTarget(Struct, frozen=True):
-    """The files that changed in a checkout or package.
-
-    `before` and `after` are the sha256 of the record of applied patches, or None if there is no
-    record.
-    """
+    """The files that changed in a checkout or package."""
 
     root: str
     files: tuple[TurnedFile, ...]
-    before: Sha256 | None
-    after: Sha256 | None
+    before: Sha256 | None  # the sha256 of the record of applied patches, if there was one
+    after: Sha256 | None  # like `before`
 
 
 class TurnedRef(Struct, frozen=True, array_like=True):
@@ -72,17 +68,13 @@ class TurnedRef(Struct, frozen=True, array_like=True):
 
 
 class Operation(Struct, frozen=True):
-    """A change that one command made to a workspace, and to checkouts, packages and stores.
-
-    `of` lists the numbers of the operations that an undo reverted or a redo repeated. `at` is the
-    time in seconds since 1970.
-    """
+    """A change that one command made to a workspace, and to checkouts, packages and stores."""
 
     number: int
-    at: int
+    at: int  # in seconds since 1970
     command: str
     kind: OperationKind
-    of: tuple[int, ...]
+    of: tuple[int, ...]  # numbers of the operations that an undo reverted or a redo repeated
     files: tuple[Turned, ...]
     targets: tuple[TurnedTarget, ...] = ()
     refs: tuple[TurnedRef, ...] = ()

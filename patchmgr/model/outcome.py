@@ -46,29 +46,25 @@ class How(str, Enum):
 
 
 class ConflictKind(str, Enum):
-    """The kind of a conflict: one of git's own kinds, or one specific to patch series.
-
-    `moved` is for lines that upstream moved elsewhere; `mode` is for links, submodules and other
-    kinds of file. A conflict over a `condition` in a header, or over a `finding` of the audit or
-    the ledger, has no text to merge.
-    """
+    """The kind of a conflict: one of git's own kinds, or one specific to patch series."""
 
     TEXT = "text"
     ADD_ADD = "add/add"
     MODIFY_DELETE = "modify/delete"
     RENAME = "rename"
     BINARY = "binary"
+    # links, submodules and other kinds of file
     MODE = "mode"
+    # lines that upstream moved elsewhere
     MOVED = "moved"
+    # of a header; no text to merge
     CONDITION = "condition"
+    # of the audit or the ledger; no text to merge
     FINDING = "finding"
 
 
 class Reliability(Struct, frozen=True):
-    """How often a rule was right: `right` times in `of` cases whose correct result is known.
-
-    Both numbers are None if the rule was not measured.
-    """
+    """How often a rule was right: `right` times in `of` measured cases, if there are any."""
 
     rule: str
     right: int | None = None
@@ -83,30 +79,22 @@ class Suggestion(Struct, frozen=True):
 
 
 class HunkOutcome(Struct, frozen=True):
-    """The verdict on one hunk, and how it was reached.
+    """The verdict on one hunk, and how it was reached."""
 
-    `path` is the path in the patch, and `new_path` is the path in the new upstream state. `line` is
-    the first line, counted from 1, that the hunk's header gives for its new side. A change without
-    hunks (mode, binary, rename, empty file) has one outcome with line 0. `how` is None for a
-    conflict. `evidence` is the id of the upstream commit that the verdict rests on. For a
-    structural merge, `reliability` is a lower bound for how often such merges were right.
-    """
-
-    path: str
-    new_path: str
+    path: str  # in the patch
+    new_path: str  # in the new upstream state
+    # the first one, from 1, that the hunk's header gives for its new side; 0 for a change without
+    # hunks (mode, binary, rename, empty file)
     line: int
     symbol: str | None
     verdict: Verdict
-    how: How | None
-    evidence: str | None = None
-    reliability: Reliability | None = None
+    how: How | None  # None for a conflict
+    evidence: str | None = None  # the upstream commit that the verdict rests on
+    reliability: Reliability | None = None  # of a structural merge: a lower bound
 
 
 class UpstreamCommit(Struct, frozen=True):
-    """An upstream commit that is the evidence for verdicts on hunks, or the cause of conflicts.
-
-    If the commit is evidence, `reliability` says how often such a verdict was right.
-    """
+    """An upstream commit that is the evidence for verdicts on hunks, or the cause of conflicts."""
 
     commit: str
     subject: str
@@ -114,36 +102,29 @@ class UpstreamCommit(Struct, frozen=True):
     how: How | None
     paths: tuple[str, ...]
     author: str = ""
-    reliability: Reliability | None = None
+    reliability: Reliability | None = None  # of such a verdict, if the commit is evidence
 
 
 class Likely(Struct, frozen=True):
-    """An upstream commit that seems to make the change of some hunks in a different way.
-
-    `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names the
-    commit, or None. `reliability` says how often such a proposal was right.
-    """
+    """An upstream commit that seems to make some hunks' change differently (confidence: 0 to 1)."""
 
     commit: str
     subject: str
     pull: int | None
     confidence: float
     paths: tuple[str, ...]
-    named_by: str | None = None
-    reliability: Reliability | None = None
+    named_by: str | None = None  # the field of the patch's header that names the commit, if any
+    reliability: Reliability | None = None  # of such a proposal
 
 
 class Resemblance(Struct, frozen=True):
-    """Lines of upstream that resemble lines of a hunk.
-
-    `line` is the number, from 1, of the first of upstream's lines. `commit` is the upstream state
-    that contains upstream's lines, or None for the new state.
-    """
+    """Lines of upstream that resemble lines of a hunk."""
 
     confidence: float
-    line: int
+    line: int  # the first of upstream's lines, from 1
     upstream: bytes
     patch: bytes
+    # the upstream state that contains upstream's lines; None for the new one
     commit: str | None = None
 
 
@@ -156,48 +137,31 @@ class Wording(Struct, frozen=True):
 
 
 class FileConflict(Struct, frozen=True):
-    """A file that a person must merge.
-
-    `base`, `ours` and `theirs` are contents, each None if that side lacks the file. `marked` is the
-    text with git's markers, or None for binary files and deletions. `reason` says what conflicts.
-    `proposal` is the decision that a person is likely to make, judging by `resemblances` or by the
-    patch's header. `suggestions` lists possible resolutions for each region, the likeliest first.
-    `shown` lists, for each region or for the whole file, the upstream commit that wrote the
-    displayed part of `ours`, or None if that commit is unknown. `stages` are base, ours and theirs
-    as entries of git's index. `home` is the path of the file in the new upstream state.
-    """
+    """A file that a person must merge; `base`, `ours` or `theirs` is None if that side lacks it."""
 
     id: str
     path: str
     new_path: str
-    reason: str
+    reason: str  # what conflicts
     base: bytes | None
     ours: bytes | None
     theirs: bytes | None
-    marked: bytes | None
+    marked: bytes | None  # the text with git's markers; None for binary files and deletions
+    # the decision that a person is likely to make, by `resemblances` or the patch's header
     proposal: str | None = None
     resemblances: tuple[Resemblance, ...] = ()
+    # for each region or the whole file: the upstream commit that wrote that part of `ours`
     shown: tuple[UpstreamCommit | None, ...] = ()
+    # possible resolutions of each region, the likeliest first
     suggestions: tuple[tuple[Suggestion, ...], ...] = ()
+    # base, ours and theirs in git's index
     stages: tuple[Entry | None, Entry | None, Entry | None] = (None, None, None)
-    home: str = ""
+    home: str = ""  # the file's path in the new upstream state
     kind: ConflictKind = ConflictKind.TEXT
 
 
 class PatchOutcome(Struct, frozen=True):
-    """The verdict on one patch, and everything that the rebase found out about it.
-
-    `changes` maps each path that the new commit changes to its new entry, or to None if the file is
-    deleted; for a patch in conflict, these are the changes that merged cleanly. `reuses_diff` is
-    true if the patch file stays as it is. `history` lists upstream commits and what each did to the
-    patch's change: landed, evolved, reverted or gone. If upstream moved the landed lines, `now_in`
-    is the file that contains them now. `superseded` lists the parts that landed in a different
-    form. `likely` lists the commits that seem to do the same as the patch. `finding` is what a
-    person's decision about the patch would rest on. `warnings` describe suspicious lines in a merge
-    without conflict; each begins with a path. `findings` come from the audit of the result.
-    `description` and `drop_when` are taken from the header: why the patch exists, and when it may
-    be dropped.
-    """
+    """The verdict on one patch, and everything that the rebase found out about it."""
 
     name: str
     subject: str
@@ -205,21 +169,25 @@ class PatchOutcome(Struct, frozen=True):
     author: Author
     verdict: Verdict
     hunks: tuple[HunkOutcome, ...] = ()
+    # the new entry of each path (None: deleted) in the new commit; in a conflict, what merged
+    # cleanly
     changes: Mapping[str, Entry | None] | None = None
     evidence: tuple[UpstreamCommit, ...] = ()
     cause: tuple[UpstreamCommit, ...] = ()
     conflicts: tuple[FileConflict, ...] = ()
     reason: str | None = None
-    reuses_diff: bool = False
+    reuses_diff: bool = False  # the patch file stays as it is
+    # upstream commits, and what each did to the patch's change: landed, evolved, reverted or gone
     history: tuple[tuple[str, str], ...] = ()
-    now_in: str | None = None
-    superseded: tuple[Wording, ...] = ()
-    likely: tuple[Likely, ...] = ()
+    now_in: str | None = None  # the file that contains the landed lines, if upstream moved them
+    superseded: tuple[Wording, ...] = ()  # parts that landed in a different form
+    likely: tuple[Likely, ...] = ()  # commits that seem to do the same as the patch
+    # suspicious lines in a merge without conflict; each begins with a path
     warnings: tuple[str, ...] = ()
-    findings: tuple[AuditFinding, ...] = ()
-    finding: Finding | None = None
-    description: str | None = None
-    drop_when: str | None = None
+    findings: tuple[AuditFinding, ...] = ()  # of the audit of the result
+    finding: Finding | None = None  # what a person's decision about the patch would rest on
+    description: str | None = None  # from the header: why the patch exists
+    drop_when: str | None = None  # from the header: when the patch may be dropped
 
     @property
     def open_findings(self) -> tuple[AuditFinding, ...]:
@@ -238,24 +206,20 @@ class PatchOutcome(Struct, frozen=True):
 
 
 class SeriesOutcome(Struct, frozen=True):
-    """The result of a rebase for one series; `head` is None if conflicts remain.
-
-    `upstream_commits` is the number of commits (or releases) that are only in the new upstream
-    state, and `commits_back` is the number that are only in the old one. `commits` lists the new
-    commit of each patch, or None if a patch has no commit. `tree` is the tree with all carried
-    patches. `ledger` accounts for every line of the patches.
-    """
+    """The result of a rebase for one series; `head` is None if conflicts remain."""
 
     name: str
     upstream: str
     base: Pin
     onto: Pin
+    # the number of commits (or releases) that are only in the new upstream state
     upstream_commits: int
     head: str | None
-    tree: str
+    tree: str  # with all carried patches
     patches: tuple[PatchOutcome, ...]
     commits: tuple[str | None, ...]
-    ledger: Ledger | None = None
+    ledger: Ledger | None = None  # accounts for every line of the patches
+    # the number of commits (or releases) that are only in the old upstream state
     commits_back: int = 0
 
     @property

@@ -14,18 +14,15 @@ CONDITIONS = ("needed-when", "ensures", "valid-while")
 
 
 class Hunk(Struct, frozen=True):
-    """One hunk of a unified diff.
+    """One hunk of a unified diff."""
 
-    Each of `lines` keeps its first byte (space, `+` or `-`) and its line ending; a line that the
-    diff marks with "No newline at end of file" has no line ending. `old_start` and `new_start`
-    count from 1.
-    """
-
-    old_start: int
+    old_start: int  # from 1, like `new_start`
     old_count: int
     new_start: int
     new_count: int
     heading: bytes
+    # with their first byte (space, `+` or `-`), and the line ending unless the diff says that there
+    # is none
     lines: tuple[bytes, ...]
 
     def old(self) -> tuple[bytes, ...]:
@@ -57,16 +54,14 @@ class BinaryChange(Struct, frozen=True):
 
 
 class FilePatch(Struct, frozen=True):
-    """The change to one file. A new file has no `old_path`, and a deleted file has no `new_path`.
-
-    Modes are git's octal strings ("100644"), or None if the diff does not give them. Ids are those
-    of the diff's index line, possibly abbreviated, or None if there is no such line.
-    """
+    """The change to one file; a new file has no `old_path`, a deleted file no `new_path`."""
 
     old_path: str | None
     new_path: str | None
+    # git's octal string ("100644"); None if the diff does not give it; likewise `new_mode`
     old_mode: str | None = None
     new_mode: str | None = None
+    # of the diff's index line, if any, and possibly abbreviated; likewise `new_id`
     old_id: str | None = None
     new_id: str | None = None
     is_copy: bool = False
@@ -101,25 +96,20 @@ def own_author(date: str = "0 +0000") -> Author:
 
 
 class Patch(Struct, frozen=True):
-    """One patch file.
-
-    `raw` is the file, byte for byte. `header` is the part before the first diff line, and `diff` is
-    the rest without a mail signature. `message` is the commit message made from the header.
-    `author` is None if the header names no author. `fields` maps the names of the header's DEP-3
-    fields, as written, to their values. If `is_reversed`, `files` are the reverse of `diff`.
-    """
+    """One patch file."""
 
     name: str
-    raw: bytes
-    header: bytes
-    diff: bytes
+    raw: bytes  # the file, byte for byte
+    header: bytes  # the part before the first diff line
+    diff: bytes  # the rest, without a mail signature
     subject: str
-    message: bytes
-    author: Author | None
+    message: bytes  # the commit message made from the header
+    author: Author | None  # None if the header names none
     files: tuple[FilePatch, ...]
     is_mailbox: bool
+    # the DEP-3 fields of the header, as written
     fields: Mapping[str, str] = field(default_factory=dict)
-    is_reversed: bool = False
+    is_reversed: bool = False  # `files` are the reverse of `diff`
 
     def says(self, name: str) -> str | None:
         """Return a header field's value as one line, or None if the field is missing or empty."""
@@ -130,10 +120,7 @@ class Patch(Struct, frozen=True):
 
     @property
     def description(self) -> str | None:
-        """Return why the patch exists, or None if the patch does not say.
-
-        This is the Description field, or else the first paragraph of text below the subject.
-        """
+        """Return why the patch exists, by its Description field or first paragraph, or None."""
         paragraphs = self.message.decode("utf-8", "replace").split("\n\n")[1:]
         texts = (" ".join(text.split()) for text in paragraphs)
         plain = (text for text in texts if text and not text.split(" ", 1)[0].endswith(":"))

@@ -13,77 +13,58 @@ PLAN_FORMAT = 1
 
 
 class ConflictPlace(Struct, frozen=True):
-    """A conflicting region: its line and symbol in upstream's file with earlier patches applied.
-
-    `line` counts from 1, and is 0 if the file is not text.
-    """
+    """A conflicting region: its line and symbol in upstream's file with earlier patches applied."""
 
     path: str
-    line: int
+    line: int  # from 1; 0 if the file is not text
     symbol: str | None
 
 
 class PlannedPatch(Struct, frozen=True):
-    """The verdict on a patch in one step of a plan.
-
-    If a person must resolve a conflict, `reason` says why, and `places` says where.
-    """
+    """The verdict on a patch in one step of a plan."""
 
     series: str
     name: str
     verdict: Verdict
-    reason: str | None = None
-    places: tuple[ConflictPlace, ...] = ()
+    reason: str | None = None  # why a person must resolve a conflict
+    places: tuple[ConflictPlace, ...] = ()  # where a person must resolve a conflict
 
 
 class BreakingCommit(Struct, frozen=True):
-    """An upstream commit (or release) that breaks the series, while its predecessor does not.
-
-    `date` is the day of the commit. `added` and `removed` are numbers of lines, or None if contents
-    are missing from the store. `known_to` lists people to ask: first the author, then whoever last
-    wrote the lines that the commit changed in the files in conflict.
-    """
+    """An upstream commit (or release) that breaks the series, while its predecessor does not."""
 
     commit: str
     subject: str
     pull: int | None
     author: str
-    date: str
+    date: str  # the day of the commit
     files: int
-    added: int | None
-    removed: int | None
+    added: int | None  # how many lines; None if contents are missing from the store
+    removed: int | None  # like `added`
+    # people to ask: the author, then who last wrote the changed lines of files in conflict
     known_to: tuple[str, ...]
 
 
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
-    """A patch in conflict, and what the later steps of a plan assume about it.
-
-    Later steps assume that each conflict is resolved to the patch's own lines. If the series
-    conflicts even then, `is_skipped` is true, and later steps assume that the patch is skipped.
-    """
+    """A patch in conflict, which later steps of a plan assume to be resolved to its own lines."""
 
     series: str
     patch: str
-    is_skipped: bool = False
+    is_skipped: bool = False  # it conflicts even then, and is assumed to be skipped
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
-    """A step of a plan: a rebase over commits without conflicts, or over one with conflicts.
-
-    `patches` are those with a verdict other than `unchanged`. `assuming` lists what is assumed
-    about the patches that earlier steps left in conflict. `start` maps each series to its digest
-    before the step. `is_back` is true if the step goes back to a common ancestor before the pin.
-    """
+    """A step of a plan: a rebase over commits without conflicts, or over one with conflicts."""
 
     number: int
     base: UpstreamState
     onto: UpstreamState
     commits: int
-    patches: tuple[PlannedPatch, ...]
+    patches: tuple[PlannedPatch, ...]  # those with a verdict other than `unchanged`
     breaking: BreakingCommit | None
-    assuming: tuple[Assumption, ...]
-    start: Mapping[str, str]
-    is_back: bool = False
+    assuming: tuple[Assumption, ...]  # about the patches that earlier steps left in conflict
+    start: Mapping[str, str]  # the digest of each series before the step
+    is_back: bool = False  # the step goes back to a common ancestor before the pin
 
 
 class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
@@ -95,11 +76,7 @@ class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
 
 
 class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
-    """The steps from the pin to an upstream state that is `commits` commits (or releases) away.
-
-    `commits_back` is the number of commits that the pin has and the upstream state lacks.
-    `is_merge` is true if each step is a merge into a branch.
-    """
+    """The steps from the pin to an upstream state that is `commits` commits (or releases) away."""
 
     series: tuple[str, ...]
     base: UpstreamState
@@ -110,8 +87,8 @@ class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
     steps: tuple[PlanStep, ...]
     probes: tuple[Probe, ...]
     format: int = PLAN_FORMAT
-    is_merge: bool = False
-    commits_back: int = 0
+    is_merge: bool = False  # each step is a merge into a branch
+    commits_back: int = 0  # the number of commits that the pin has and the upstream state lacks
 
     def command(self, step: PlanStep) -> str:
         """Return the command that carries out a step."""

@@ -35,11 +35,9 @@ class Tree(Protocol):
 
 
 class Kept(Protocol):
-    """A cache of answers from earlier runs.
+    """A cache of answers from earlier runs; a question has all that its answer depends on."""
 
-    A question consists of everything that its answer depends on, except for the program itself.
-    """
-
+    # the program itself is not part of a question
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
         """Return the cached answer in a list of one item, or None if no answer is cached."""
 
@@ -69,19 +67,15 @@ class Formatter(Protocol):
 
 
 class Step(Struct, frozen=True):
-    """One upstream commit (or release) between two states.
-
-    `changes` maps each touched path to the file after the step, or to None if the step deletes the
-    file. `reverts` lists the commits and pull requests (`#N`) that the step reverts, according to
-    its message. `is_merge` says whether the step merges a branch.
-    """
+    """One upstream commit (or release) between two states."""
 
     commit: str
     subject: str
     author: str
-    changes: Mapping[str, Entry | None]
+    changes: Mapping[str, Entry | None]  # each touched file after the step (None: deleted)
+    # commits and pull requests (`#N`) that the step's message says it reverts
     reverts: tuple[str, ...] = ()
-    is_merge: bool = False
+    is_merge: bool = False  # the step merges a branch
 
 
 class Named(Struct, frozen=True):

@@ -16,23 +16,17 @@ class NamedRef(Struct, frozen=True):
 
 
 class WrittenRef(Struct, frozen=True):
-    """A state whose name is written in the file `path` of the series' own upstream.
+    """A state whose name is written in the file `path` of the series' own upstream."""
 
-    The name is the text that the capturing group of `regex` matches.
-    """
-
-    regex: str
+    regex: str  # its capturing group matches the name
     path: str
 
 
 class Where(Struct, frozen=True):
-    """The upstream and the state that a claim refers to.
+    """The upstream and the state that a claim refers to."""
 
-    `upstream` is None for the series' own upstream. If `ref` is None, the state is the current
-    state of the series' own upstream, or the tracked state of any other upstream.
-    """
-
-    upstream: str | None = None
+    upstream: str | None = None  # None for the series' own
+    # None: the current state of the series' own upstream, or the tracked state of another
     ref: NamedRef | WrittenRef | None = None
 
 
@@ -115,17 +109,13 @@ class Contents(Protocol):
 
 
 class State(Struct, frozen=True):
-    """An upstream state for which conditions can be evaluated.
-
-    `label` is the state's name in messages. `version` is the version of a release, or None for any
-    other state.
-    """
+    """An upstream state for which conditions can be evaluated."""
 
     upstream: str
-    label: str
+    label: str  # its name in messages
     tree: Tree
     blobs: Contents
-    version: str | None = None
+    version: str | None = None  # of a release
 
 
 class StateFinder(Protocol):

@@ -39,40 +39,30 @@ class Origin(str, Enum):
 
 
 class Resolution(Struct, frozen=True):
-    """The resolution of a conflict; if `content` is None, the file is deleted.
+    """The resolution of a conflict."""
 
-    `source` says what the command `origin` worked on: a series and its patch, or a merge commit. If
-    a side was accepted, `source` is the name of that side. For a proposed resolution, `proposed_by`
-    and `accepted_by` name people, `rests_on` lists the commits that the checks used, and `because`
-    is the reason for accepting a resolution that fails its checks.
-    """
-
-    content: bytes | None
+    content: bytes | None  # None: the file is deleted
     origin: Origin
+    # what `origin` worked on: a series and its patch, a merge commit, or the accepted side
     source: str = ""
-    proposed_by: str = ""
+    proposed_by: str = ""  # a person, like `accepted_by`
     accepted_by: str = ""
-    because: str = ""
-    rests_on: tuple[str, ...] = ()
+    because: str = ""  # why a resolution that fails its checks was accepted
+    rests_on: tuple[str, ...] = ()  # commits that the checks used
 
 
 class Recorded(Struct, frozen=True):
-    """A conflict in the folder `conflicts/`.
-
-    `base`, `ours` and `theirs` are its sides. If a whole file is in conflict, a side that lacks the
-    file is None. A group has no sides; `parts` lists the ids of its conflicts. `path` and `seen`
-    say where the conflict was first seen: in which file, and in which patch of a series or in which
-    merge. The id of the conflict does not depend on them.
-    """
+    """A conflict in the folder `conflicts/`."""
 
     id: str
     kind: RecordKind
+    # None if a whole file is in conflict and the side lacks it; so are `ours` and `theirs`
     base: bytes | None = None
     ours: bytes | None = None
     theirs: bytes | None = None
-    parts: tuple[str, ...] = ()
-    path: str = ""
-    seen: str = ""
+    parts: tuple[str, ...] = ()  # of a group, which has no sides: the ids of its conflicts
+    path: str = ""  # where the conflict was first seen, which its id does not depend on
+    seen: str = ""  # the patch of a series, or the merge, where the conflict was first seen
     resolution: Resolution | None = None
 
     @property

@@ -36,14 +36,11 @@ class Taken(str, Enum):
 
 
 class Choice(Struct, frozen=True):
-    """A person's choice for a region.
-
-    `number` is the number of the chosen candidate, from 1; `text` is the edited text.
-    """
+    """A person's choice for a region."""
 
     taken: Taken
-    number: int = 0
-    text: bytes | None = None
+    number: int = 0  # of the chosen candidate, from 1
+    text: bytes | None = None  # the edited text
 
 
 Choices = Mapping[str, Choice]
@@ -51,30 +48,22 @@ Choices = Mapping[str, Choice]
 
 
 class InFile(Struct, frozen=True):
-    """A region within its file: the text before the region, its resolution, and the text after it.
-
-    `text` is None if nothing was chosen yet, or if the file is to be deleted.
-    """
+    """A region within its file: the text before the region, its resolution, and the text after."""
 
     before: bytes
-    text: bytes | None
+    text: bytes | None  # None if nothing was chosen yet, or if the file is to be deleted
     behind: bytes
 
 
 class Resolving(Struct, frozen=True):
-    """A person's choices for the regions of all open conflicts.
-
-    `at` is the index of the current region in `places`. `accepted` lists the ids of the conflicts
-    that have been recorded, and `left_out` lists the patches to skip, each as series and patch.
-    `before` is the state before the last choice.
-    """
+    """A person's choices for the regions of all open conflicts."""
 
     conflicts: tuple[OpenConflict, ...] = ()
     choices: Choices = field(default_factory=dict)
-    accepted: tuple[str, ...] = ()
-    left_out: tuple[tuple[str, str], ...] = ()
-    at: int = 0
-    before: Resolving | None = None
+    accepted: tuple[str, ...] = ()  # ids of conflicts that have been recorded
+    left_out: tuple[tuple[str, str], ...] = ()  # (series, patch) to skip
+    at: int = 0  # the index of the current region in `places`
+    before: Resolving | None = None  # the state before the last choice
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
@@ -140,10 +129,7 @@ class Resolving(Struct, frozen=True):
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Mark this patch to be skipped, and return the state at the next open conflict.
-
-        If it is marked already, remove the mark, and return the state at the same region.
-        """
+        """Mark this patch to be skipped and go to the next open conflict, or remove the mark."""
         patch, others = self.conflict.patch, self.left_out
         if patch in others:
             return replace(self, left_out=tuple(o for o in others if o != patch), before=self)

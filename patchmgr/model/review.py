@@ -26,29 +26,22 @@ class Gate(Struct, frozen=True):
 
 
 class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
-    """Changed lines of existing code, in one statement or in a few consecutive statements.
-
-    `line` and `last` are the first and the last line, counted from 1 in the new file, or in the old
-    file if `is_removal`. `text` is the first changed line. `why` gives the reason for `reach`.
-    """
+    """Changed lines of existing code, in one statement or in a few consecutive statements."""
 
     path: str
     symbol: str | None
-    line: int
-    last: int
+    line: int  # the first one, from 1, in the new file or, if `is_removal`, in the old one
+    last: int  # the last line, counted like `line`
     is_removal: bool
-    text: str
+    text: str  # the first changed line
     reach: Reach
     gates: tuple[Gate, ...]
-    why: str
+    why: str  # the reason for `reach`
     patches: tuple[str, ...] = ()
 
 
 class Subsystem(Struct, frozen=True):
-    """A subsystem: the numbers of its changed files and lines, in total and in tests.
-
-    `rebuilt` is the number of files that take effect only after a build.
-    """
+    """A subsystem: the numbers of its changed files and lines, in total and in tests."""
 
     name: str
     files: int
@@ -57,21 +50,17 @@ class Subsystem(Struct, frozen=True):
     test_files: int
     test_added: int
     test_removed: int
-    rebuilt: int
+    rebuilt: int  # the number of files that take effect only after a build
     languages: tuple[str, ...]
 
 
 class Hotspot(Struct, frozen=True):
-    """A symbol of upstream that the series touches and that upstream changed recently.
-
-    `commits` is the number of upstream commits that changed the symbol, and `file_commits` is the
-    number that changed the file. `symbol` is None for code outside of symbols.
-    """
+    """A symbol of upstream that the series touches and that upstream changed recently."""
 
     path: str
-    symbol: str | None
-    commits: int
-    file_commits: int
+    symbol: str | None  # None for code outside of symbols
+    commits: int  # the number of upstream commits that changed the symbol
+    file_commits: int  # the number of upstream commits that changed the file
     patches: tuple[str, ...]
 
 
@@ -95,38 +84,31 @@ class Risk(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """A recorded rebase: its target, and the verdict on each patch.
-
-    `reliability` says for each patch how often verdicts such as "absorbed" were right.
-    """
+    """A recorded rebase: its target, and the verdict on each patch."""
 
     ref: str
     commits: int
     is_dry_run: bool
     verdicts: tuple[tuple[str, str], ...]
+    # of verdicts such as "absorbed", for each patch
     reliability: tuple[tuple[str, tuple[Reliability, ...]], ...] = ()
 
 
 class Review(Struct, frozen=True):
-    """The answers to a reviewer's questions.
+    """The answers to a reviewer's questions."""
 
-    `parts_by` says where the names of the subsystems come from. `parts_of_patches` lists, in series
-    order, each patch and its number of changed lines in each part; `part_of_files` maps each path
-    to the name of its part. `window` is the number of upstream steps in which changes to hotspots
-    are counted, or None if the history is not available. `step` says what a step is, for example
-    "upstream commit".
-    """
-
-    parts_by: str
+    parts_by: str  # where the names of the subsystems come from
     parts: tuple[Subsystem, ...]
+    # in series order: the patch, and its number of changed lines in each part
     parts_of_patches: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
     sites: tuple[ChangedSite, ...]
     hotspots: tuple[Hotspot, ...]
+    # the number of upstream steps in which changes to hotspots are counted; None: no history
     window: int | None
     risks: tuple[Risk, ...]
     moments: tuple[Moment, ...] = ()
-    part_of_files: tuple[tuple[str, str], ...] = ()
-    step: str = "upstream commit"
+    part_of_files: tuple[tuple[str, str], ...] = ()  # (path, name of its part)
+    step: str = "upstream commit"  # what a step is
 
     def count(self, reach: Reach) -> int:
         """Return the number of changed sites with this reach."""

@@ -19,18 +19,14 @@ class Guard(Struct, frozen=True):
 
 
 class SeriesLine(Struct, frozen=True):
-    """One line of a series file, byte for byte; `name` is None for comments and blank lines.
-
-    If `is_reversed` (`-R`), the patch is applied in reverse. `off` lists those groups of the patch
-    that are off unless they are selected.
-    """
+    """One line of a series file, byte for byte; `name` is None for comments and blank lines."""
 
     raw: bytes
     name: str | None = None
     strip: int = 1
-    is_reversed: bool = False
+    is_reversed: bool = False  # `-R`: the patch is applied in reverse
     guards: tuple[Guard, ...] = ()
-    off: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()  # groups of the patch that are off unless they are selected
 
     @property
     def is_usual(self) -> bool:
@@ -38,13 +34,11 @@ class SeriesLine(Struct, frozen=True):
         return self.strip == 1 and not self.is_reversed
 
     def refusal(self, selected: Collection[str]) -> str | None:
-        """Return why the patch is skipped, or None if it is applied.
-
-        The guards are interpreted as in MQ. In addition, each group in `off` must be selected.
-        """
+        """Return why the patch is skipped, by its groups or its guards; None if it is applied."""
         for group in self.off:
             if group not in selected:
                 return f"its group {group} is off and not selected"
+        # as in MQ
         for guard in self.guards:
             if not guard.is_positive and guard.symbol in selected:
                 return f"its guard is {guard}, and {guard.symbol} is selected"

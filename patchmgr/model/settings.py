@@ -13,26 +13,20 @@ _Word = Annotated[str, Meta(pattern=r"^[^\0]+\Z")]
 
 
 class CheckCommand(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command that checks the branch of a series; exit code 0 means that it passed.
-
-    `timeout` is in seconds. The command is skipped if one of the programs in `needs` is missing.
-    """
+    """A command that checks the branch of a series; exit code 0 means that it passed."""
 
     name: str
     run: Annotated[tuple[_Word, ...], Meta(min_length=1)]
-    timeout: Annotated[int, Meta(gt=0, le=LONGEST_TIMEOUT)] = 1800
-    needs: tuple[_Word, ...] = ()
+    timeout: Annotated[int, Meta(gt=0, le=LONGEST_TIMEOUT)] = 1800  # in seconds
+    needs: tuple[_Word, ...] = ()  # programs; if one is missing, the command is skipped
 
 
 class Claim(Struct, frozen=True):
-    """A claim about the content of a file on the branch, or of one symbol in this file.
-
-    `digest` is the sha256 of that content, or None if it must be the same as at the pin.
-    """
+    """A claim about the content of a file on the branch, or of one symbol in this file."""
 
     path: str
     symbol: str | None
-    digest: str | None
+    digest: str | None  # the sha256 of that content; None: the same as at the pin
 
     def __str__(self) -> str:
         """Return the path, followed by `::` and the symbol if there is one."""
@@ -40,29 +34,25 @@ class Claim(Struct, frozen=True):
 
 
 class SeriesSettings(Struct, frozen=True):
-    """The settings of one series; every setting has a default.
+    """The settings of one series; every setting has a default."""
 
-    `subsystems` maps a subsystem to globs, `labels` maps a kind of gate to further expressions that
-    count as such a gate, and `groups` maps a group to patches. `python` lists the versions that
-    files must compile for; if it is empty, the versions that upstream supports are used. `left_out`
-    lists the built-in gates that are not run. Patches of groups in `off` are skipped unless the
-    group is selected. Structural merges that are less than `confidence` percent reliable are not
-    used; None allows all of them. `trusted` lists the sources whose pulled resolutions are used
-    like the workspace's own. `build_env` maps environment variables to set for a build to their
-    values, which may contain placeholders such as `{version}`.
-    """
-
+    # globs of each subsystem
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # further expressions for each kind of hardware gate
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # patches of each group
+    # groups whose patches are skipped unless the group is selected
     off: frozenset[str] = frozenset({EXPERIMENTAL})
+    # versions that files must compile for; empty: those that upstream supports
     python: tuple[tuple[int, int], ...] = ()
     needs_sign_off: bool = False
-    left_out: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()  # built-in gates that are not run
     commands: tuple[CheckCommand, ...] = ()
     claims: tuple[Claim, ...] = ()
-    confidence: int | None = None
+    confidence: int | None = None  # the reliability (percent) that a structural merge needs, if any
+    # sources whose pulled resolutions are used like the workspace's own
     trusted: frozenset[str] = frozenset()
+    # environment variables for a build; values may contain placeholders such as `{version}`
     build_env: Mapping[str, str] = field(default_factory=dict)
 
     def strays(self, group: str, names: Collection[str]) -> tuple[str, ...]:

@@ -25,18 +25,14 @@ class CarriedSeries(Struct, frozen=True):
 
 
 class SyncPreview(Struct, frozen=True):
-    """A plan, and the results of its steps up to the first one that causes a conflict.
-
-    `outcomes` has one entry for each step without conflict. If the rebase to the end of the plan
-    leaves conflicts, its results are the last entry, and `orders` are the work orders for these
-    conflicts. `files` are the changes to the workspace.
-    """
+    """A plan, and the results of its steps up to the first one that causes a conflict."""
 
     plan: Plan
+    # of each step without conflict, then of the whole rebase if it leaves conflicts
     outcomes: tuple[tuple[SeriesOutcome, ...], ...] = ()
     carried: tuple[CarriedSeries, ...] = ()
-    orders: tuple[WorkOrder, ...] = ()
-    files: Mapping[str, bytes | None] = {}
+    orders: tuple[WorkOrder, ...] = ()  # the work orders for these conflicts
+    files: Mapping[str, bytes | None] = {}  # the changes to the workspace
 
     @property
     def heads(self) -> Mapping[str, str]:
@@ -46,26 +42,21 @@ class SyncPreview(Struct, frozen=True):
 
 
 class PushStatus(str, Enum):
-    """What a sync did with a branch: pushed it, had nothing to push, or held it back.
-
-    A branch is held back if others pushed to it since the last sync.
-    """
+    """What a sync did with a branch: pushed it, had nothing to push, or held it back."""
 
     PUSHED = "pushed"
     SAME = "same"
+    # others pushed to the branch since the last sync
     HELD = "held"
 
 
 class PushedBranch(Struct, frozen=True):
-    """A branch of a remote.
-
-    `commit` is the commit that the branch should point to, and `there` is the commit that it
-    pointed to before the sync, or None if the branch did not exist.
-    """
+    """A branch of a remote."""
 
     name: str
-    commit: str
+    commit: str  # the one that the branch should point to
     standing: PushStatus
+    # the commit that the branch pointed to before the sync; None if it did not exist
     there: str | None
 
 
@@ -79,17 +70,13 @@ class PullRequest(Struct, frozen=True):
 
 
 class PullCheck(Struct, frozen=True):
-    """What a rebase onto the current pin of the base branch does to an open pull request.
-
-    `patches` are those with a verdict other than `unchanged`. `fault` says why the result is
-    unknown, or why it could not be reported.
-    """
+    """What a rebase onto the current pin of the base branch does to an open pull request."""
 
     number: int
     url: str
     head: str
-    patches: tuple[PlannedPatch, ...] = ()
-    fault: str = ""
+    patches: tuple[PlannedPatch, ...] = ()  # those with a verdict other than `unchanged`
+    fault: str = ""  # why the result is unknown, or why it could not be reported
 
     @property
     def left(self) -> tuple[PlannedPatch, ...]:
@@ -108,12 +95,9 @@ class Sync(Struct, frozen=True):
 
 
 class LastSync(Struct, frozen=True):
-    """The last sync that succeeded, as recorded in the badge branch of a remote.
-
-    `time` is in seconds since 1970, `age` is in seconds, and `words` describe the result.
-    """
+    """The last sync that succeeded, as recorded in the badge branch of a remote."""
 
     remote: str
-    time: int
-    age: int
-    words: str
+    time: int  # in seconds since 1970
+    age: int  # in seconds
+    words: str  # describe the result

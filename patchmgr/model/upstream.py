@@ -15,30 +15,23 @@ Word = Annotated[str, Meta(pattern=r"^[^-]")]
 
 
 class Upstream(Struct, frozen=True):
-    """A project that series follow: a git remote, a package on an index, both, or an archive.
-
-    `track` is "git", "package" or "archive", and says where the name of a state is looked up.
-    `archive` is a URL, or the path of an archive or folder.
-    """
+    """A project that series follow: a git remote, a package on an index, both, or an archive."""
 
     name: str
-    track: str
+    track: str  # "git", "package" or "archive": where the name of a state is looked up
     git: str | None = None
     package: str | None = None
     branch: str | None = None
-    archive: str | None = None
+    archive: str | None = None  # a URL, or the path of an archive or folder
 
 
 class Pin(Struct, frozen=True, forbid_unknown_fields=True):
-    """The exact upstream state that a series is based on. Ids have 40 hex digits.
-
-    `archive` and `sha256` are the file name and digest of the archive of a release or snapshot, or
-    None for a commit of a git remote.
-    """
+    """The exact upstream state that a series is based on. Ids have 40 hex digits."""
 
     ref: Word
     commit: Commit
     tree: Commit
+    # the file name of a release's or snapshot's archive; None for a commit
     archive: str | None = None
     sha256: Sha256 | None = None
 

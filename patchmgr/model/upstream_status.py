@@ -19,27 +19,19 @@ class Stance(str, Enum):
 
 
 class UpstreamStanding(Struct, frozen=True):
-    """The upstream status of a patch.
-
-    `detail` says where the patch was sent, which commit contains it, or why it has this status.
-    `field` is the header field that states the status, or None if no field does.
-    """
+    """The upstream status of a patch."""
 
     stance: Stance = Stance.PENDING
-    detail: str = ""
-    field: str | None = None
+    detail: str = ""  # where it was sent, which commit contains it, or why it has this status
+    field: str | None = None  # the header field that states the status, if any
 
 
 class FollowUp(Struct, frozen=True):
-    """An upstream commit whose message refers to the commit that contains a patch.
-
-    `kind` says what the commit does: it "fixes" or "reverts" the patch's upstream commit, or
-    "brings" it as a cherry-pick. `of` is the commit or pull request that the message names.
-    """
+    """An upstream commit whose message refers to the commit that contains a patch."""
 
     patch: str
-    kind: str
-    of: str
+    kind: str  # "fixes", "reverts", or "brings" as a cherry-pick
+    of: str  # the commit or pull request that the message names
     commit: str
     subject: str
 

@@ -26,34 +26,27 @@ class OrderedCandidate(Struct, frozen=True):
 
 
 class OrderedRegion(Struct, frozen=True):
-    """A conflicting region; `base`, `ours` or `theirs` is None if that side lacks the file.
-
-    `line` counts from 1 in the file with markers, and is 0 if the whole file is in conflict.
-    `written_by` is the upstream commit that wrote the text shown for ours.
-    """
+    """A conflicting region; `base`, `ours` or `theirs` is None if that side lacks the file."""
 
     id: str
-    line: int
+    line: int  # from 1 in the file with markers; 0 if the whole file is in conflict
     symbol: str | None
     base: SideText | None
     ours: SideText | None
     theirs: SideText | None
     candidates: tuple[OrderedCandidate, ...] = ()
-    written_by: str | None = None
+    written_by: str | None = None  # the upstream commit that wrote the text shown for ours
 
 
 class SymbolSides(Struct, frozen=True):
-    """The whole text of a symbol on each side, or None for a side without the symbol.
-
-    `result` is the symbol's text in the merge, if the audit or the ledger rejected a merge that
-    had no conflict.
-    """
+    """The whole text of a symbol on each side, or None for a side without the symbol."""
 
     name: str
     path: str
     base: str | None
     ours: str | None
     theirs: str | None = None
+    # its text in a merge without conflict that the audit or the ledger rejected
     result: str | None = None
 
 
@@ -94,22 +87,15 @@ class Requirement(Struct, frozen=True):
 
 
 class WorkOrder(Struct, frozen=True):
-    """A conflict, and everything that is known about it.
-
-    `why` is the reason for the patch from its header, and `message` is the whole commit message.
-    `uses` is None if the store cannot be searched. `offered` names whoever proposed a resolution
-    that passed its checks and is not accepted yet. `proposal` is the decision that a person is
-    likely to make, and `likely` lists the evidence for that decision. `cut` lists the fields that
-    were cut to shorten the order, each with how much of it is left.
-    """
+    """A conflict, and everything that is known about it."""
 
     id: str
     kind: ConflictKind
     series: str
     patch: str
     subject: str
-    message: str
-    why: str | None
+    message: str  # the whole commit message
+    why: str | None  # the reason for the patch, from its header
     fields: tuple[tuple[str, str], ...]
     path: str
     new_path: str
@@ -120,13 +106,15 @@ class WorkOrder(Struct, frozen=True):
     symbols: tuple[SymbolSides, ...] = ()
     causes: tuple[UpstreamChange, ...] = ()
     later: tuple[UpstreamChange, ...] = ()
-    uses: tuple[SymbolUse, ...] | None = None
+    uses: tuple[SymbolUse, ...] | None = None  # None if the store cannot be searched
     earlier: tuple[Earlier, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     finding: AuditFinding | None = None
-    proposal: str | None = None
-    likely: tuple[Likely, ...] = ()
+    proposal: str | None = None  # the decision that a person is likely to make
+    likely: tuple[Likely, ...] = ()  # the evidence for `proposal`
+    # who proposed a resolution that passed its checks and is not accepted yet
     offered: str | None = None
+    # fields that were cut to shorten the order, each with how much of it is left
     cut: tuple[str, ...] = ()
 
 
@@ -138,13 +126,10 @@ class Failure(Struct, frozen=True):
 
 
 class Solution(Struct, frozen=True):
-    """The proposed content of a file in conflict, or None to delete the file.
-
-    `by` is the name of the proposer.
-    """
+    """The proposed content of a file in conflict, or None to delete the file."""
 
     content: bytes | None
-    by: str
+    by: str  # the name of the proposer
 
 
 class Proposed(Struct, frozen=True, rename={"has_passed": "passed"}):
