@@ -24,11 +24,7 @@ _COLORS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 
 
 def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator[str]:
-    """Yield each failed gate with its problems, then how many gates passed and failed.
-
-    If the view shows all, the other gates are listed, too. At most `limit` lines of problems are
-    listed for each gate; the rest are only counted.
-    """
+    """Yield each failed gate with up to `limit` lines of problems, then the numbers of gates."""
     patches = counted(len(checked.patches), "patch")
     if view.is_line:
         yield f"{checked.series}: {patches}, {_gates(checked)}"
@@ -117,13 +113,10 @@ def _gate(gate: GateResult) -> dict[str, Any]:
 
 
 def junit(results: Sequence[Checked]) -> str:
-    """Return the results of `check` as JUnit XML.
-
-    Each series is a test suite. Each gate gives one test case per patch, one for the whole branch,
-    or both.
-    """
+    """Return the results of `check` as JUnit XML: a test suite for each series."""
     root = Element("testsuites")
     for checked in results:
+        # a gate has a case for each patch, one for the whole branch, or both
         cases = [case for gate in checked.gates for case in _cases(checked, gate)]
         counts = {
             "tests": len(cases),

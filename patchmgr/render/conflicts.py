@@ -32,8 +32,7 @@ MOST_LINES = 12  # per suggestion
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
     """Return a file in conflict with git's markers, whose labels say where each side comes from.
 
-    The label of base names the pin, and the label of theirs names the series and the patch. The
-    label of ours names the upstream commit that wrote the lines, which may be later than the commit
+    Ours is labeled with the upstream commit that wrote the lines, which may be later than the one
     that first broke the patch.
     """
     base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
@@ -93,10 +92,7 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
 
 
 def conflicts_text(outcome: SeriesOutcome) -> Iterator[str]:
-    """Yield the regions in conflict, with a few lines around each, and each file's candidates.
-
-    If upstream has a patch in a different form, both forms are shown.
-    """
+    """Yield the regions in conflict, with a few lines around each, and each file's candidates."""
     for patch in outcome.patches:
         if patch.verdict is Verdict.ABSORBED:
             yield from _wordings(patch)

@@ -17,10 +17,9 @@ _UNSAFE = re.compile(
 
 
 def clean(text: str, *, keep: str = "") -> str:
-    r"""Return the text with control, bidirectional and zero-width characters escaped.
+    r"""Return the text with control, bidirectional and zero-width characters (not `keep`) escaped.
 
-    Such a character becomes `\uNNNN`, and a byte that is not UTF-8 becomes `\xNN`. Characters in
-    `keep` are not escaped, for example "\n\t" in a text of several lines.
+    These become `\uNNNN`, and bytes that are not UTF-8 become `\xNN`.
     """
     return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
 

@@ -118,7 +118,6 @@ def imported_text(done: Import, series: str, view: View) -> Iterator[str]:
     """Yield the result of `import`: patches, risky files, and how merges were imported.
 
     A risky file is a binary file, or one that tools run or read automatically, such as a Makefile.
-    Unless the view shows all, long lists are cut, and many patches are only counted.
     """
     verb = view.verb("Would import", "Imported")
     head = f"{verb} {counted(len(done.patches), 'patch')} into {series}"

@@ -57,8 +57,7 @@ def fitting(
 ) -> tuple[list[str], list[str]]:
     """Return the items that fit into `room` characters, and a sentence that counts the others.
 
-    Each item counts `gap` characters more, for the separator after it. The sentence calls the items
-    `what`; if all items fit, there is no sentence.
+    Each item counts `gap` more, for a separator. The sentence calls the items `what`.
     """
     kept: list[str] = []
     for item in items:
@@ -95,9 +94,9 @@ class Page:
         return int((self._limit - len(self.whole())) * share) - _SENTENCE
 
     def blocks(self, blocks: Sequence[str], *, what: str, share: float = 1.0) -> None:
-        """Add the blocks that fit, and a sentence that says how many of `what` are left out.
+        """Add the blocks that fit into a share of the space that is left, and count the others.
 
-        The blocks take at most the fraction `share` of the space that is left.
+        The sentence that counts them calls them `what`.
         """
         kept, rest = fitting(blocks, self._room(share), what, gap=2)
         self.add(*kept, *rest)
@@ -114,8 +113,7 @@ class Page:
     ) -> None:
         """Add a table with as many rows as fit, and a line that counts the other rows as `what`.
 
-        The table takes at most the fraction `share` of the space that is left. If there is a
-        `summary`, the table is folded below it.
+        It takes at most a `share` of the space that is left, and is folded below a `summary`.
         """
         head, *lines = table(columns, rows)
         self._add_lines(title, [head], lines, what, summary, share)

@@ -184,11 +184,7 @@ _GAP = "  "
 
 
 def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> Iterator[str]:
-    """Yield a table of patches and targets for each series.
-
-    `form` is "markdown" or "terminal". On a terminal, a table that is too wide is split. Unless the
-    view shows all, patches that are unchanged on every target are only counted there.
-    """
+    """Yield a table of patches and targets for each series; `form` is "markdown" or "terminal"."""
     found: dict[str, list[SeriesOutcome]] = {}
     for target in targets:
         for outcome in target.series:

@@ -233,8 +233,7 @@ def after_rebase(
 ) -> Iterator[str]:
     """Yield lines that say what the user can do after a rebase.
 
-    `work` is the folder with the files in conflict, or None if the rebase did not stop. `waiting`
-    lists the files in that folder that still have conflict markers.
+    `work` is the folder with the files in conflict, if any, and `waiting` lists those with markers.
     """
     outcomes = tuple(outcomes)
     pinned = {(o.onto.ref, o.upstream) for o in outcomes if o.base.commit == o.onto.commit}

@@ -88,10 +88,9 @@ def _about(recorded: Recorded) -> str:
 def conflict_text(
     recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
 ) -> Iterator[str]:
-    """Yield a conflict and each of its parts, with git's markers and the resolution.
+    """Yield the patches' reasons, then the conflict and each of its parts, with git's markers.
 
-    The text begins with the reason for each of the `patches`, as its header gives it. `edits` says
-    in words what the sides of the conflict and of each part changed.
+    `edits` says in words what the sides of the conflict and of each part changed.
     """
     for patch in patches:
         yield from _asking(patch)
@@ -240,8 +239,7 @@ def conflict_value(
 ) -> dict[str, Any]:
     """Return a conflict and its parts as JSON data.
 
-    `patches` are the patches in conflict. `edits` says in words what the sides of the conflict and
-    of each part changed.
+    `edits` says in words what the sides of the conflict and of each part changed.
     """
     conflict, *parts = (
         {**whole_value(one), "edits": fields(does, "ours", "theirs")}

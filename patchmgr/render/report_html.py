@@ -1,7 +1,4 @@
-"""Reports as one self-contained HTML page with tables and charts.
-
-The page is `templates/report.html`; this module computes the shapes and positions in the charts.
-"""
+"""Reports as one self-contained HTML page (`templates/report.html`) with tables and charts."""
 
 from __future__ import annotations
 
@@ -41,28 +38,22 @@ class Label(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """A part of a chart: a rectangle with text on it, or text alone.
-
-    `title` is the text that a browser shows while the pointer is on the shape.
-    """
+    """A part of a chart: a rectangle with text on it, or text alone."""
 
     labels: tuple[Label, ...] = ()
     box: Box | None = None
     fill: str = ""
-    title: str = ""
+    title: str = ""  # what a browser shows while the pointer is on the shape
     look: str = "edge"
 
 
 class Chart(Struct, frozen=True):
-    """A drawing with a caption, and a legend for its colors.
-
-    `keys` are the entries of the legend: (color, meaning).
-    """
+    """A drawing with a caption, and a legend for its colors."""
 
     title: str
     caption: str
     about: str
-    keys: Sequence[tuple[str, str]]
+    keys: Sequence[tuple[str, str]]  # (color, meaning)
     shapes: Sequence[Shape]
     height: float
     kind: str = "wide"
@@ -70,9 +61,9 @@ class Chart(Struct, frozen=True):
 
 
 def squarified(sizes: Sequence[float], box: Box) -> tuple[Box, ...]:
-    """Return one rectangle per size, in the order of `sizes`, with proportional areas.
+    """Return rectangles that fill the box, with areas proportional to the sizes.
 
-    Together, the rectangles fill the box. The sizes must be positive and in descending order.
+    The sizes must be positive and in descending order.
     """
     total = sum(sizes)
     if not sizes or total <= 0:
@@ -372,23 +363,18 @@ def _facts(footprint: Footprint) -> Iterator[tuple[int, str]]:
 
 
 class TextColumn(Struct, frozen=True):
-    """A text in a work order, displayed beside the other texts.
-
-    Each of `lines` is (line, is_shared). A line of base is shared if ours and theirs contain it,
-    and a line of any other text is shared if base contains it.
-    """
+    """A text in a work order, displayed beside the other texts."""
 
     title: str
+    # (line, is_shared): a line of base is shared by ours and theirs, any other line by base
     lines: tuple[tuple[str, bool], ...]
 
 
 def rows(
     title: str, blocks: Sequence[OrderLine | OrderCode]
 ) -> Iterator[tuple[bool, list[OrderLine | TextColumn]]]:
-    """Yield (is_row, blocks); the blocks of a row are displayed side by side.
-
-    A region is always one row. In other sections, consecutive texts make up a row.
-    """
+    """Yield (is_row, blocks); the blocks of a row are displayed side by side."""
+    # a region is one row; elsewhere, consecutive texts are
     texts = {one.title: set(_lines_of(one)) for one in blocks if isinstance(one, OrderCode)}
     with_base = [texts["base"]] if "base" in texts else []
     with_others = [texts[name] for name in ("ours", "theirs") if name in texts]

@@ -18,12 +18,9 @@ _ADDED, _REMOVED, _TITLE, _QUIET = "32", "31", "1", "2"
 
 
 def report_terminal(footprint: Footprint, *, width: int, color: bool) -> str:
-    """Return the report on one series in lines of at most `width` columns.
-
-    A width of less than 40 is read as 40. Only the line that names the base may be longer, because
-    its commit id is never shortened.
-    """
+    """Return the report on one series in lines of at most `width` (at least 40) columns."""
     width = max(width, NARROWEST)
+    # the line that names the base may be longer: its commit id is not shortened
     lines = [*_head(footprint, width, color)]
     for title, tallies in (
         *groups(footprint),

@@ -56,10 +56,8 @@ def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
 
 
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
-    """Return the only changed file in a language, or None if there is not exactly one.
-
-    Third-party files do not count. For the language "other", the result is always None.
-    """
+    """Return the only changed file in a language, or None if there is not exactly one."""
+    # vendored files do not count
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
     ]
@@ -77,13 +75,10 @@ def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
 
 
 class TouchedSymbol(Struct, frozen=True):
-    """A symbol in an upstream file, and the numbers (from 1) of the patches that change it.
+    """A symbol in an upstream file, and the numbers (from 1) of the patches that change it."""
 
-    `symbol` is None for lines outside of symbols. `is_upstream` is true if upstream has the symbol.
-    """
-
-    symbol: str | None
-    is_upstream: bool
+    symbol: str | None  # None for lines outside of symbols
+    is_upstream: bool  # upstream has the symbol
     patches: tuple[int, ...]
 
 

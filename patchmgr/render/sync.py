@@ -161,11 +161,8 @@ def check_words(check: PullCheck) -> str:
 
 
 def annotations_text(found: Sync) -> Iterator[str]:
-    """Yield one line for each warning and conflict, in the form of a compiler's warning.
-
-    `.github/problem-matcher.json` turns these lines into annotations. Paths in them are relative to
-    the workspace.
-    """
+    """Yield one line for each warning and conflict, as a compiler prints warnings."""
+    # `.github/problem-matcher.json` turns these lines into annotations
     yield from (clean(f"patchmgr: warning: {warning}") for warning in found.warnings)
     for order in found.proposal.orders:
         place = f"series/{order.series}/{order.patch}:1"

@@ -39,15 +39,12 @@ class Detail(Enum):
 
 
 class View(Struct, frozen=True):
-    """How a result is displayed; `width` is the number of columns of the terminal.
-
-    With `is_dry_run`, the result says what would be done.
-    """
+    """How a result is displayed."""
 
     detail: Detail = Detail.CHANGES
-    width: int = UNLIMITED
+    width: int = UNLIMITED  # the columns of the terminal
     color: bool = False
-    is_dry_run: bool = False
+    is_dry_run: bool = False  # the result says what would be done
 
     def verb(self, would: str, did: str) -> str:
         """Return `would` in a dry run, and otherwise `did`."""

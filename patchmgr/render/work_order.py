@@ -50,17 +50,14 @@ _NESTED = 110  # percent, because a nested value is indented more
 
 
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Return a recorded conflict without its texts if it has more than `most` characters.
-
-    The regions of the work order still contain these texts. If the conflict has many parts, only
-    the first few are kept.
-    """
+    """Return a recorded conflict without its texts if it has more than `most` characters."""
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
     conflict, *parts = (
         {key: of for key, of in one.items() if key not in _TEXTS}
         for one in (value["conflict"], *value["parts"])
     )
+    # the regions of the work order still have the texts
     return {**value, "conflict": conflict, "parts": parts[:_MOST_PARTS]}
 
 
