@@ -26,8 +26,7 @@ USAGE_KINDS = frozenset(
 class PatchmgrError(Exception):
     """An expected failure; it says what happened, to which file or patch, and what to do next.
 
-    `kind` is a stable word for scripts. `message` is one line without a final newline. Each of the
-    `hints` is a further line that tells the user what to try.
+    `kind` is a stable word for scripts, `message` is one line, and each hint is a line, too.
     """
 
     def __init__(self, kind: str, message: str, *hints: str) -> None:

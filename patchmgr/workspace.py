@@ -71,8 +71,8 @@ _parsed_lock = lru_cache(maxsize=16)(parse_lock)
 class Workspace:
     """A directory that contains upstream.lock.
 
-    `command` is the command that the operation log names for each change. If it is None, changes
-    are not logged. If `is_dry_run` is true, `make` does nothing.
+    `command` names its changes in the operation log (None: no log); `make` does nothing in a dry
+    run.
     """
 
     def __init__(self, root: Path, *, command: str | None = None, is_dry_run: bool = False) -> None:
@@ -90,10 +90,8 @@ class Workspace:
         return _parsed_lock(self.read(LOCK))
 
     def read(self, path: str) -> bytes:
-        """Return a file's content; raise PatchmgrError "broken-workspace" if it cannot be read.
-
-        Symbolic links are not followed, so that a workspace cannot refer to files outside of it.
-        """
+        """Return a file's content; raise PatchmgrError "broken-workspace" if it cannot be read."""
+        # without following links, so that a workspace cannot refer to files outside of it
         content = self.find(path)
         if content is None:
             reason = os.strerror(errno.ENOENT)
@@ -122,20 +120,14 @@ class Workspace:
             return None
 
     def series_record(self, name: str) -> SeriesRecord:
-        """Return a series' entry in upstream.lock.
-
-        Raises PatchmgrError "unknown-series" if there is none.
-        """
+        """Return the entry in upstream.lock, or raise PatchmgrError "unknown-series"."""
         lock = self.lock()
         if name not in lock.series:
             raise _unknown("series", name, lock.series)
         return lock.series[name]
 
     def upstream(self, name: str) -> Upstream:
-        """Return an upstream's entry in upstream.lock.
-
-        Raises PatchmgrError "unknown-upstream" if there is none.
-        """
+        """Return the entry in upstream.lock, or raise PatchmgrError "unknown-upstream"."""
         lock = self.lock()
         if name not in lock.upstreams:
             raise _unknown("upstream", name, lock.upstreams)
@@ -161,11 +153,7 @@ class Workspace:
     def settings(
         self, name: str, *, changes: Mapping[str, bytes | None] | None = None
     ) -> SeriesSettings:
-        """Return the settings of a series, or the defaults if it has no settings file.
-
-        `changes` maps paths to contents that are about to be written. If the settings file is one
-        of them, its new content is parsed.
-        """
+        """Return the settings of a series, by its settings file or its new content in `changes`."""
         path = f"series/{name}/series.toml"
         changed = (changes or {}).get(path)
         if changed is not None:
@@ -174,19 +162,13 @@ class Workspace:
         return SeriesSettings() if raw is None else parse_settings(raw, series=name)
 
     def is_free(self, series: str, name: str, content: bytes | None = None) -> bool:
-        """Return whether a new patch of a series can have this name without replacing a file.
-
-        A regular file that already has exactly the `content` of the patch may be replaced.
-        """
+        """Return whether a patch can have this name without replacing a file of other `content`."""
         place = self.root / f"series/{series}/{name}"
         is_same = content is not None and place.is_file() and place.read_bytes() == content
         return not os.path.lexists(place) or (is_same and not place.is_symlink())
 
     def names_beside(self, series: str, source: str | None = None) -> dict[str, str]:
-        """Map the patches of all other series in the stack of `series` to their series.
-
-        The patches of the series `source` are left out.
-        """
+        """Return the patches of the stack's other series, except `source`, with their series."""
         records = self.lock().series
 
         def below(name: str) -> tuple[str, ...]:
@@ -197,10 +179,9 @@ class Workspace:
         return {name: other for other in others for name in self.series_file(other).names()}
 
     def require_free(self, series: str, name: str, *, source: str | None = None) -> None:
-        """Raise PatchmgrError "usage" if a new patch of a series cannot have this name.
+        """Raise PatchmgrError "usage" if a file, or a patch in the stack, has this name.
 
-        The name is taken if there is such a file, or if a patch of another series in the stack has
-        it. If the patch is moved from a series, `source` is that series, and may have the name.
+        If the patch is moved from the series `source`, it may have the name there.
         """
         other = self.names_beside(series, source).get(name)
         if other is not None:
@@ -214,8 +195,7 @@ class Workspace:
     def patches(self, name: str) -> tuple[Patch, ...]:
         """Parse the patches of a series, and return them in series order.
 
-        Raises PatchmgrError "broken-workspace" if a file that the series lists is missing or
-        empty.
+        Raises PatchmgrError "broken-workspace" if a file that the series lists is missing or empty.
         """
         return tuple(
             parse_listed(self._listed(name, line.name), line)
@@ -250,10 +230,10 @@ class Workspace:
     def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
         """Return the recorded conflict whose id is `name`, or None if there is none.
 
-        If `source` is given, only the conflicts pulled from it are searched; otherwise, only the
-        workspace's own. Older versions of patchmgr left conflicts open without an id (""); these
-        are not recorded. Raises PatchmgrError "bad-conflict" if the conflict's folder is malformed.
+        It is looked up in those pulled from `source`, or else in the workspace's own. Raises
+        PatchmgrError "bad-conflict" if its folder is malformed.
         """
+        # older versions of patchmgr left conflicts open without an id
         if not name:
             return None
         assert is_conflict_id(name)
@@ -270,8 +250,7 @@ class Workspace:
     def writing(self) -> Iterator[None]:
         """Lock the workspace while one command writes to it.
 
-        Raises PatchmgrError "busy" at once if another process holds the lock. A read-only workspace
-        is not locked: a dry run works there, and any other run fails when it writes.
+        Raises PatchmgrError "busy" at once if another process holds the lock.
         """
         private = self.root / PRIVATE
         with ExitStack() as held_now:
@@ -279,6 +258,7 @@ class Workspace:
                 held_now.enter_context(held(private, what=str(self.root)))
             except PatchmgrError as fault:
                 top = private if private.exists() else self.root
+                # a dry run works in a read-only workspace, and any other run fails when it writes
                 if not is_read_only(top, fault.__cause__):
                     raise
             yield
@@ -286,8 +266,7 @@ class Workspace:
     def settle(self) -> bool:
         """Finish a change that a killed command left incomplete; return whether there was one.
 
-        Commands call this before they read. If the command that began the change is still running,
-        wait a few seconds for it; raise PatchmgrError "busy" if it does not finish.
+        Raises PatchmgrError "busy" if the command is still running after a few seconds.
         """
         end = time.monotonic() + _PATIENCE
         while Journal(self.root).is_there:
@@ -301,7 +280,7 @@ class Workspace:
         return False
 
     def read_whole(self, read: Callable[[], T]) -> T:
-        """Return what `read` returns; call it again if another process changed files meanwhile.
+        """Return what `read` returns, called again if another process changed files meanwhile.
 
         Commands that only read need this, because they do not lock the workspace.
         """
@@ -321,10 +300,8 @@ class Workspace:
         return self._last_change() == last_change and not Journal(self.root).is_there
 
     def _last_change(self) -> int:
-        """Return the time of the last entry in the operation log, or 0 if there is no log.
-
-        A command writes its entry before it changes files.
-        """
+        """Return the time of the operation log's last entry, or 0 without a log."""
+        # a command writes its entry before it changes files
         with suppress(OSError):
             return (self.root / LOG).stat().st_mtime_ns
         return 0
@@ -334,21 +311,17 @@ class Workspace:
         return Journal(self.root).recover(self._move_refs, _finish_step)
 
     def ref_at(self, git_dir: Path, name: str) -> str:
-        """Return the name that this workspace's ref `name` has in the repository `git_dir`.
-
-        In a store, which workspaces share, the ref is in the namespace of this workspace.
-        """
+        """Return the name that this workspace's ref `name` has in a repository."""
+        # workspaces share stores, so each has a namespace there
         is_store = git_dir.parent == cache_folder() / "stores"
         return own_ref(self.root, name) if is_store else name
 
     def _move_refs(self, plans: Sequence[RefPlan]) -> None:
-        """Move refs of stores as planned, except those that were already moved.
-
-        A plan may come from a journal that a stranger wrote, so only refs of stores are moved.
-        """
+        """Move refs of stores as planned, except those that were already moved."""
         claim(self.root)
         for plan in plans:
             store = Path(plan.store)
+            # the plan may come from a journal that a stranger wrote
             if store.parent != cache_folder() / "stores" or not (store / "HEAD").exists():
                 raise PatchmgrError("cache", f"there is no store {store}")
             name = self.ref_at(store, plan.name)
@@ -360,10 +333,7 @@ class Workspace:
                         raise
 
     def make(self, change: Change, *, told: LogEntry | None = None) -> None:
-        """Make a change, completely or not at all, and log what it replaces.
-
-        `told` is the log entry; by default, it names the workspace's command.
-        """
+        """Make a change, completely or not at all, and log what it replaces."""
         if self.is_dry_run:
             return
         told = told or (LogEntry(self.command) if self.command is not None else None)
@@ -378,10 +348,7 @@ class Workspace:
 
 
 class Foreseen(Workspace):
-    """A read-only view of a workspace as it will be after a change.
-
-    `files` maps the changed paths to their new contents (None: deleted).
-    """
+    """A read-only view of a workspace with other contents of some files (None: deleted)."""
 
     def __init__(self, workspace: Workspace, files: Mapping[str, bytes | None]) -> None:
         super().__init__(workspace.root, is_dry_run=True)
@@ -425,10 +392,7 @@ def _finish_step(place: Path, token: str) -> None:
 def find_workspace(
     start: Path, *, command: str | None = None, is_dry_run: bool = False
 ) -> Workspace:
-    """Return the workspace that contains the folder `start`.
-
-    Raises PatchmgrError "no-workspace" if there is none.
-    """
+    """Return the workspace that contains a folder, or raise PatchmgrError "no-workspace"."""
     if not start.is_dir():
         raise PatchmgrError("no-workspace", f"there is no folder {start}")
     for folder in (start, *start.parents):
