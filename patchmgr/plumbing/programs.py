@@ -172,9 +172,14 @@ _GOOD = (EXIT_DONE, EXIT_CONFLICTS, EXIT_FINDINGS)
 
 
 def answer_of(root: Path, words: Sequence[str], data: bytes = b"") -> tuple[bool, str]:
-    """Run a patchmgr command in a workspace; return whether it succeeded, and its output."""
+    """Run a patchmgr command in a workspace; return whether it succeeded, and its output.
+
+    It imports nothing from the current folder, which may be a stranger's; `-m` would.
+    """
+    script = f"import sys; sys.path = {[*filter(None, sys.path)]!a}; "
+    script += "from patchmgr.__main__ import main; main()"
     done = subprocess.run(
-        [sys.executable, "-m", "patchmgr", "-C", str(root), *words],
+        [sys.executable, "-c", script, "-C", str(root), *words],
         input=data,
         capture_output=True,
         check=False,

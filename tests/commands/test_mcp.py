@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from patchmgr.cli import serving
-from patchmgr.plumbing.programs import _GOOD
+from patchmgr.plumbing.programs import _GOOD, answer_of
 from tests.commands.conftest import Scene, invoke
 from tests.commands.scenes import unchanged
 from tests.commands.test_propose import BOTH, collide
@@ -33,6 +33,19 @@ async def connected(session: Any, talk: Talk) -> None:
         return json.loads(text)
 
     await talk(session, call)
+
+
+def test_a_server_runs_nothing_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program starts it in the folder of a project, and any module there hid the real one."""
+    invoke("init", tmp_path / "ws")
+    for name in ("msgspec", "runpy", "re"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    is_good, printed = answer_of(tmp_path / "ws", ["status", "--json"])
+    assert is_good, printed
+    assert not (tmp_path / "ran").exists()
 
 
 def serve(root: Path, talk: Talk, *options: str) -> None:
