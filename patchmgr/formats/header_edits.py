@@ -48,7 +48,7 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
     """Return a patch file with a new diff and no diffstat; raise if this changes the header."""
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
-    has_stat = any(b"|" in line for line in lines if line not in kept)
+    has_stat = any(b"|" in line for line in set(lines) - set(kept))
     raw = (joined([*kept, b""]) if has_stat else patch.header) + diff
     read = parse_patch(raw, name=patch.name)
     if (read.subject, read.message, read.author) != (patch.subject, patch.message, patch.author):
