@@ -19,7 +19,7 @@ from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import AppliedFile, Content, Record
-from patchmgr.plumbing.checkout import Checkout, Exchange, FileStanding
+from patchmgr.plumbing.checkout import Checkout, FileStanding
 from patchmgr.plumbing.checkout_changes import Goal, found_file, plan_exchange, plan_files
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
@@ -34,7 +34,7 @@ from patchmgr.plumbing.installation import (
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.target import keep_hint
+from patchmgr.plumbing.target import Exchange, keep_hint
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry
 from patchmgr.services.checkouts import (

@@ -13,7 +13,7 @@ from patchmgr.errors import UsageError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_settings import parse_settings
 from patchmgr.formats.shown import shown
-from patchmgr.formats.toml_text import TOMLDecodeError, loads
+from patchmgr.formats.toml_text import loads
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.snapshot import file_content
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
@@ -116,6 +116,6 @@ def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> b
 
 
 def _keys(line: str) -> Collection[str]:
-    with suppress(TOMLDecodeError):  # a part of a text that has several lines
+    with suppress(ValueError):  # a part of a text that has several lines
         return loads(line).keys()
     return ()

@@ -14,11 +14,12 @@ from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
 from patchmgr.plumbing.applied import FileState, content_of, read_record, state_of
-from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replacement, serves
+from patchmgr.plumbing.checkout import Checkout, CheckoutStep, serves
 from patchmgr.plumbing.checkout_changes import found_file, refuse_in_the_way
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import object_named
 from patchmgr.plumbing.operation_log import LOG, record_digest
+from patchmgr.plumbing.target import Exchange, Replacement
 from patchmgr.services.checkouts import settled
 from patchmgr.services.session import Session
 from patchmgr.workspace import Change, LogEntry, RefPlan, Workspace

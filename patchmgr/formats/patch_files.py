@@ -8,7 +8,6 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.binary import apply_binary, apply_delta
 from patchmgr.formats.mail_text import is_cut
 from patchmgr.formats.mailbox import read_header
 from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines
@@ -62,8 +61,6 @@ def _reversed_hunk(hunk: Hunk) -> Hunk:
         hunk.new_start, hunk.new_count, hunk.old_start, hunk.old_count, hunk.heading, tuple(lines)
     )
 
-
-__all__ = ["apply_binary", "apply_delta", "parse_listed", "parse_patch"]
 
 MAX_PATCH = 256 * 1024 * 1024
 

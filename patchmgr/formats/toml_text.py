@@ -13,11 +13,11 @@ from patchmgr.formats.reader import merge_hints, split_lines
 from patchmgr.formats.shown import shown
 
 if sys.version_info >= (3, 11):
-    from tomllib import TOMLDecodeError, loads
+    from tomllib import loads
 else:  # pragma: no cover - Python 3.10 has no tomllib
-    from tomli import TOMLDecodeError, loads
+    from tomli import loads
 
-__all__ = ["MENDING", "TOMLDecodeError", "converted", "loads", "read_toml"]
+__all__ = ["MENDING", "converted", "loads", "read_toml"]
 
 MENDING = "correct the file, or restore the committed version: git restore FILE"
 

@@ -18,7 +18,7 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 from patchmgr.plumbing.applied import AppliedFile, Content, FileState, found_state, state_of
 from patchmgr.plumbing.clones import Clone, Indexed, open_clone
-from patchmgr.plumbing.target import Exchange, PlannedExchange, Replacement, Target
+from patchmgr.plumbing.target import Exchange, PlannedExchange, Target
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 
@@ -65,9 +65,6 @@ def serve(target: Target, workspace: Path) -> None:
     if not serves(target, workspace):
         with open(target.private / _NOTED, "ab") as file:
             file.write(os.fsencode(workspace) + b"\0")
-
-
-__all__ = ["Checkout", "Exchange", "FileStanding", "Replacement"]
 
 
 class FileStanding(str, Enum):

@@ -10,8 +10,9 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing import clones
 from patchmgr.plumbing.applied import Content, state_of
-from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement, finish_step
+from patchmgr.plumbing.checkout import Checkout, finish_step
 from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.target import Exchange, Replacement
 from tests.conftest import Make
 
 
