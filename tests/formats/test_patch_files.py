@@ -11,8 +11,6 @@ from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import patch_files
 from patchmgr.formats.patch_files import (
-    apply_binary,
-    apply_delta,
     parse_listed,
     parse_patch,
     reversed_patch,
@@ -197,11 +195,6 @@ def test_a_file_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     parse(SECTION)
     with pytest.raises(PatchmgrError, match="is larger than"):
         parse(SECTION + b"\n")
-
-
-def test_binaries_can_be_applied_from_here() -> None:
-    assert apply_delta(b"\x00\x01\x01x", b"") == b"x"
-    assert apply_binary.__module__ == "patchmgr.formats.binary"
 
 
 def outcome(raw: bytes) -> Patch | PatchmgrError:
