@@ -103,13 +103,14 @@ def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
             for one in found
             if isinstance(one, Recorded) and one.id in here and one.resolution is not None
         }
-        gone = sorted({*workspace.conflicts(source)} - taken.keys())
-        files = _changed(workspace, source, taken, gone)
-        if files and (taken or gone):
+        stale = sorted({*workspace.conflicts(source)} - taken.keys())
+        gone = tuple(name for name in stale if name not in {one.id for one in found})
+        files = _changed(workspace, source, taken, stale)
+        if files and (taken or stale):
             workspace.make(Change(files))
         series, changed = sorted(workspace.lock().series), {path.split("/")[-2] for path in files}
         return Pulled(
-            place, commit, tuple(taken), tuple(n for n in taken if n in changed), tuple(gone),
+            place, commit, tuple(taken), tuple(n for n in taken if n in changed), gone,
             tuple(name for name, is_same in is_known.items() if is_same),
             tuple(name for name, is_same in is_known.items() if not is_same),
             tuple(one for one in found if isinstance(one, Refused)),

@@ -118,6 +118,12 @@ def test_ones_own_resolution_stays_whatever_a_source_has(scene: Scene, other: Re
     pulled = pull(scene, other)
     assert (pulled["otherwise"], pulled["taken"]) == ([name], [])
     assert (left(scene, code=0), picture(scene.root / "conflicts")) == before
+    scene.call("conflicts", "forget", name)
+    assert pull(scene, other)["new"] == [name]
+    scene.call("conflicts", "accept", name, "theirs")
+    again = pull(scene, other)
+    assert (again["otherwise"], again["gone"]) == ([name], [])
+    assert not list((scene.root / "conflicts/pulled").glob(f"*/{name}"))
 
 
 def test_pulling_again_replaces_what_was_pulled_from_there(scene: Scene, other: Repository) -> None:
