@@ -88,6 +88,7 @@ def show_(
         edits = commands.conflicts.edits_in(found)
         text = render.recorded_conflicts.conflict_text(found, patches, edits)
         value = render.recorded_conflicts.conflict_value(found, patches, edits)
+    only_with("a rebase in progress", order, {"--format markdown": format_ == "markdown"})
     if order is not None:
         if not full:
             order, value = services.work_orders.shorter(order, value)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.commands.classes import CLASSES, PATCH, WITHOUT_TEXT, leave
 from tests.commands.conftest import Scene
+from tests.commands.scenes import one_line
 from tests.commands.test_rebase import clash
 
 
@@ -30,6 +31,14 @@ def test_a_conflict_of_each_class_has_a_work_order(scene: Scene, name: str) -> N
     assert "A resolution must satisfy:\n" in told
     markdown = scene.call("conflicts", "show", found, "--format", "markdown").out
     assert markdown.startswith(f"## Conflict {found}\n\n- {order['kind']} ")
+
+
+def test_without_a_rebase_there_is_no_order_to_write(scene: Scene) -> None:
+    found = leave(scene, "text")
+    scene.call("conflicts", "accept", found, "theirs")
+    scene.rebase("--continue")
+    line = ("conflicts", "show", found, "--format", "markdown")
+    assert one_line(scene.call(*line, code=2)) == "--format markdown needs a rebase in progress"
 
 
 def test_nobody_accepts_that_a_patch_is_not_what_its_header_says(scene: Scene) -> None:
