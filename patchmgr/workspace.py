@@ -71,8 +71,7 @@ _parsed_lock = lru_cache(maxsize=16)(parse_lock)
 class Workspace:
     """A directory that contains upstream.lock.
 
-    `command` names its changes in the operation log (None: no log); `make` does nothing in a dry
-    run.
+    `command` names its changes in the operation log (None: no log). A dry run changes nothing.
     """
 
     def __init__(self, root: Path, *, command: str | None = None, is_dry_run: bool = False) -> None:

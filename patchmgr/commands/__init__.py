@@ -1,7 +1,4 @@
-"""The commands, one module for each; they call the services and engines.
-
-Each module is imported when it is first used, because `--help` needs none of them.
-"""
+"""The commands, one module for each; a module is imported when it is first used."""
 
 from __future__ import annotations
 

@@ -109,8 +109,7 @@ class _Request(Struct, frozen=True):
 def apply_to_checkout(session: Session, name: str, target: Path, *, commits: bool) -> Application:
     """Apply a whole series, or nothing, to a checkout at any commit; it replaces an older state.
 
-    Raises PatchmgrError "dirty-checkout" if a file other than those of the older state differs from
-    HEAD.
+    Raises PatchmgrError "dirty-checkout" if a file outside that state differs from HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, session.selected)

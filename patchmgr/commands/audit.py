@@ -59,7 +59,7 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
 def audit_trees(repository: Path, old: str, new: str) -> Audited:
     """Audit the change between two trees, each named by a commit, a tag, a branch or its own id.
 
-    Raises PatchmgrError "usage" if the folder is not a repository, and "unknown-ref" for an unknown
+    Raises PatchmgrError "usage" for a folder without a repository, "unknown-ref" for an unknown
     tree.
     """
     git_dir = private_git_dir(repository)

@@ -31,7 +31,7 @@ class Listed(Struct, frozen=True):
     """A recorded conflict; `recorded` is None if its files are malformed, and `fault` says how."""
 
     id: str
-    recorded: Recorded | None  # None if its files are malformed, for the reason in `fault`
+    recorded: Recorded | None
     fault: str = ""
     hints: tuple[str, ...] = ()
 

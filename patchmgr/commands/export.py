@@ -61,8 +61,8 @@ def export(
     """Export a series in the `wanted` format, copying patches that already fit byte for byte.
 
     `place` is the folder or file to write, and `package` the name of an npm package, if the format
-    needs one. Raises PatchmgrError "in-the-way", before it writes, if another program's file would
-    be replaced.
+    needs one. Raises PatchmgrError "in-the-way", before it writes, if a file that patchmgr did not
+    write would be replaced.
     """
     form = _form(wanted)
     root = session.workspace.root
@@ -234,7 +234,7 @@ class Delivery(Target):
     ) -> Delivered:
         """Write files by path, and delete those of the last export that are no longer part of it.
 
-        Raises PatchmgrError "in-the-way" if patchmgr did not write the file at a path, unless
+        Raises PatchmgrError "in-the-way" for a file that patchmgr did not write, unless
         `is_forced`.
         """
         wanted = {path or self._name: content for path, content in files.items()}

@@ -90,7 +90,8 @@ def fold_diff(
 ) -> Revised:
     """Fold a diff (`-` is standard input) into a patch, by default the top.
 
-    In a checkout's folder, paths in the diff are relative to that folder, as with `git apply`.
+    If the current folder is in the checkout, paths in the diff are relative to it, as for `git
+    apply`.
     """
     raw = sys.stdin.buffer.read() if str(source) == "-" else read_named(source)
     with opened_series(session, options) as opened:

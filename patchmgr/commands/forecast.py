@@ -185,7 +185,8 @@ class Watch:
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
         """Return the patches that a merge into upstream's tip affects.
 
-        These get another verdict than `unchanged` on the merge, or change a symbol that it changes.
+        A rebase onto the merge gives them another verdict than `unchanged`, or both change one
+        symbol.
         """
         parents: Parents = {}
         target = Resolved(merged, merged)

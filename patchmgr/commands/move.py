@@ -61,7 +61,7 @@ class Moved(Struct, frozen=True):
 
 
 def move_to_series(session: Session, given: str, *, series: str | None, into: str) -> Moved:
-    """Move a patch into the series directly below or above in the stack, whose files stay the same.
+    """Move a patch into the series directly below or above; the stack's files stay the same.
 
     The first patch can move down, to the end, and the last one up, to the start. Raises
     PatchmgrError "usage" for any other patch, or if the series are not adjacent.

@@ -269,7 +269,7 @@ class _Writer(Struct, frozen=True):
         def is_own(path: str) -> bool:
             return trees[0].entry(path) != trees[1].entry(path)
 
-        # without files that are upstream's
+        # files that are the same as upstream's are left out
         return tuple(filter(is_own, same)), tuple(filter(is_own, other))
 
     def _gates(self, onto: Pin) -> tuple[GateLine, ...]:

@@ -130,7 +130,7 @@ class Planning:
         self.run, self.stack, self.states = run, stack, states
         self.upstream, self.most = upstream, most
         workspace = Foreseen(run.session.workspace, {})
-        # the workspace as the steps so far leave it, and the state they have reached
+        # the workspace as the steps so far leave it, and the index of the state they have reached
         self.session, self.at = replace(run.session, workspace=workspace), 0
         # what the steps change
         self.files: dict[str, bytes | None] = {}

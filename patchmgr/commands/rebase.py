@@ -180,8 +180,8 @@ def rebase(
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
 
-    If conflicts remain, patch files, pin and branch do not change: the rebase is then in progress.
-    Raises PatchmgrError "unfinished" if another one is.
+    If conflicts remain, patch files, pin and branch do not change. Raises PatchmgrError
+    "unfinished" if another rebase is in progress.
     """
     with session.writing():
         in_progress = read_in_progress(session.workspace)

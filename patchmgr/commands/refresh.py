@@ -300,8 +300,7 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
 def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequence[str]) -> None:
     """Raise PatchmgrError "put-back" if an edited file lacks another patch's change.
 
-    A person may have restored the file with git by mistake. Files that the user named are not
-    checked.
+    A person may have restored the file with git by mistake. Files in `named` are not checked.
     """
     ground, state = opened.ground, {**opened.state, **edits}
     paths = edits.keys() - set(named)

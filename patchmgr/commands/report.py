@@ -122,8 +122,7 @@ def judging(
 ) -> Callable[[], list[Sites]]:
     """Start classifying changed sites in the background; the returned function waits for them.
 
-    `texts` holds each file at the pin and at the head. The sites of the files are in the same
-    order.
+    `texts` holds each file at the pin and at the head; the result has the sites of each.
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]

@@ -27,7 +27,7 @@ def upstream_of(
 ) -> Upstream:  # fmt: skip
     """Return the upstream that the options describe."""
     known = {"git": git, "package": package, "archive": archive}
-    # what is tracked by default
+    # by default, the first one given is tracked
     kind = track or next((kind for kind, where in known.items() if where is not None), "package")
     return Upstream(name, kind, git, package, branch, archive)
 

@@ -185,7 +185,7 @@ class Wheel(Closing):
         for path, change in sorted(changes.items(), key=itemgetter(0)):
             part = b"-" if change is None else hashlib.sha256(change.content).digest()
             whole.update(path.encode("utf-8", "surrogateescape") + b"\0" + part)
-            # a mode counts if it is not that in the wheel
+            # a mode counts only if it differs from the one in the wheel
             old = self._members.get(path)
             mode = REGULAR if old is None else _work_file(old, b"").mode
             if change is not None and change.mode != mode:

@@ -47,7 +47,7 @@ class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
     patch: str
     ruling: Ruling
     change: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
-    # none: the person knows of `commit`, a later one that refers to the patch's upstream commit
+    # () if the person only knows of `commit`, which refers to the patch's upstream commit
     passages: tuple[Passage, ...]
     by: str = ""  # the reason in the person's words
     commit: Commit | None = None  # the upstream commit that the reason names

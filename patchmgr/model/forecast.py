@@ -58,6 +58,7 @@ class Forecast(Struct, frozen=True):
     series: tuple[str, ...]
     tip: UpstreamState
     open: int  # how many were examined
-    days: int  # one without a merge on the remote is open if its last commit is at most this old
+    # without a merge on the remote, a pull request is open for so long after its last commit
+    days: int
     assuming: tuple[Assumption, ...]
     pulls: tuple[PullForecast, ...]

@@ -169,8 +169,7 @@ class PatchOutcome(Struct, frozen=True):
     author: Author
     verdict: Verdict
     hunks: tuple[HunkOutcome, ...] = ()
-    # the new entry of each path (None: deleted) in the new commit; in a conflict, what merged
-    # cleanly
+    # new entries by path (None: deleted) in the new commit; in a conflict, what merged cleanly
     changes: Mapping[str, Entry | None] | None = None
     evidence: tuple[UpstreamCommit, ...] = ()
     cause: tuple[UpstreamCommit, ...] = ()

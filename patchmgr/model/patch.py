@@ -21,8 +21,7 @@ class Hunk(Struct, frozen=True):
     new_start: int
     new_count: int
     heading: bytes
-    # with their first byte (space, `+` or `-`), and the line ending unless the diff says that there
-    # is none
+    # with the first byte (space, `+` or `-`) and, unless the diff denies it, the line ending
     lines: tuple[bytes, ...]
 
     def old(self) -> tuple[bytes, ...]:

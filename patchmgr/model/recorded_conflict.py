@@ -61,7 +61,7 @@ class Recorded(Struct, frozen=True):
     ours: bytes | None = None
     theirs: bytes | None = None
     parts: tuple[str, ...] = ()  # of a group, which has no sides: the ids of its conflicts
-    path: str = ""  # where the conflict was first seen, which its id does not depend on
+    path: str = ""  # the file in which the conflict was first seen; the id does not depend on it
     seen: str = ""  # the patch of a series, or the merge, where the conflict was first seen
     resolution: Resolution | None = None
 

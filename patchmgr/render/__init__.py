@@ -1,7 +1,4 @@
-"""Render results as text and as JSON data.
-
-Each module is imported when it is first used, because `--help` needs none of them.
-"""
+"""Render results as text and as JSON data; each module is imported when it is first used."""
 
 from __future__ import annotations
 

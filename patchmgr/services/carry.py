@@ -158,7 +158,7 @@ class CarryOptions(Struct, frozen=True):
     wants_detail: bool = False  # find the symbol around each hunk, which takes time
     # reasons for skipping patches
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    # reasons for accepting findings, by their id, without the series
+    # reasons for accepting findings, only by their id
     accepted: Mapping[str, str] = field(default_factory=dict)
     # reliability (percent) that a structural merge needs; None: from the series' settings
     confidence: int | None = None

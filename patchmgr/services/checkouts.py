@@ -105,10 +105,10 @@ def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Ite
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of the applied series, or None if it is no longer applied.
 
-    A series applied as commits is in force as long as HEAD contains these. Of any other series, one
-    file must differ from HEAD and have the recorded content, or be edited and keep a change of the
-    series (for pushed patches, any edit counts). A series that changes no file is in force until
-    HEAD moves.
+    A series applied as commits is in force as long as HEAD contains these. Of any other series, a
+    file must differ from HEAD, and either have the recorded content or be edited and keep a change
+    of the series (pushed patches: any edit). A series that changes no file is in force until HEAD
+    moves.
     """
     record = checkout.record()
     if record is None:

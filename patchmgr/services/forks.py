@@ -60,7 +60,7 @@ class Fork(Struct, frozen=True):
     files: Mapping[str, Entry | None]  # the fork's files that differ from the base (None: deleted)
     learned: int  # how many new resolutions
     lessons: Mapping[str, bytes | None]  # the files of the workspace that record these resolutions
-    is_whole: bool  # no commit was left out, for example because its message asks for it
+    is_whole: bool  # every commit has a patch; a message may ask to leave its commit out
 
 
 def read_fork(

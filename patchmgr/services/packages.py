@@ -214,8 +214,7 @@ class PackageResult(Struct, frozen=True):
 def carry_onto_package(session: Session, record: SeriesRecord, package: Package) -> PackageResult:
     """Rebase a series onto the files of a package, just as `rebase` does onto a release.
 
-    Raises PatchmgrError "out-of-reach" if the package has none of the files that the patches
-    change.
+    Raises PatchmgrError "out-of-reach" if the package has none of the files that patches change.
     """
     options = CarryOptions(session.selected, wants_detail=session.wants_detail)
     with rebase_run(session, session.upstream_of(record).store, options) as run:
