@@ -72,8 +72,7 @@ class PythonGates:
     ) -> Iterator[Problem]:
         """Yield a problem for each file that does not compile, and each import that fails.
 
-        `patches` holds the name of each patch and the files that it changes. The files are checked
-        after each patch.
+        `patches` has the name of each patch and the files that it changes.
         """
         every = [(path, entry) for _, changes in patches for path, entry in changes.items()]
         self.modules.judged |= {e.blob for path, e in every if e and path.endswith(PYTHON)}

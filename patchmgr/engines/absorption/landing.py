@@ -86,18 +86,15 @@ def event_of(lines: Sequence[Line]) -> Event:
 
 
 def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
-    """Return those hunks of a landed patch that upstream has since undone.
-
-    Undone hunks that removed lines are returned if they make up most of the patch. Any hunk is
-    returned if a commit that calls itself a revert undid it. Other hunks are left out, because
-    upstream may only have cleaned up lines that the patch had added.
-    """
+    """Return those hunks of a landed patch that upstream has since undone."""
     lines = {hunk: at_step(series, hunk, landed, series.way.end) for hunk in series.hunks[patch]}
 
     def is_undone(hunk: HunkId, number: int) -> bool:
         return all(fate is Fate.OPEN for _, fate in at_step(series, hunk, landed, number))
 
     undone = {hunk for hunk in lines if lines[hunk] and is_undone(hunk, series.way.end)}
+    # Upstream may only have cleaned up added lines, so undone hunks count if they removed lines and
+    # make up most of the patch, or if a commit that calls itself a revert undid them.
     back = {hunk for hunk in undone if not all(puts_in for puts_in, _ in lines[hunk])}
     if sum(len(lines[hunk]) for hunk in back) < MOST * sum(map(len, lines.values())):
         back = set()
@@ -125,9 +122,9 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 def _inner(
     series: Series, steps: Sequence[Step], came: Sequence[Counter[int]], landed: Mapping[int, int]
 ) -> dict[int, Step]:
-    """For each patch that landed with a merge, return the merged commit that added most of it.
+    """Map each patch that landed with a merge to the merged commit that added most of it.
 
-    `landed` holds the number of the commit, among `steps`, that landed each patch.
+    `landed` has the number of the landing commit, among `steps`, by patch.
     """
     merges = [number for number in sorted({*landed.values()}) if steps[number].is_merge]
     branches = series.way.inside([steps[number] for number in merges]) if merges else {}
@@ -147,14 +144,12 @@ def _inner(
 
 
 def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
-    """Return the hunks of a landed patch that, by a proof, upstream did not land.
-
-    The set is empty if the other hunks show well enough that this commit landed the patch.
-    """
+    """Return the hunks of a landed patch that, by a proof, upstream did not land."""
     wrong = {hunk for hunk in sorted(hunks) if _is_refuted(series, hunk, landed)}
     patch = next(patch for patch, _ in hunks)
     enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
     rest = sum(series.count(hunk, landed).found for hunk in hunks - wrong)
+    # None if the other hunks show well enough that this commit landed the patch.
     return set() if rest >= enough and series.is_own(patch, landed) else wrong
 
 
@@ -256,10 +251,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
 
 def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
-    """Return which hunks of a patch upstream has, or None if the patch did not land.
-
-    If the patch landed and was reverted, the result has no hunks.
-    """
+    """Return which hunks of a patch upstream has (reverted: none), or None if it did not land."""
     steps, end, is_landed = series.way.steps, series.way.end, patch in landings
     landed, back = (
         _last_landing(series, patch, landings) if is_landed else (_since(series, patch), None)
@@ -343,10 +335,10 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether nothing that a hunk adds landed, and it adds words that no landed hunk adds.
+    """Return whether a hunk added nothing that landed, but adds new words, or no code at all.
 
-    A hunk that adds no code also counts. Words in comments and long strings are ignored, because a
-    review may reword those before the patch lands (case S-fi-2777).
+    Words in comments and long strings are ignored, because a review may reword those before the
+    patch lands (case S-fi-2777).
     """
 
     def new_words(one: HunkId) -> set[str] | None:

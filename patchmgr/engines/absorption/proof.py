@@ -51,8 +51,7 @@ def key_of(line: bytes) -> bytes:
 class Text:
     """The lines of a text, counted from 0, and the blocks, comments and strings around them.
 
-    `keys` are the lines without white space; a line without a word has an empty key. `counts` says
-    how often each key that is not empty occurs.
+    `keys` are the lines without white space; a line without a word has an empty key.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -114,14 +113,12 @@ class Drop:
         return tuple(found)
 
     def is_same_block(self, line: int, place: int) -> bool:
-        """Return whether a line of the patched file and one of upstream's are in the same block.
-
-        Only block openings unique in both files count. Decorators must be of the same function.
-        """
+        """Return whether a patched line and an upstream line are in the same block."""
         if language(self.file.path) in ("Text", OTHER):
             return True
         old, new = [*self.mine.around(line)], [*self.there.around(place)]
         mine, there = self.mine.counts, self.there.counts
+        # Only block openings that are unique in both files count.
         same = [[key for key in keys if mine[key] == there[key] == 1] for keys in (old, new)]
         pairs = (self.file.theirs, line), (self.upstream, place)
         is_decorator = _ATTRIBUTE.match(self.mine.lines[line]) is not None

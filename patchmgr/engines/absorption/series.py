@@ -226,10 +226,9 @@ class Series:
         return count_of(line for hunk in self.hunks[patch] for line in self.lines(hunk, number))
 
     def _lines_of(self, hunk: HunkId, number: int) -> Sequence[Line]:
-        """Return, for each distinctive line of a hunk, whether it is added, and its fate.
+        """Return whether each distinctive line of a hunk is added, and its fate after a commit.
 
-        The fate is that after commit `number`. A change without lines counts as one line, and so
-        does a mode or path that upstream lacks.
+        A change without lines counts as one line, and so does a mode or path that upstream lacks.
         """
         path, lacking = self.path(hunk), [(True, Fate.OPEN)] * self.lacks_header(hunk, number)
         if hunk in self.wholes:
@@ -256,12 +255,10 @@ class Series:
         return Counter(n for (_, line), owners in lines if is_distinctive(line) for n in owners)
 
     def _changed(self, before: Entry | None, after: Entry | None) -> Set[LineChange]:
-        """Return the lines that a commit adds to a file, and those it removes.
-
-        A line counts even if it also occurs elsewhere in the file (4 patches of A-fi-1857).
-        """
+        """Return the lines that a commit adds to a file, and those it removes."""
         texts = (self.text(entry) or b"" for entry in (before, after))
         old, new = (Counter(normal_lines(part)) for part in differing(*texts))
+        # A line counts even if it is also elsewhere in the file (4 patches of A-fi-1857).
         return {(new[line] > old[line], line) for line, _ in old.items() ^ new.items() if line}
 
     def _news(self, number: int) -> Set[tuple[str, bool, bytes]]:
@@ -318,10 +315,7 @@ class Series:
         }
 
     def is_own(self, patch: int, number: int) -> bool:
-        """Return whether the series also makes most of a commit's changes to the files of a patch.
-
-        Only lines that the commit adds are counted or, if there are none, those that it removes.
-        """
+        """Return whether the series makes most of a commit's changes to a patch's files, too."""
         paths = {self.path(hunk) for hunk in self.hunks[patch]}
         lines = {change for change in self.news(number) if change[0] in paths}
         brought = {change for change in lines if change[1]} or lines

@@ -218,13 +218,10 @@ def count_of(lines: Iterable[Line]) -> Count:
 
 
 class Pairs(Struct, frozen=True):
-    """The lines of upstream's file by the nodes that they equal.
-
-    `still` holds the keys that the series makes rarer in the file, but upstream has not.
-    """
+    """The lines of upstream's file by the nodes that they equal."""
 
     lines: Mapping[int, int]
-    still: Set[bytes]
+    still: Set[bytes]  # keys that the series makes rarer in the file, but upstream has not
 
 
 class Effect(Struct, frozen=True):
@@ -238,10 +235,7 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
-    """Compare a weave with upstream's file, or with None if the file is deleted.
-
-    `known` is a patch whose state the file may equal; that state is compared first.
-    """
+    """Compare a weave with upstream's file (None: deleted), first in the state of patch `known`."""
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
     alive = [] if known is None else weave.alive(known)

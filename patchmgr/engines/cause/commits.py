@@ -1,12 +1,8 @@
 """Find the upstream commit that explains the verdict on a hunk: it absorbed the hunk or broke it.
 
-For a conflict, also find the commits that wrote upstream's lines, and the versions between base and
-target that were more like the hunk than the target is.
-
-The commit that broke a hunk is the first one after which the hunk never applied again.
-The search tests a few versions at a time and merges them in one call, so that a hundred versions
-take two rounds. If the hunk broke more than once and one round cannot test all versions, the search
-may find an earlier commit, but never a commit that made no difference to the hunk.
+The commit that broke a hunk is the first one after which the hunk never applied again. If the hunk
+broke more than once and one round of the search cannot test all versions, the result may be an
+earlier commit, but never one that made no difference to the hunk.
 """
 
 from __future__ import annotations
@@ -43,14 +39,11 @@ AT_ONCE = 4  # versions that are tested in one call; a round ends with the first
 
 
 class Version(Struct, frozen=True):
-    """A version of an upstream file: the commit that made it, its path and its tree entry.
+    """A version of an upstream file: the commit that made it, its path and its tree entry."""
 
-    `step` is None for the version in the base. `entry` is None if the file does not exist.
-    """
-
-    step: Step | None
+    step: Step | None  # None: in the base
     path: str
-    entry: Entry | None
+    entry: Entry | None  # None: no file
 
 
 Claim = Callable[[Version], bool]
@@ -82,10 +75,7 @@ def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
 
 
 def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
-    """Return the indices of the versions to test between two versions, newest first.
-
-    The first round also tests the last version.
-    """
+    """Return the indices of the versions to test between two versions, newest first."""
     inner = range(fails + 1, holds)
     if len(inner) <= PROBES:
         return list(reversed(inner))
@@ -185,10 +175,7 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def _brought(self) -> frozenset[bytes] | None:
-        """The lines that earlier patches may have added, and those next to their changes.
-
-        None if these lines are not certain.
-        """
+        """The lines that earlier patches may have added, and their neighbors; None if unknown."""
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
             return frozenset()
@@ -201,14 +188,12 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return, for each version, whether merging a hunk into it gives a verdict in `wanted`.
-
-        Earlier patches are applied to the versions only if the target does not give such a verdict
-        without these patches, as it may if upstream already has them.
-        """
+        """Return for each version whether merging a hunk into it gives a verdict in `wanted`."""
         target = self.upstream.text_of(self.versions[-1].entry)
         is_enough = target is not None and self._judged(number, [target])[target] in wanted
         plain = [self.upstream.text_of(version.entry) for version in versions]
+        # Earlier patches are left out if the target gives the verdict without them: upstream may
+        # have them.
         texts = plain if is_enough else self.texts(versions)
         answers = self._judged(number, [ours for ours in texts if ours is not None])
         return [answers.get(ours) in wanted for ours in texts]
@@ -298,10 +283,9 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
 def _explained_conflict(
     file: FileHistory, conflict: FileConflict, since: Mapping[int, Step], *, asks: bool
 ) -> tuple[FileConflict, list[Likely]]:
-    """Add to a conflict the commits that wrote upstream's lines, and past lines similar to a hunk.
+    """Return a conflict with the commits that wrote upstream's lines, and with similar past lines.
 
-    Returns the conflict and the upstream commits that introduced the past lines. Past lines are
-    searched for only if `asks` is true. It is false for a patch that upstream reverted.
+    Also returns the commits that introduced the past lines, which are searched for only if `asks`.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
@@ -392,11 +376,7 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
 
 
 def _claims(file: FileHistory, number: int) -> Claims:
-    """Return a test that upstream's versions pass after the commit that explains a hunk.
-
-    For an absorbed hunk, a version passes if it has the hunk. For any other hunk, a version passes
-    if the hunk no longer applies to it.
-    """
+    """Return a test that upstream's versions pass after the commit that explains a hunk."""
     (verdict, how), step = file.result.answers[number], file.result.step
     is_absorbed, start = verdict is Verdict.ABSORBED, file.versions[0]
     if is_absorbed and step.theirs is None:
@@ -434,10 +414,7 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
 
 
 def _has_effect(result: FileResult, number: int) -> Claim:
-    """Return a function that says whether a version of a file has the effect of a change.
-
-    The change is a new file, a copy, or a change of mode, path or binary content.
-    """
+    """Return a test for the effect of a new file, a copy, or a change of mode, path or binary."""
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None
     if base is None or change.is_copy:
@@ -507,10 +484,9 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, Resemblance] | None:
     """Return the commit and lines of the first version that seems to have a hunk, or None.
 
-    Such a version exists if upstream landed the hunk in a different form and rewrote it later, so
-    that the target no longer resembles the hunk. `since` is the commit that broke the hunk. Up to
-    MOST_VERSIONS versions from that commit on are compared.
+    The versions begin with that of `since`, the commit that broke the hunk.
     """
+    # Upstream may have landed the hunk in another form and rewritten it since.
     steps = [version.step for version in file.versions]
     later = file.versions[steps.index(since) : -1] if since in steps else ()
     count = min(MOST_VERSIONS, len(later))

@@ -32,19 +32,14 @@ def finding_of(
 ) -> Finding | None:
     """Return the change and the upstream text that a decision about a patch would refer to.
 
-    The result is None if no file of the patch is in conflict. `homes` maps old upstream paths to
-    the paths of the same files in the new upstream state.
+    Returns None if no file is in conflict. `homes` maps old to new paths of upstream's files.
     """
     found = {p for result in results for p in _passages(result, homes, blobs)}
     return Finding(change_digest(patch), tuple(sorted(found))) if found else None
 
 
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
-    """Yield references to the upstream text that each hunk in conflict would change.
-
-    Each reference has the path in the patch or, if upstream moved the code to another file, that
-    file's path.
-    """
+    """Yield references to the upstream text that each hunk in conflict would change."""
     conflict, change = result.conflict, result.step.change
     if conflict is None:
         return
@@ -79,14 +74,12 @@ def standing_decision(
 
 
 def with_decision(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Return the outcome of a patch, with a person's decision as the reason.
-
-    The finding stays in the outcome, so that the decision can be changed.
-    """
+    """Return the outcome of a patch, with a person's decision as the reason."""
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,
         reason=f"a person decided: {decision.ruling.value}{why}",
+        # kept, so that the decision can be changed
         finding=outcome.finding or Finding(decision.change, decision.passages),
     )
 
@@ -151,8 +144,8 @@ def passage_of_place(
 ) -> Passage:
     """Return a reference to the upstream lines that a hunk would change.
 
-    If these lines are not distinctive, lines around them are included. `blocks` are the ranges of
-    lines that upstream changed.
+    Lines that are not distinctive get the lines around them. `blocks` are the ranges of lines that
+    upstream changed.
     """
     runs, ours = tuple(runs_of(hunk, position)), split_lines(content)
     touched = [b for b in blocks if any(run.gap(b) == 0 for run in runs)]

@@ -22,8 +22,7 @@ def conflict_id(
 ) -> str:
     """Return the id of a conflict in a file: 12 hex digits, made from the sides of all regions.
 
-    If there are no regions, the sides of the file are used. Exchanging ours and theirs does not
-    change the id.
+    Without regions, the sides of the file are used. Exchanging ours and theirs keeps the id.
     """
     found = split_marked(marked).regions if marked is not None else ()
     regions = [tuple(map(_bare, one.region.sides)) for one in found]
@@ -35,10 +34,7 @@ def conflict_id(
 
 
 def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
-    """Return the id of a conflict region from the sides of the region, given as whole lines.
-
-    A conflict with only this region has the same id.
-    """
+    """Return the id of a conflict region, which a conflict with only this region has, too."""
     return conflict_id(_bare(base), _bare(ours), _bare(theirs), None)
 
 

@@ -33,21 +33,17 @@ class Resolutions(Protocol):
 
 
 class Replayed(Struct, frozen=True):
-    """A text with conflict markers in which recorded resolutions have replaced some regions.
-
-    `used` holds the ids of the replaced regions. `is_clean` is true if no region is left.
-    """
+    """A text with conflict markers in which recorded resolutions have replaced some regions."""
 
     marked: bytes
-    used: tuple[str, ...]
-    is_clean: bool
+    used: tuple[str, ...]  # the ids of the replaced regions
+    is_clean: bool  # no region is left
 
 
 def whole_sides(marked: bytes) -> tuple[bytes, bytes, bytes] | None:
     """Restore base, ours and theirs of a file from its text with conflict markers.
 
-    Returns None if there is no region, or if a line of the file itself looks like a marker, because
-    the sides are not certain then.
+    Returns None if there is no region, or if a line of the file itself looks like a marker.
     """
     found = split_marked(marked)
     is_sure = found.is_sure and all(one.is_sure for one in found.regions)
@@ -62,9 +58,8 @@ def replay(
 ) -> Replayed:
     """Replace each region of a conflict with its recorded resolution, if there is one.
 
-    The other regions keep their markers. Git ends every side of a region with a line feed.
-    `ends_with_newline` says whether the merged file should end with a line feed. This matters only
-    if the last region is at the end of the file.
+    `ends_with_newline` says whether the merged file should end with a line feed, because git ends
+    every side of a region with one.
     """
     found = split_marked(marked)
     used: list[str] = []
@@ -107,8 +102,7 @@ def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
 def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
     """Find the resolution of each region in a resolved file, by the lines around the region.
 
-    Each region is returned once, in order. A region that occurs twice and was resolved in two ways
-    is returned as `Missed`.
+    A region that occurs twice and was resolved in two ways is returned as `Missed`.
     """
     split = split_marked(ended(marked))
     resolved = ended(resolved)
@@ -156,11 +150,10 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
 
 
 def _exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...] | None:
-    """Return where each conflict region's resolution starts and ends in a resolved file.
+    """Return the start and end of each resolution in a file where only the regions have changed.
 
-    Nothing but the regions may have changed. `texts` are the clean texts between the regions, as
-    whole lines. If a clean text can be at several positions, the regions next to it get None.
-    Returns None if the resolved file lacks a clean text.
+    `texts` are the texts between the regions. A region beside a text that can be at several
+    positions gets None. Returns None if a text is missing.
     """
     first = _places(texts, resolved)
     if first is None:
@@ -219,10 +212,9 @@ def _find_last(text: bytes, part: bytes, end: int) -> int:
 
 
 def _nearby_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...]:
-    """Return where each region's resolution starts and ends, judged by the lines around the region.
+    """Return the start and end of each region's resolution, judged by the lines around the region.
 
-    A region gets None if the lines before or after it are not unique in the clean texts and in the
-    resolved text. Changes elsewhere do not matter.
+    A region gets None if these lines are not unique.
     """
     spans: list[Span | None] = []
     number = len(texts) - 1
@@ -246,7 +238,7 @@ def _meets_another(number: int, spans: Sequence[Span | None]) -> bool:
 def _only_place(
     blocks: Iterable[list[bytes]], texts: Sequence[bytes], resolved: bytes
 ) -> Span | None:
-    """Return the place in `resolved` of the first block that occurs once there and once in `texts`.
+    """Return the place in `resolved` of the first block that is unique there and in `texts`.
 
     Blocks without letters and digits are skipped. Returns None if there is no such block.
     """
@@ -281,8 +273,7 @@ def refusal(resolution: bytes) -> str | None:
 def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str | None:
     """Return why a text is unlikely to resolve a region of a conflict, or None if it may.
 
-    `whole` is the text with markers that contains the region, or None if it is not known. Unless
-    a side has the line, `text` must not repeat any of the three lines before or after the region.
+    `whole` is the text with markers that contains the region, or None if it is not known.
     """
     if (reason := refusal(text)) is not None:
         return f"it {reason}"
@@ -294,6 +285,7 @@ def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str
     number = next((n for n, one in enumerate(split.regions) if one.region == region), None)
     if number is None:
         return None
+    # Unless a side has the line, the text must not repeat a line next to the region.
     around = (split_lines(split.texts[number])[-3:], split_lines(split.texts[number + 1])[:3])
     known = {line for side in region.sides for line in split_lines(side)}
     repeated = {line for lines in around for line in lines if _says_something(line)}
@@ -303,10 +295,7 @@ def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str
 
 
 def recorded_fault(recorded: Recorded) -> str | None:
-    """Return what is wrong with a recorded conflict, or None if nothing is.
-
-    The id must match the sides, and the resolution of a region must consist of whole lines of text.
-    """
+    """Return what is wrong with a recorded conflict, or None if nothing is."""
     if recorded.kind is RecordKind.GROUP:
         return None
     base, ours, theirs = recorded.base, recorded.ours, recorded.theirs

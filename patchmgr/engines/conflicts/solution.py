@@ -29,21 +29,17 @@ Find = Callable[[bytes, bytes, bytes], "bytes | None"]
 
 
 class Fitted(Struct, frozen=True):
-    """A file with a proposed resolution inserted, and the resolution of each region.
-
-    `lessons` is empty if the file was resolved as a whole. `content` is None if the file is
-    deleted.
-    """
+    """A resolved file (None: deleted), and the resolution of each region."""
 
     content: bytes | None
-    lessons: tuple[Lesson, ...] = ()
+    lessons: tuple[Lesson, ...] = ()  # empty: resolved as a whole
 
 
 def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
     """Insert a proposed resolution; return the resolved file, or why that cannot be done.
 
-    `content` is the text of the region with the id `wanted`, or the whole file. Other regions get
-    the resolution that `find` returns, or else ours.
+    `content` is the text of the region `wanted`, or the whole file. Other regions get the
+    resolution that `find` returns, or else ours.
     """
     if content is not None and len(content) > 2 * sum(map(len, _sides(conflict))) + _MORE:
         return Failure("size", "it is much longer than the sides of the conflict")
@@ -162,17 +158,14 @@ def _set_in_a_row(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 def _has_nothing(
     base: bytes | None, side: bytes | None, other: bytes | None, text: bytes | None
 ) -> bool:
-    """Return whether a text has nothing that a side adds, and everything that the side removes.
-
-    Lines and words that the other side also has are ignored. If the side adds no other word, its
-    numbers and signs count: `x>=1.5` and `x<2` may become `x>=1.5,<2`.
-    """
+    """Return whether a text has nothing that a side adds, and everything that the side removes."""
     if None in (side, text):
         return side != text
     before, after, there, now = (frozenset(_said(one) or ()) for one in (base, side, other, text))
     added, removed = after - before - there, (before & there) - after
     if added & now or (removed and not removed <= now):
         return False
+    # Without a new word, numbers and signs count: `x>=1.5` and `x<2` may become `x>=1.5,<2`.
     for token in (_WORD, _TOKEN):
         new = _found(token, added) - _found(token, before | there)
         if new:

@@ -75,11 +75,7 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
 
 
 def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
-    """Return the part of a proposed text that belongs in a region of a conflict.
-
-    If the text does not fit the region, lines at both ends that repeat the text around the region
-    are removed.
-    """
+    """Return a proposed text for a region, without lines that repeat those around the region."""
     region = marked.regions[number].region
     if fits_region(region, text, whole=marked.with_each(tuple(r.raw for r in marked.regions))):
         lines = split_lines(text)
@@ -227,10 +223,7 @@ def first_statements(text: str, path: str, most: int) -> str:
 
 
 def _fitting(node: Node, left: int) -> tuple[list[str], int]:
-    """Return the parts of a node that fit into `left` characters, and the characters left over.
-
-    A block that does not fit as a whole is cut after one of its parts.
-    """
+    """Return the parts of a node that fit into `left` characters, and the characters left over."""
     kept: list[str] = []
     for part in node.parts:
         if len(part.whole) <= left:

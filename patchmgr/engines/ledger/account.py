@@ -77,25 +77,21 @@ class FileGroup(Struct):
 class Deltas:
     """How often the patches add and remove each item: a line, a pair of lines, or a word.
 
-    `net` is the sum of all changes, and `left` is the sum of the changes that must not be in the
-    result. `come` and `gone` count added and removed items separately, because one change may undo
-    another; `come_left` and `gone_left` count those in the changes that must not be in the result.
-
-    If `is_exact`, the result must not contain any of the items in `left`. Otherwise it may contain
-    some. If `is_netted`, an item that one change both adds and removes is not counted, unless it is
-    punctuation such as a dot. `beside` holds items next to added items, which may swap positions
-    with them (case fi-0.6.16: a hash moves to a new name, while upstream has another hash for the
-    old name).
+    If `is_exact`, the result must not contain any of the items in `left`. If `is_netted`, an item
+    that one change both adds and removes is not counted, unless it is punctuation such as a dot.
     """
 
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
         self.is_exact, self.is_netted = is_exact, is_netted
-        self.net: Counter[Any] = Counter()
-        self.left: Counter[Any] = Counter()
+        self.net: Counter[Any] = Counter()  # all changes
+        self.left: Counter[Any] = Counter()  # those that must not be in the result
+        # One change may undo another, so additions and removals are counted separately, too.
         self.come: Counter[Any] = Counter()
         self.gone: Counter[Any] = Counter()
         self.come_left: Counter[Any] = Counter()
         self.gone_left: Counter[Any] = Counter()
+        # Items next to added ones may swap places with them (case fi-0.6.16: a hash moves to a new
+        # name, while upstream has another hash for the old name).
         self.beside: Counter[Any] = Counter()
 
     def take(self, old: Iterable[Any], new: Iterable[Any], *, is_carried: bool) -> None:
@@ -159,10 +155,9 @@ class Account:
         )
 
     def _ends(self) -> dict[str, str | None] | None:
-        """Map each path to the last blob id that the patches give for it.
+        """Map each path to the last blob id in the patches ("": not given, None: removed).
 
-        The id is "" if the patches give none, and None if they remove the path. Returns None if
-        upstream changed the files, or if any hunk was not carried as text.
+        Returns None if upstream changed the files, or if any hunk was not carried as text.
         """
         if any(fate is not Fate.TEXT for part in self.parts for fate in part.fates):
             return None
@@ -274,9 +269,7 @@ class Account:
     ) -> Deltas:
         """Count what upstream changed, including `beside` lines around each change.
 
-        If `is_netted`, only these changes count: those at or next to lines that the patches change,
-        and those at positions to which upstream moved such lines. The reason is that a word which
-        both sides add is the same word only if they add it at the same position.
+        If `is_netted`, only changes near those of the patches are counted.
         """
         found = Deltas(is_netted=is_netted)
         for path in self.paths:
@@ -287,6 +280,7 @@ class Account:
                 [] if lines is None and beside else [START, *(lines or ()), END] for lines in texts
             )
             blocks = list(blocks_of(old, new))
+            # A word that both sides add is the same word only if they add it at the same place.
             for a, b, c, d in self._at_changes(path, old, new, blocks) if is_netted else blocks:
                 sides = old[max(0, a - beside) : b + beside], new[max(0, c - beside) : d + beside]
                 found.take(count(sides[0]), count(sides[1]), is_carried=True)
@@ -295,14 +289,10 @@ class Account:
     def _at_changes(
         self, path: str, old: Lines, new: Lines, blocks: Sequence[Block]
     ) -> Sequence[Block]:
-        """Return upstream's changes to a file that are near the patches' changes.
-
-        A change elsewhere is included if it adds lines that upstream removed near the patches'
-        changes. All changes are returned if the base, upstream or the series lacks the file,
-        because lines may have moved between files.
-        """
+        """Return upstream's changes near those of the patches, or of lines moved from there."""
         theirs = self.end.get(path)
         if theirs is None or None in (self.base.blob(path), self.onto.blob(path)):
+            # Lines may have moved between files.
             return blocks
         places = [block[:2] for block in blocks_of(old, [START, *theirs, END])]
         near = {block for block in blocks if is_near(*block[:2], places)}
@@ -319,10 +309,9 @@ class Account:
         beside: int = 0,
         alike: Callable[[int], None] = lambda number: None,
     ) -> dict[Any, int]:
-        """Return how many copies of each item (such as a line) the rebased files lack.
+        """Return how many copies of each item the rebased files lack (negative: have too many).
 
-        The number is negative if they have too many. `alike` is called for each item with the
-        number of copies that both sides added or both sides removed.
+        `alike` is called with the number of copies that both sides added or both sides removed.
         """
         upstream: Deltas | None = None
         off = {}
@@ -397,14 +386,7 @@ class Account:
                 return
 
     def _as_merged(self) -> Iterator[Told]:
-        """Yield a fault if the result differs from the ledger's own merge of the files.
-
-        A file that upstream did not change must be exactly as the patches leave it. There is no
-        merge if both sides changed the same lines. Because diffs may align equal lines differently,
-        any other difference is only a warning. It is reported only if three consecutive lines of
-        the result are consecutive on neither side, and are not lines where one side meets the
-        other.
-        """
+        """Yield a fault if the result differs from the ledger's own merge of the files."""
         if any({*part.fates} - {Fate.TEXT} or not part.patch.on_base for part in self.parts):
             return
         for path, theirs in self.end.items():
@@ -419,6 +401,7 @@ class Account:
             if base == ours and made != theirs:
                 yield self.disorder(next(chain(made, theirs), b""))
                 return
+            # Diffs may align equal lines differently, so any other difference is only a warning.
             three = None if base == ours else next(strange(made, ours, theirs), None)
             if three is not None and merged(base, ours, theirs) not in (None, made):
                 yield self.disorder(*three, is_certain=False)

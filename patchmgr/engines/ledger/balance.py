@@ -1,29 +1,7 @@
 """The ledger: prove what became of every line of the patches, and that upstream's text is kept.
 
-This module shares no code with the engine that made the result. It has its own small reader of
-patches on purpose: a fault in the engine's reader must not be hidden by the same fault here. It
-reads the patch files, the two upstream states, the result, and the diffs of the upstream commits
-that the engine cited. The engine claims what became of each hunk (`Fate`), and the claim decides
-what the ledger has to prove:
-
-- *Carried as text.* Let B be the file in the base, S the series on it, U upstream's file and R the
-  result. A merge replaces separate ranges of lines. So the count of every pair of consecutive lines
-  must obey R - U = S - B, except for what both sides changed in the same way. This holds however a
-  diff aligns the lines. Lines whose text no patch adds or removes must be in R exactly as they are
-  in U, in the same order, and consecutive added lines must stay together. So nothing of upstream
-  is lost, doubled or reordered.
-- *Carried by other means* (a formatter, a structural merge, a move). Here the layout may change:
-  white space, line breaks, commas, parentheses, quotes and backslashes do not count. The counts of
-  words must obey the same equation. If both sides made the same change, it counts as one only if
-  they made it at the same position. Lines that are unique in both R and U must be in the same
-  order. R must define what the patch defines. Imports that moved code needs may be added.
-- *Resolved by a person.* Lines that the patch adds and the result lacks count as given up.
-- *Upstream has it.* Upstream's file must contain the words of each added line, or a cited commit
-  must have added the line. Each removed line must be gone, or a cited commit must have removed it.
-- *Given up*: the result must contain nothing of the hunk. *In conflict*: files in conflict have no
-  result yet. They are checked once a person has resolved the conflict.
-
-Files are counted together if a patch or upstream moves lines between them.
+What it proves is in docs/design.md. It shares no code with the engine that made the result, and has
+its own small reader of patches: a fault in the engine's must not be hidden by the same fault here.
 """
 
 from __future__ import annotations
@@ -147,18 +125,13 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """The result of searching upstream for the lines of an absorbed patch.
-
-    `numbers` counts the added and the removed lines that were searched for. `lacks` holds the added
-    lines that upstream does not have, and `still` holds the removed lines that upstream still has.
-    White space, punctuation, comments and imports are ignored.
-    """
+    """The result of searching upstream for the lines of an absorbed patch."""
 
     patch: str
     path: str
-    numbers: tuple[int, int]
-    lacks: tuple[bytes, ...]
-    still: tuple[bytes, ...]
+    numbers: tuple[int, int]  # added and removed lines that were searched for
+    lacks: tuple[bytes, ...]  # added lines that upstream does not have
+    still: tuple[bytes, ...]  # removed lines that upstream still has
 
 
 def evidence_of(account: Account) -> Iterator[Evidence]:
@@ -210,12 +183,7 @@ def _cited_steps(account: Account, part: Part) -> list[tuple[bytes, bytes]]:
 def _beyond_cited(
     account: Account, part: Part, lacks: set[bytes], still: set[bytes]
 ) -> tuple[set[bytes], set[bytes]]:
-    """Return the lines of `lacks` and `still` for which there is no explanation.
-
-    An added line is explained if upstream or a cited commit has it, perhaps with other white space
-    or line breaks; a removed line is explained if a cited commit removed it. Any line is explained
-    if it landed in a different form.
-    """
+    """Return the lines of `lacks` and `still` that neither upstream nor a cited commit explains."""
     told = {squeezed(line) for text in part.patch.reworded for line in text.split(b"\n")}
     steps = _cited_steps(account, part)
     texts = [squeezed(account.onto.read(path) or b"") for path in account.paths]
@@ -232,15 +200,12 @@ def _beyond_cited(
 def _within_longer(
     account: Account, part: Part, hunks: Sequence[RawHunk], lacks: set[bytes]
 ) -> set[bytes]:
-    """Return the lines of `lacks` whose words all occur in a single new line of upstream.
-
-    For example, upstream may have put a whole set on one line, including the members that the patch
-    adds.
-    """
+    """Return the lines of `lacks` whose words all occur in a single new line of upstream."""
     if not lacks:
         return set()
     sides = account.base, account.onto
     ends = [tuple(side.read(path) or b"" for side in sides) for path in account.paths]
+    # Upstream may have put a whole set on one line, with the members that the patch adds.
     longer: list[Words] = []
     for old, new in (*ends, *_cited_steps(account, part)):
         known = set(old.split(b"\n"))
@@ -252,11 +217,8 @@ def _within_longer(
 
 
 def _distinctive(lines: Iterable[bytes]) -> Counter[bytes]:
-    """Count lines, as `squeezed` returns them, except comments, imports and very short lines.
-
-    Imports are left out because the same names may be imported by other statements, and because the
-    audit resolves them.
-    """
+    """Count lines, as `squeezed` returns them, except comments, imports and very short lines."""
+    # Other statements may import the same names; the audit resolves imports.
     found = (
         squeezed(_TRAILING.sub(b"", line))
         for line in lines
@@ -272,12 +234,7 @@ def _as_written(hunks: Iterable[RawHunk], kind: bytes, wanted: set[bytes]) -> tu
 
 
 def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
-    """Yield a finding for each absorbed patch with lines that were not found upstream.
-
-    Because upstream often changes a patch in review, the finding is a warning. It is certain only
-    if upstream lacks more than half of the added lines, or still has more than half of the removed
-    lines.
-    """
+    """Yield a finding for each absorbed patch with lines that were not found upstream."""
     for name in dict.fromkeys(one.patch for one in evidence):
         found = [one for one in evidence if one.patch == name]
         lacks = [line for one in found for line in one.lacks]
@@ -290,6 +247,7 @@ def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
             for verb, lines, did in (("lacks", lacks, "adds"), ("still has", still, "removes"))
             if lines
         ]
+        # Upstream often changes a patch in review, so a smaller part is only a warning.
         is_certain = 2 * len(lacks) > added or 2 * len(still) > removed
         first = next(one for one in found if one.lacks or one.still)
         text = f"this counts as absorbed, but upstream {'; it '.join(told)}"
@@ -405,7 +363,7 @@ def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def _near(account: Account) -> set[bytes] | None:
-    """Return the lines at positions that both sides changed, and those of hunks not merged as text.
+    """Return the lines where both sides changed, and those of hunks not merged as text.
 
     Returns None if a file is too long to compare.
     """
@@ -429,12 +387,9 @@ def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
 
 
 def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault if unique lines of the result are not in the order that their side has.
-
-    Lines that only one side has must keep the order of that side. Lines that both sides have must
-    keep any order on which the two sides agree. If upstream renamed a file, the patches have it at
-    its old path (KeyDB 48d92c534c, where a patch moves lines in one).
-    """
+    """Yield a fault if unique lines are in an order that neither (or not their only) side has."""
+    # If upstream renamed a file, the patches have it at its old path (KeyDB 48d92c534c, where a
+    # patch moves lines in one).
     for path, (_, _, theirs) in zip(account.paths, _sides_by_path(account), strict=True):
         files = sides.ours[path], sides.theirs[path] if account.end.get(path) else _Text(theirs)
         places = once(sides.made[path].rest)

@@ -10,10 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """What became of a hunk, according to the rebase: carried, absorbed, in conflict or given up.
-
-    This claim decides what the ledger has to prove.
-    """
+    """What became of a hunk, according to the rebase; it decides what the ledger has to prove."""
 
     TEXT = "text"
     OTHERWISE = "otherwise"
@@ -28,35 +25,25 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 
 
 class FileClaim(Struct, frozen=True):
-    """What the rebase claims about one file of a patch: its new paths, and the fate of each hunk.
+    """What the rebase claims about a file of a patch: its new paths, and the fate of each hunk."""
 
-    `path` is the path in the patch. A file without hunks has one fate.
-    """
-
-    path: str
+    path: str  # in the patch
     homes: tuple[str, ...]
-    fates: tuple[Fate, ...]
+    fates: tuple[Fate, ...]  # one for a file without hunks
 
 
 class Claimed(Struct, frozen=True):
-    """A patch, with what the rebase claims about its files.
-
-    `rest` is the fate of hunks in files without a claim. `diff` is the patch without its header.
-    `on_base` says whether the patch is applied to the old upstream state, so that later patches
-    build on it. `cited` holds the upstream commits that the rebase names as evidence. `reworded`
-    holds the parts of the patch that landed in a different form. `edited` holds the files that a
-    person changed beyond what the patch changes.
-    """
+    """A patch, with what the rebase claims about its files."""
 
     name: str
-    diff: bytes
+    diff: bytes  # the patch without its header
     claims: tuple[FileClaim, ...] = ()
-    rest: Fate = Fate.TEXT
-    cited: tuple[str, ...] = ()
-    on_base: bool = True
+    rest: Fate = Fate.TEXT  # of hunks in files without a claim
+    cited: tuple[str, ...] = ()  # upstream commits named as evidence
+    on_base: bool = True  # later patches build on it
     is_reversed: bool = False
-    reworded: tuple[bytes, ...] = ()
-    edited: tuple[str, ...] = ()
+    reworded: tuple[bytes, ...] = ()  # parts that landed in another form
+    edited: tuple[str, ...] = ()  # files that a person changed beyond the patch
 
 
 class TreeFiles(Protocol):

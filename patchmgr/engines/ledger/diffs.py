@@ -59,10 +59,7 @@ _OPPOSITE = {b"+": b"-", b"-": b"+"}
 
 
 def read_diffs(diff: bytes, *, strip: int = 1, is_reversed: bool = False) -> list[Diff]:
-    """Return the change to each file in a diff, with `strip` leading folders removed from paths.
-
-    If `is_reversed`, the changes are those that revert the diff.
-    """
+    """Return the change to each file in a diff, or its reverse; `strip` removes leading folders."""
     lines = diff.split(b"\n")
     found: list[Diff] = []
     here = 0

@@ -52,11 +52,8 @@ _NAMED = (
 
 
 def apart(old: Lines, new: Lines) -> tuple[Lines, Lines]:
-    """Return two files without the lines at the start and at the end that are equal in both.
-
-    One equal line is left at each end, so that the counts of all items, and of pairs of consecutive
-    lines, still differ by the same numbers.
-    """
+    """Return two files without their common lines at both ends, except for one line at each end."""
+    # So the counts of all items, and of pairs of lines, still differ by the same numbers.
     most = min(len(old), len(new))
     head = max(0, next(compress(count(), map(ne, old, new)), most) - 1)
     rest = map(ne, reversed(old), reversed(new))
@@ -87,10 +84,9 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int, *, is_last: bool = False) -> int | None:
-    """Return the index in `lines` at which the sequence `old` starts, or None if it does not occur.
+    """Return the index at which the sequence `old` starts in `lines`, or None if it does not occur.
 
-    If it does not start at `at`, and occurs more than once, the index nearest to `at` is returned,
-    or the last one if `is_last`.
+    Of several, the index nearest to `at` is returned, or the last one if `is_last`.
     """
     if not old:
         return min(at, len(lines))
@@ -131,10 +127,7 @@ def _beside(lines: Lines, start: int, end: int) -> Lines:
 
 
 class Searched:
-    """The lines of a file, prepared for finding many sequences of consecutive lines.
-
-    The search is fastest if the sequences come in the order in which the file has them.
-    """
+    """The lines of a file, prepared for finding many sequences of lines, fastest in file order."""
 
     def __init__(self, lines: Lines) -> None:
         self._text, self._at = _joined(lines), 0
@@ -161,11 +154,8 @@ def blocks_of(old: Lines, new: Lines) -> Iterator[Block]:
 
 
 def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
-    """Return (old index, new index) for unique lines that are in the same order in both files.
-
-    These lines split the files into short parts, because the time that difflib takes grows with the
-    square of the length.
-    """
+    """Return (old index, new index) for unique lines that are in the same order in both files."""
+    # These lines split the files into short parts: the time of difflib grows with the square.
     counts = Counter(old), Counter(new)
     places = {line: at for at, line in enumerate(new) if counts[1][line] == 1 == counts[0][line]}
     pairs = [(at, places[line]) for at, line in enumerate(old) if line in places]
@@ -201,8 +191,7 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Yield every three consecutive lines of a merge that are not consecutive on either side.
 
-    Three lines where one side meets the other are left out: the first two are consecutive on one
-    side, and the last two on the other side.
+    Three lines where one side meets the other are left out.
     """
     threes = {*_threes(ours), *_threes(theirs)}
     odd = [three for three in _threes(made) if three not in threes]
@@ -219,10 +208,7 @@ def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
-    """Map each line that occurs only once to its index and its full text.
-
-    The keys are the lines as `squeezed` returns them. Keys of one or two characters are left out.
-    """
+    """Map each line that occurs only once, in `squeezed` form, to its index and its full text."""
     found: dict[bytes, tuple[int, bytes]] = {}
     double: set[bytes] = set()
     for place, (key, line) in enumerate(zip(each_squeezed(lines), lines, strict=False)):

@@ -33,11 +33,7 @@ def versions_of(
 
 
 class ChangedFiles:
-    """The files that differ between base and target, looked up one language at a time.
-
-    `find` returns the changed files of a language. It is called only once for each language, when
-    the files are first needed.
-    """
+    """The files that differ between base and target; `find` is called once for each language."""
 
     def __init__(self, find: Find, blobs: Blobs) -> None:
         self._find, self._blobs = find, blobs
@@ -59,9 +55,8 @@ class ChangedFiles:
     ) -> tuple[str, ...]:
         """Return the paths of other files, in the language of `path`, that gained all `lines`.
 
-        A file gained the lines if it has them at the target but not at the base. If `beside` is
-        given, only the files with the most lines of `beside` are returned, and files without any
-        are left out. All lines are compared without white space.
+        Among them, only those with the most lines of `beside`, if any, are returned. Lines are
+        compared without white space.
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():
@@ -110,10 +105,6 @@ class FilesOnSide:
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a file, given by its path, is in the language `wanted`.
-
-    C, C++, CUDA and HIP count as one language. If the language `wanted` is not known, the function
-    returns false for every path.
-    """
+    """Return a test whether a path is in a language; C, C++, CUDA and HIP count as one."""
     family = CXX_LANGUAGES if wanted in CXX_LANGUAGES else {wanted} - {OTHER}
     return lambda path: language(path) in family

@@ -37,14 +37,11 @@ class Unsure(Exception):
 
 
 class ImportedName(Struct, frozen=True):
-    """The import statement that binds a name. `module` is None for `import name`.
-
-    `is_for_types` says whether only type checkers run the import.
-    """
+    """The import statement that binds a name."""
 
     statement: str
-    module: str | None
-    is_for_types: bool = False
+    module: str | None  # None for `import name`
+    is_for_types: bool = False  # only type checkers run the import
 
 
 def is_import_line(line: bytes, language: str) -> bool:
@@ -113,11 +110,10 @@ def needed_imports(
     around: bytes,
     brought: frozenset[str] = frozenset(),
 ) -> tuple[Run, ...]:
-    """Return the changes to `home` that add the imports needed by the `added` lines.
+    """Return the changes to `home` that add the imports of `theirs` that `added` lines need.
 
-    The imports are taken from the patched file, `theirs`. No import is needed for names in the text
-    `around` the lines, or for names of new symbols that the patch adds (`brought`). Raises Unsure
-    if an import is needed that cannot be added.
+    Names in the text `around` the lines, and new symbols of the patch (`brought`), need none.
+    Raises Unsure if a needed import cannot be added.
     """
     if home.language == "Python":
         names = _names(added, "Python") - _names(around.split(b"\n"), "Python") - brought
@@ -162,12 +158,10 @@ def _python(theirs: Outline, home: Outline, names: frozenset[str]) -> tuple[Run,
 def missing_imports(
     base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
 ) -> bytes | None:
-    """Add to a merged file the imports that it lacks for `names`, and return the new content.
+    """Add to a merged file the imports, from `theirs`, that it lacks for `names`.
 
-    `base` and `home` are the paths of the file before and after the rebase, and `names` are the
-    names that the patch's lines may use. The imports are taken from the patched file, `theirs`.
-    Returns None if no import is needed, or if it is not certain how to add one. In the second case,
-    the audit reports the undefined name.
+    `base` and `home` are the paths before and after the rebase. Returns None if no import is
+    needed, or if it is unclear how to add one; the audit then reports the undefined name.
     """
     content = merged
     try:
@@ -195,8 +189,7 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 def with_import(base: str, source: ImportedName, home: str, content: bytes, *, name: str) -> bytes:
     """Add an import from the file `base` to the file `home`, and return the new content.
 
-    The name is added to an import from the same module, or the import gets its own line in sorted
-    order. Raises Unsure if the import cannot be added with certainty.
+    Raises Unsure if it is unclear how.
     """
     if source.statement.startswith("from .") and _folder(base) != _folder(home):
         raise Unsure(f"the patch uses {name}, which a relative import binds")
@@ -346,11 +339,7 @@ def _end(node: ast.stmt) -> int:
 
 
 def _place(tree: ast.Module, statement: str) -> int:
-    """Return the line after which to insert an import.
-
-    It is the line of the last import of the same kind and package that sorts before the new import.
-    If there is none, it is the line of the last import.
-    """
+    """Return the line after which to insert an import, so that imports of its kind stay sorted."""
     word, module = statement.split(" ")[:2]
     at: int | None = None
     last = 0

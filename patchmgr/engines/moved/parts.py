@@ -1,9 +1,7 @@
 """Make the change to a file for hunks whose lines upstream moved.
 
-If the lines moved to another file, the base is upstream's new version of that file, but with the
-old text of each moved symbol. If the lines moved within their file, the base is the old file with
-the symbols in upstream's order. An ordinary text merge then applies the hunks, as if upstream had
-not moved anything.
+The base is a file with the old text of each symbol at the place where upstream has it now. An
+ordinary text merge then applies the hunks, as if upstream had not moved anything.
 """
 
 from __future__ import annotations
@@ -24,19 +22,13 @@ from patchmgr.engines.text.line_endings import LF, line_ending
 
 
 class FilePart(PatchedFile, frozen=True):
-    """A change to one file, made of those hunks of a patch that go to this file.
+    """A change to one file, made of those hunks of a patch that go to this file."""
 
-    `numbers` holds, for each hunk of the change, the number of the patch's hunk that it is from.
-    """
-
-    numbers: tuple[int, ...]
+    numbers: tuple[int, ...]  # of the patch's hunks that these are from
 
 
 class Guest(Struct, frozen=True):
-    """New symbols that a patch adds before or after an existing symbol, the `neighbor`.
-
-    `change` adds the new symbols. They go to the file to which upstream moved the `neighbor`.
-    """
+    """New symbols that a patch adds beside a symbol, the `neighbor`, which they follow."""
 
     change: HunkRun
     neighbor: Unit
@@ -44,15 +36,11 @@ class Guest(Struct, frozen=True):
 
 
 class Removal(Struct, frozen=True):
-    """The symbols that upstream moved to one other file, and the patch's changes to them.
+    """The symbols that upstream moved to one other file, and the patch's changes to them."""
 
-    `moves` pairs each symbol with its new position, and `changes` pairs each change with the symbol
-    that it edits. `guests` holds the new symbols that go beside a moved symbol.
-    """
-
-    moves: tuple[tuple[Unit, Home], ...]
-    changes: tuple[tuple[HunkRun, Unit], ...]
-    guests: tuple[Guest, ...] = ()
+    moves: tuple[tuple[Unit, Home], ...]  # each symbol with its new place
+    changes: tuple[tuple[HunkRun, Unit], ...]  # each with the symbol that it edits
+    guests: tuple[Guest, ...] = ()  # new symbols beside a moved one
 
     @property
     def file(self) -> Outline:
@@ -164,10 +152,9 @@ def _import_runs(
 def part_within(
     base: Outline, own: Outline, moves: Sequence[tuple[Unit, Unit]], changes: Sequence[HunkRun]
 ) -> FilePart | None:
-    """Return the change to a file in which upstream reordered symbols.
+    """Return the change to a file in which upstream reordered symbols, or None if that is unclear.
 
-    `moves` pairs each moved symbol with the same symbol in upstream's file. Returns None if the
-    symbols around a moved symbol do not determine its position.
+    `moves` pairs each moved symbol with the same symbol in upstream's file.
     """
     order = list(range(len(base.lines)))
     moving = [unit for unit, _ in moves]
@@ -234,7 +221,7 @@ def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
 
 
 def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
-    """Return the only unit of `base` with the name of `unit` or, if that has none, with its text.
+    """Return the only unit of `base` with the name (or, without one, the text) of `unit`, if any.
 
     The list is empty unless both `base` and `own` have exactly one such unit.
     """

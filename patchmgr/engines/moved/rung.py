@@ -1,9 +1,8 @@
 """Find where upstream moved the lines of hunks that are in conflict.
 
-A function that moved within its file or to another file is found by its name and its distinctive
-lines. Lines outside functions and classes are found only if upstream has them byte for byte. If
-several positions are likely, or none is likely enough, the hunk stays where it is, and the reason
-for its conflict names the likely positions, if any.
+A function is found by its name and its distinctive lines; lines outside functions and classes only
+byte for byte. If several places are likely, or none is likely enough, the hunk stays where it is,
+and the reason for its conflict names the likely places.
 """
 
 from __future__ import annotations
@@ -38,31 +37,21 @@ Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
 class Followed(Struct, frozen=True):
-    """The result of merging the hunks of a file at the places to which upstream moved their lines.
+    """The result of merging a file's hunks at the places to which upstream moved their lines."""
 
-    `changes` holds the files that merged without a conflict. `answers` has one verdict for each
-    hunk. `places` maps the number of each moved hunk to its new position. At most one file is in
-    conflict; `collision` holds its path, its sides and the conflict.
-    """
-
-    changes: Mapping[str, Entry]
-    answers: tuple[Answer, ...]
-    places: Mapping[int, HunkPlace] = field(default_factory=dict)
-    collision: tuple[str, Sides, Collided] | None = None
+    changes: Mapping[str, Entry]  # files that merged without a conflict
+    answers: tuple[Answer, ...]  # one for each hunk
+    places: Mapping[int, HunkPlace] = field(default_factory=dict)  # by the number of a moved hunk
+    collision: tuple[str, Sides, Collided] | None = None  # path, sides and conflict
 
 
 class MovedInput(Struct, frozen=True):
-    """The input for merging moved hunks: upstream's files with the patches applied so far.
+    """The input for merging moved hunks: upstream's files with the patches applied so far."""
 
-    `elsewhere` holds the files that upstream changed, and `entry_of` returns the file at a path.
-    `busy` holds the paths to which no hunk may be moved, because the patch changes these files
-    already. `climb` merges a file.
-    """
-
-    elsewhere: Elsewhere
-    entry_of: Callable[[str], Entry | None]
-    busy: Collection[str]
-    climb: Climb
+    elsewhere: Elsewhere  # files that upstream changed
+    entry_of: Callable[[str], Entry | None]  # the file at a path
+    busy: Collection[str]  # paths that the patch changes already: no place for other hunks
+    climb: Climb  # merges a file
     blobs: Blobs
 
 
@@ -71,8 +60,7 @@ def follow_hunks(
 ) -> Followed | Collided:
     """Merge a file in conflict, with its hunks applied where upstream moved their lines.
 
-    If no new position is certain, the conflict is returned, with a reason that names the likely
-    positions, if any.
+    If no new place is definite, returns the conflict with a reason that names the likely places.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:
@@ -183,17 +171,11 @@ class HunkPlace(Struct, frozen=True):
 
 
 class Relocation(Struct, frozen=True):
-    """Where upstream moved the lines of a file's hunks, and the merges to do.
+    """Where upstream moved the lines of a file's hunks, and the merges to do."""
 
-    `parts` holds one merge for each file that gets hunks; these replace the merge of the whole
-    file. If `parts` is empty, no hunk is known to have moved. `places` maps the number of each
-    moved hunk to its new position. `uncertain` maps the number of each hunk without a certain
-    position to the reason; such hunks are merged in their own file if that still exists.
-    """
-
-    parts: tuple[FilePart, ...]
-    places: Mapping[int, HunkPlace] = field(default_factory=dict)
-    uncertain: Mapping[int, Lost] = field(default_factory=dict)
+    parts: tuple[FilePart, ...]  # for each file that gets hunks (empty: none moved)
+    places: Mapping[int, HunkPlace] = field(default_factory=dict)  # by the number of a moved hunk
+    uncertain: Mapping[int, Lost] = field(default_factory=dict)  # why a hunk has no new place
 
 
 def relocate(
@@ -204,11 +186,10 @@ def relocate(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Relocation | None:
-    """Find where upstream moved the lines that the hunks in conflict change.
+    """Find where upstream moved the lines that the hunks in conflict (`collided`) change.
 
-    `collided` holds the numbers of these hunks. `home` is the path of the file after the rebase,
-    and `ours` is upstream's text of it, or None if upstream deleted the file. Returns None if
-    there is nothing to move.
+    `home` and `ours` are the path and upstream's text (None: deleted) after the rebase. Returns
+    None if there is nothing to move.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)
@@ -219,12 +200,7 @@ def relocate(
 
 
 class _Work:
-    """Where each change of a file (consecutive changed lines) belongs, and the merges to do.
-
-    `_moves` maps each moved symbol to its new position. `_units` maps a change to the moved symbol
-    that it edits. `_guests` maps a change to the new symbols that it adds beside a moved symbol.
-    `_imports` holds the changes to imports.
-    """
+    """Where each change of a file (consecutive changed lines) belongs, and the merges to do."""
 
     def __init__(
         self,
@@ -236,19 +212,16 @@ class _Work:
     ) -> None:
         self._base, self._theirs, self._own = base, theirs, own
         self._changes, self._search = changes, search
-        self._moves: dict[Unit, Home] = {}
-        self._units: dict[HunkRun, Unit] = {}
-        self._guests: dict[HunkRun, Guest] = {}
+        self._moves: dict[Unit, Home] = {}  # new place by moved symbol
+        self._units: dict[HunkRun, Unit] = {}  # the moved symbol that a change edits
+        self._guests: dict[HunkRun, Guest] = {}  # the new symbols beside a moved one
         self._imports: list[HunkRun] = []
         self._parts: list[FilePart] = []
         self._places: dict[int, HunkPlace] = {}
         self._uncertain: dict[int, Lost] = {}
 
     def find(self, collided: Collection[int]) -> None:
-        """Find where upstream moved the symbols that the hunks in conflict (`collided`) edit.
-
-        Other hunks that edit the same symbols are moved along with them.
-        """
+        """Find where upstream moved the symbols that the hunks in conflict (`collided`) edit."""
         for change in self._changes:
             if change.number in collided:
                 if self._is_import(change):

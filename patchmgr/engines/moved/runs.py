@@ -1,7 +1,4 @@
-"""Split hunks into runs of consecutive changed lines, and find the symbol that each run edits.
-
-Once the runs have been moved, new hunks are made from them.
-"""
+"""Split hunks into runs of changed lines, find the symbol that each edits, and make new hunks."""
 
 from __future__ import annotations
 
@@ -19,16 +16,12 @@ CONTEXT = 3
 
 
 class HunkRun(Struct, frozen=True):
-    """A run of consecutive changed lines of a patch, with the number of the hunk that contains it.
-
-    `unit` is the symbol or paragraph of the base that the run edits, or None if that is not
-    certain. If the run adds only whole symbols or paragraphs, `brings` holds them.
-    """
+    """A run of consecutive changed lines of a patch, with the number of its hunk."""
 
     number: int
     run: Run
-    unit: Unit | None = None
-    brings: tuple[Unit, ...] = ()
+    unit: Unit | None = None  # the symbol or paragraph of the base that it edits, if clear
+    brings: tuple[Unit, ...] = ()  # the whole symbols that it adds, if it adds nothing else
 
     @property
     def start(self) -> int:
@@ -136,8 +129,8 @@ def hunks_of(
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
     """Make hunks from runs of changed lines, with the context taken from `lines`.
 
-    Returns the hunks, the line (from 0) where each hunk starts, and the number of the patch's hunk
-    that each new hunk is part of.
+    Returns the hunks, the line (from 0) where each starts, and the number of the patch's hunk that
+    each is part of.
     """
     hunks: list[Hunk] = []
     positions: list[int] = []

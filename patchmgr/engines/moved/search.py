@@ -36,14 +36,11 @@ class Elsewhere(Protocol):
 
 
 class Home(Struct, frozen=True):
-    """A unit of an upstream file that a moved unit may have become, and the similarity of the two.
-
-    `likeness` is the share of the old unit's distinctive lines that the new unit has.
-    """
+    """A unit of an upstream file that a moved unit may have become."""
 
     outline: Outline
     unit: Unit
-    likeness: float
+    likeness: float  # the share of the old unit's distinctive lines that it has
 
     @property
     def path(self) -> str:

@@ -22,14 +22,14 @@ _HASH_COMMENTS = frozenset({"Python"})
 class Unit(Struct, frozen=True):
     """The lines of a symbol and the comments above it, or of a paragraph outside all symbols.
 
-    Lines are counted from 0, and `end` is exclusive. A paragraph consists of consecutive lines that
-    are not blank, and its `name` is None. `outer` is the name of the symbol around this one.
+    A paragraph consists of consecutive lines that are not blank. Lines count from 0, and `end` is
+    exclusive.
     """
 
-    name: str | None
+    name: str | None  # None: a paragraph
     start: int
     end: int
-    outer: str | None = None
+    outer: str | None = None  # the symbol around this one
 
     @property
     def leaf(self) -> str | None:
@@ -52,10 +52,7 @@ def joined(outer: str, leaf: str) -> str:
 
 
 class Outline:
-    """A text split into its symbols and paragraphs, in the order of their first lines.
-
-    A symbol comes before the symbols that it contains.
-    """
+    """A text split into its symbols and paragraphs, in the order of their first lines."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path

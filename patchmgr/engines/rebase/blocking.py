@@ -1,8 +1,7 @@
 """Find the later patches that a conflict blocks, and the upstream commits that caused the conflict.
 
-Until a person resolves a conflict, nobody knows which lines will replace it. The rebase continues
-with upstream's lines, and keeps a second version of the file, with the patch's lines. If a later
-patch makes the same changes to both versions, the conflict does not block the later patch.
+The rebase continues with upstream's lines, and keeps a second version of the file, with the patch's
+lines. If a later patch makes the same changes to both, the conflict does not block it.
 """
 
 from __future__ import annotations
@@ -42,20 +41,13 @@ _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace
 
 
 class Left(Struct, frozen=True):
-    """A conflict that the rebase left in the file at `path`, to be resolved by a person later.
+    """A conflict that the rebase left in the file at `path`, to be resolved by a person later."""
 
-    `origin` is the patch in conflict, and the path where the conflict arose. `theirs` is the
-    rebased file with the patch's lines in the conflict regions, or None if the conflict covers the
-    whole file. `whole` holds the paths of files that the conflict covers completely; no later patch
-    may touch these files. `causes` holds the upstream commits that caused the conflict, once they
-    are known.
-    """
-
-    origin: Origin
+    origin: Origin  # the patch in conflict, and the path of the conflict
     path: str
-    theirs: Entry | None = None
-    whole: frozenset[str] = frozenset()
-    causes: tuple[UpstreamCommit, ...] = ()
+    theirs: Entry | None = None  # with the patch's lines (None: all of it in conflict)
+    whole: frozenset[str] = frozenset()  # paths that no later patch may touch
+    causes: tuple[UpstreamCommit, ...] = ()  # upstream commits, once known
 
 
 def leave(
@@ -63,8 +55,8 @@ def leave(
 ) -> tuple[Left, Entry | None]:
     """Return a conflict to be resolved later, and the file with which the rebase continues.
 
-    The file has upstream's lines in the conflict regions. If the conflict covers the whole file,
-    None is returned instead of the file.
+    The file has upstream's lines in the conflict regions; it is None if the conflict covers all of
+    it.
     """
     step, conflict = result.step, result.conflict
     assert conflict is not None
@@ -80,8 +72,8 @@ def leave(
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
     """Resolve all conflicts of a file in two ways: to ours in every region, and to theirs.
 
-    Returns None if there are no regions, if the bounds of a region are not certain, or if a side
-    lacks the file or the line feed at its end.
+    Returns None if there are no regions, if a region's bounds are unclear, or if a side lacks the
+    file or the line feed at its end.
     """
     sides = (conflict.base, conflict.ours, conflict.theirs)
     if conflict.marked is None or any(side is None or side[-1:] not in b"\n" for side in sides):
@@ -116,10 +108,8 @@ def met_by(
 ) -> str | None:
     """Return why an earlier conflict in a file blocks a later change, or None if it does not.
 
-    `ours` is the file with upstream's lines in the conflict. `result` is the result of applying the
-    later change to `ours`, and `other` is the result of applying it to the file with the earlier
-    patch's lines. The conflict blocks a change that touches the lines in conflict, has them in its
-    context, touches their function, or uses a name that they define.
+    `result` comes from applying the change to `ours`, the file with upstream's lines in the
+    conflict; `other` from applying it to the file with the earlier patch's lines.
     """
     assert left.theirs is not None
     lines = f"an earlier patch left these lines of {left.path} in conflict"
@@ -183,10 +173,7 @@ def _verdicts(result: FileResult) -> tuple[Verdict, ...]:
 
 
 def _places(conflict: FileConflict | None) -> object:
-    """Return the regions of a conflict, to compare them with those of another conflict.
-
-    If the regions are not certain, the result is not equal to any other.
-    """
+    """Return the regions of a conflict for a comparison; unclear regions equal no others."""
     if conflict is None:
         return None
     if resolved_both_ways(conflict) is None:
@@ -257,8 +244,8 @@ def pass_on_causes(
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
     """Give each blocked patch the causes of the conflicts that block it.
 
-    `before` holds the conflicts that were open before the first patch. Returns the updated results,
-    and the conflicts that are open after the last patch, with their causes.
+    `before` has the conflicts that were open before the first patch. Also returns those that are
+    open after the last one.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []
@@ -273,11 +260,7 @@ def pass_on_causes(
 
 
 def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[UpstreamCommit, ...]]]:
-    """Yield each conflict of a patch with its causes.
-
-    The causes of the conflict in a file are the commits that changed this file or, if no such
-    commit is known, all causes of the patch.
-    """
+    """Yield each conflict of a patch with those causes that changed its file, or all causes."""
     every = one.outcome.cause
     for result in one.files:
         if result.conflict is not None:

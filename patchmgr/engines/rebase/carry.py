@@ -47,11 +47,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 def carry_files(
     patch: str, steps: Sequence[FileStep], side: NewSide, tools: Tools
 ) -> tuple[FileResult, ...]:
-    """Apply a patch to upstream's files, and return the result for each file of the patch.
-
-    `side` is not changed. If the patch deletes or renames a file, another file of the patch may
-    take its path, unless the deletion or rename is in conflict.
-    """
+    """Apply a patch to upstream's files in `side`, and return the result for each file."""
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
     gone = {step.change.path: step for step in steps if step.change.new_path is None}
@@ -74,7 +70,7 @@ def carry_files(
 def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
     """Return a patch's change to a file without the `dropped` hunks, which become part of the base.
 
-    `dropped` holds the numbers of hunks within this file. At least one hunk must be left.
+    `dropped` has the numbers of hunks within this file. At least one hunk must be left.
     """
     assert step.base is not None
     content = blobs.read(step.base.blob)
@@ -102,8 +98,8 @@ def carry_rest(
 ) -> tuple[FileResult, ...]:
     """Apply a patch without the `dropped` hunks to upstream's files, and return the results.
 
-    The hunks are numbered across the whole patch. If the patch creates, deletes or moves a file, or
-    changes its mode, no hunk of the file is dropped.
+    Hunks are numbered across the patch. None is dropped from a file that the patch creates, deletes
+    or moves, or whose mode it changes.
     """
     starts = accumulate((step.size for step in steps), initial=0)
     here = [
@@ -153,10 +149,7 @@ def _carry_file(work: Work, step: FileStep) -> FileResult:
 
 
 def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> FileResult:
-    """Carry one of the two changes of a patch that deletes a file and then creates it again.
-
-    The result of the creation contains both changes.
-    """
+    """Carry one of the two changes of a patch that deletes a file and then creates it again."""
     path = step.change.path
     ours = work.side.files.entry(path)
     sides = Sides(old.base, ours, new.theirs)
@@ -232,16 +225,13 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
 
 
 def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
-    """Return the sides of a file, with base and theirs converted to upstream's line ending.
-
-    Returns None if upstream did not convert the file to another line ending. If upstream did, a
-    merge of the sides as they are would have a conflict in every line.
-    """
+    """Return the sides with base and theirs in upstream's line ending; None if it is the same."""
     texts = sides.texts(blobs) if sides.ours != sides.base else None
     ending = None if texts is None else conversion(*texts)
     if texts is None or ending is None:
         return None
     assert sides.base and sides.theirs
+    # A merge of the sides as they are would have a conflict in every line.
     base, theirs = (blobs.add(with_line_ending(text, ending)) for text in (texts[0], texts[2]))
     hunks = tuple(
         replace(hunk, lines=tuple(with_line_ending(line, ending) for line in hunk.lines))
@@ -329,12 +319,7 @@ def _follow(
 def _merge_change(
     work: Work, step: FileStep, sides: Sides
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Merge a changed file, trying all methods.
-
-    If a person resolved the file in this rebase, only the text merge is tried. Otherwise, each
-    absorbed hunk must pass the proofs of absorption, and missing imports are added. Hunks that
-    upstream seems to have in a different form are returned as proposals.
-    """
+    """Merge a changed file by all methods; also return proposals for hunks in another form."""
     tools, proposals = work.tools, tuple[Proposal, ...]()
     blobs, text = tools.blobs, tools.text
     is_solved = (work.patch, step.change.path) in tools.solved
@@ -384,13 +369,7 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
 
 
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Return whether git may have chosen a wrong position for a hunk that fits at several.
-
-    This can happen if the hunk fits at more positions in upstream's file than in the base, and
-    upstream no longer has the symbol around the hunk. Without a symbol around the hunk, it can
-    happen if the two best positions have equally many of the lines above the hunk in common with
-    the base.
-    """
+    """Return whether git may have chosen a wrong position for a hunk that fits at several."""
     old = b"".join(hunk.old())
     places = places_of(ours, hunk) if old and ours.count(old) > 1 else ()
     if len(places) <= 1 or len(places) <= len(places_of(base, hunk)):
@@ -422,10 +401,7 @@ def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
-    """Add to a merged Python file the imports that the patch's lines need.
-
-    The imports are taken from the patched file. Hunks that upstream already has are ignored.
-    """
+    """Add to a merged Python file the imports of the patched file that the patch's lines need."""
     entry, theirs = merged.entry, step.theirs
     if not home.endswith(PYTHON) or entry in (None, sides.ours, theirs):
         return merged

@@ -131,9 +131,7 @@ def _known(
 ) -> tuple[Content] | Conflicted | None:
     """Return a person's resolution of a file as a 1-tuple, or None if there is no resolution.
 
-    If a side has changed since the person resolved the file, because of an earlier conflict or an
-    edit of the patch, that change is merged into the resolution. If this merge has a conflict, the
-    conflict is returned instead.
+    If a side has changed since, that change is merged in; the result may be a conflict.
     """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:
@@ -171,10 +169,8 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
     """Return the tree entry (mode and blob) of a file that a person resolved to `content`.
 
-    If a side is a symbolic link or a submodule, and has this content (a line feed at the end is
-    ignored), the result is the entry of this side. Otherwise, the result is a regular file with the
-    mode of the side that changed the mode. If no side is a regular file, the result is a symbolic
-    link or a submodule. Raises PatchmgrError "bad-resolution" if `content` fits neither.
+    Raises PatchmgrError "bad-resolution" if it can be neither a regular file nor the link or
+    submodule of a side.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")

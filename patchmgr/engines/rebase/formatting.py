@@ -1,7 +1,4 @@
-"""Merge a file as text after formatting base and the patch's side with upstream's formatter.
-
-A check for each language makes sure that formatting does not change the meaning of the text.
-"""
+"""Merge a file as text after formatting base and the patch's side with upstream's formatter."""
 
 from __future__ import annotations
 
@@ -41,12 +38,10 @@ _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """Two checks for a language: do two texts differ only in formatting, and is a merge sound?
-
-    `is_sound` takes the merge, base, upstream and fork, all formatted the same way.
-    """
+    """Two checks for a language: do two texts differ only in formatting, and is a merge sound?"""
 
     is_same: Callable[[bytes, bytes], bool]
+    # of merge, base, upstream and fork, all formatted in the same way
     is_sound: Callable[[bytes, bytes, bytes, bytes], bool]
 
 
@@ -58,10 +53,7 @@ def notation_of(path: str) -> Notation | None:
 
 
 def is_same_python(one: bytes, other: bytes) -> bool:
-    """Return whether two Python texts have the same syntax tree and the same comments.
-
-    In docstrings, only the words are compared. A text that does not parse equals only itself.
-    """
+    """Return whether two Python texts have the same tree, comments and words in docstrings."""
     if one == other:
         return True
     known = _python(_text(one))
@@ -103,10 +95,7 @@ def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -
 
 
 def is_same_cxx(one: bytes, other: bytes) -> bool:
-    """Return whether two C++ texts have the same tokens, and the same words in comments.
-
-    Comments at the end of a namespace are ignored, because formatters add them.
-    """
+    """Return whether two C++ texts have the same tokens, and the same words in comments."""
     return one == other or _cxx(_text(one)) == _cxx(_text(other))
 
 
@@ -118,6 +107,7 @@ def _cxx(text: str) -> tuple[list[str], list[str]]:
             code.append("".join(token.text.replace("\\\n", "").split()))
         elif token.kind != "comment":
             code.append(token.text)
+        # Formatters add these comments.
         elif not _NAMESPACE_END.fullmatch(token.text):
             words += _WORDS.findall(token.text)
     return code, words
@@ -146,9 +136,7 @@ def merge_formatted(
 ) -> bytes | None:
     """Merge a file as text after formatting base and fork with upstream's formatter.
 
-    Upstream's own text is not formatted. Returns None if there is a conflict or any doubt. The
-    merge must differ from upstream's text, consist of lines of its sides, and pass the checks for
-    the language. Formatting the merge again must change no line of the patch.
+    Returns None if there is a conflict or any doubt.
     """
     notation = notation_of(path)
     if notation is None:
@@ -163,20 +151,16 @@ def merge_formatted(
 
 
 def may_be_formatting(marked: bytes) -> bool:
-    """Return whether formatting might resolve all conflict regions of a text.
-
-    Here, words include all signs but parentheses, commas and quotes, which formatters add and
-    remove. Formatting cannot help if both sides change the same words of a region, or if both
-    change words but neither changes anything between words. A region with imports is never ruled
-    out, because formatters sort imports.
-    """
+    """Return whether formatting might resolve all conflict regions of a text."""
     for found in split_marked(marked).regions:
         base, *sides = map(_SAID.split, found.region.sides)
+        # Formatters sort imports.
         if any(b"import" in words or b"include" in words for words in (base, *sides)):
             continue
         ours, theirs = changes = [changed_blocks(base[1::2], side[1::2]) for side in sides]
         for one, other in product(ours, theirs):
             at, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
+            # Both sides change the same words.
             if at < end or (one.old_start == one.old_end == other.old_start == other.old_end):
                 return False
         # If a side changes no word, git paired the lines badly, and formatting may mend that.

@@ -1,8 +1,7 @@
-"""Merge one file by the first method that succeeds. The methods are the rungs of a ladder.
+"""Merge one file by the first method that succeeds; the methods are the rungs of a ladder.
 
-This module has these rungs: no change in upstream, the same change in upstream, git's three-way
-merge, and this merge without the hunks that upstream already has. The result is the new state of
-the file with a verdict on each hunk, or a conflict, which is returned as a value.
+The rungs here are no change in upstream, the same change in upstream, git's three-way merge, and
+this merge without the hunks that upstream already has.
 """
 
 from __future__ import annotations
@@ -39,19 +38,15 @@ SAME_LINES = "upstream changed the same lines"
 
 
 class Sides(Struct, frozen=True):
-    """The tree entries of a file in base, ours and theirs; None where the file does not exist.
-
-    `hunks` turn base into theirs; `positions` holds the line of base (from 0) at which each hunk
-    starts. `path` tells the language of the file.
-    """
+    """The tree entries of a file in base, ours and theirs; None where the file does not exist."""
 
     base: Entry | None
     ours: Entry | None
     theirs: Entry | None
-    hunks: tuple[Hunk, ...] = ()
-    positions: tuple[int, ...] = ()
+    hunks: tuple[Hunk, ...] = ()  # turn base into theirs
+    positions: tuple[int, ...] = ()  # the line of base (from 0) at which each hunk starts
     is_moved: bool = False
-    path: str = ""
+    path: str = ""  # tells the language
 
     def texts(self, blobs: Blobs) -> tuple[bytes, bytes, bytes] | None:
         """Return the contents of base, ours and theirs, or None unless all three are text files."""
@@ -71,32 +66,23 @@ class Sides(Struct, frozen=True):
 
 
 class Merged(Struct, frozen=True):
-    """The merged file (None if deleted), and the verdicts on its hunks or on the whole change.
-
-    If there are hunks, a change of mode has no separate verdict in `answers`. `reliability` holds
-    the measured reliability of a structural merge for each region.
-    """
+    """The merged file (None if deleted), and the verdicts on its hunks or on the whole change."""
 
     entry: Entry | None
-    answers: tuple[Answer, ...]
-    reliability: tuple[Reliability, ...] = ()
+    answers: tuple[Answer, ...]  # none for a change of mode if there are hunks
+    reliability: tuple[Reliability, ...] = ()  # of a structural merge, by region
 
 
 class Collided(Struct, frozen=True):
-    """A file's conflict: the reason, the text with markers, and the verdict on each hunk.
-
-    `marked` is None if there is no text with markers, as for a binary file. `texts` holds the base,
-    ours and theirs from which `marked` was merged; this base contains the hunks that upstream
-    already has. `suggestions` holds the possible texts for each region. `has_moved` says whether
-    upstream moved the lines elsewhere.
-    """
+    """A file's conflict: the reason, the text with markers, and the verdict on each hunk."""
 
     reason: str
-    marked: bytes | None
+    marked: bytes | None  # None for a binary file, for example
     answers: tuple[Answer, ...]
+    # the base, ours and theirs of `marked`; this base has the hunks that upstream already has
     texts: tuple[bytes, bytes, bytes] | None = None
-    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
-    has_moved: bool = False
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()  # possible texts for each region
+    has_moved: bool = False  # upstream moved the lines elsewhere
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
@@ -193,11 +179,10 @@ def _merge_rest(
 def judge_hunks(
     file: PatchedFile, ours: bytes, merged: bytes | None, text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Return the verdict on each hunk of a file. `merged` is None if the file is in conflict.
+    """Return the verdict on each hunk of a file; `merged` is None if the file is in conflict.
 
     A hunk is absorbed if merging it alone gives upstream's own bytes, or if upstream has what it
-    adds and more. It is unchanged if it applies at any position with all its lines and context as
-    they are.
+    adds and more. It is unchanged if all its lines and context apply as they are at any position.
     """
     base, hunks = file.base, file.hunks
     if merged == ours:

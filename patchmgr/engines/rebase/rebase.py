@@ -42,54 +42,39 @@ from patchmgr.model.snapshot import Entry
 
 
 class Item(Struct, frozen=True):
-    """A patch to rebase. `refusal` is the reason why it is left out, or None if it is not.
-
-    `refused_as` is the verdict of a patch that is left out. `absorption` says which part of the
-    patch upstream already has, or is None if that is not known. `steps` are the patch's changes to
-    the state that it is written against, or None if they are not computed yet. `is_on_base` says
-    whether later patches are written on top of this one. `promise` takes a tree and returns why the
-    `Ensures` of the patch's header is false in that tree, or None if it is true.
-    """
+    """A patch to rebase."""
 
     patch: Patch
-    refusal: str | None = None
-    absorption: Absorption | None = None
-    steps: tuple[FileStep, ...] | None = None
-    refused_as: Verdict = Verdict.SKIPPED
-    is_on_base: bool = True
+    refusal: str | None = None  # why the patch is left out
+    absorption: Absorption | None = None  # what upstream already has, if known
+    steps: tuple[FileStep, ...] | None = None  # changes to the state before it (None: not computed)
+    refused_as: Verdict = Verdict.SKIPPED  # the verdict if it is left out
+    is_on_base: bool = True  # later patches are written on top of it
+    # why the header's `Ensures` is false in a tree, or None if it is true
     promise: Callable[[Tree], str | None] | None = None
     decisions: tuple[Decision, ...] = ()
 
 
 class Judged(Struct, frozen=True):
-    """The result of a rebase for one patch and its files, with evidence and causes.
-
-    `decision` is a person's decision about the patch, if one was applied. `blockers` holds the
-    conflicts that block the patch. `left` holds all conflicts, of this patch and of earlier ones,
-    that a person has to resolve. `edited` holds the paths of other files that a person changed
-    along with the patch.
-    """
+    """The result of a rebase for one patch and its files, with evidence and causes."""
 
     outcome: PatchOutcome
     files: tuple[FileResult, ...] = ()
     absorption: Absorption | None = None
-    decision: Decision | None = None
-    blockers: tuple[Origin, ...] = ()
-    left: tuple[Left, ...] = ()
-    edited: tuple[str, ...] = ()
+    decision: Decision | None = None  # of a person, if one was applied
+    blockers: tuple[Origin, ...] = ()  # conflicts that block the patch
+    left: tuple[Left, ...] = ()  # all conflicts so far that a person has to resolve
+    edited: tuple[str, ...] = ()  # other files that a person changed, too
 
 
 def leave_out(
     items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
 ) -> tuple[Item, ...]:
-    """Mark the patches named in `reasons` as left out, each for the given reason.
-
-    Because later patches are written on top of those that are left out, the changes that each patch
-    makes to the base are computed as well.
-    """
+    """Mark the patches named in `reasons` as left out, and compute the changes of all patches."""
     if not reasons:
         return tuple(items)
     old = Overlay(base)
+    # Later patches are written on top of those that are left out.
     placed = (_placed(item, old, blobs) for item in items)
     return tuple(
         replace(item, refusal=reasons[item.patch.name])
@@ -123,10 +108,9 @@ def rebase_series(
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Rebase a series in memory, and return the result for each patch and the changed files.
 
-    The merge base of each patch is the old upstream state with all earlier patches applied. The
-    returned files are those that differ from the new upstream state, with None for a deleted file.
-    After a conflict, the rebase continues with upstream's lines. Later changes that touch these
-    lines, or lines of the conflicts in `left`, are blocked. All other changes are applied.
+    The returned files differ from the new upstream state (None: deleted). After a conflict, the
+    rebase continues with upstream's lines; later changes that touch these lines, or lines of the
+    conflicts in `left`, are blocked.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
     run = _Run(Overlay(upstream.base), side, tools, {one.origin: one for one in left})
@@ -252,7 +236,7 @@ def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> J
 def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
     """Return whether an earlier conflict covers a file completely, and so blocks a change to it.
 
-    Such a conflict is recorded in `blockers`, and extended to all paths of the change.
+    Records such a conflict in `blockers`, and extends it to all paths of the change.
     """
     paths = paths_of(step)
     found = [left for left in run.left.values() if not left.whole.isdisjoint(paths)]
@@ -285,10 +269,7 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
-    """Return the text merge into the version with the patch's lines, or None if it conflicts.
-
-    Also returns None if `result` is not that of a text merge.
-    """
+    """Return the text merge into the version with the patch's lines, or None if it is not clean."""
     if not is_edit(result.step) or set(result.changes) != {left.path}:
         return None
     without = _text_result(result.step, left.path, ours, run.tools)

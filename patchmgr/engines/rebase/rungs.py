@@ -45,53 +45,37 @@ _POINTER = b"version https://git-lfs.github.com/spec/"  # the first line of a Gi
 
 
 class Solved(Struct, frozen=True):
-    """The content of a file that merged without a conflict, and the method that merged it.
-
-    `used` holds the ids of the recorded resolutions in the content. `reliability` holds the
-    measured reliability of a structural merge for each region.
-    """
+    """The content of a file that merged without a conflict, and the method that merged it."""
 
     content: bytes
     how: How
-    used: tuple[str, ...] = ()
-    reliability: tuple[Reliability, ...] = ()
+    used: tuple[str, ...] = ()  # ids of recorded resolutions
+    reliability: tuple[Reliability, ...] = ()  # of a structural merge, by region
 
 
 class Unsolved(Struct, frozen=True):
-    """A file with conflicts that are left to a person.
+    """A file with conflicts that are left to a person."""
 
-    `marked` is the text with conflict markers, or None for a binary file. `used` holds the ids of
-    the recorded resolutions in that text. `suggestions` holds the possible texts for each region,
-    the likeliest first.
-    """
-
-    marked: bytes | None
-    used: tuple[str, ...] = ()
-    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
+    marked: bytes | None  # with conflict markers (None: binary)
+    used: tuple[str, ...] = ()  # ids of recorded resolutions
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()  # for each region, likeliest first
 
 
 class Open(Struct, frozen=True):
-    """A file in conflict that another method may merge: base, both sides, and the marked text.
-
-    `used` has the ids of replayed resolutions, which are in all four texts, base included.
-    `is_upstream_ours` says whether upstream's side comes first in the markers, as `ours`.
-    """
+    """A file in conflict that another method may merge: base, both sides, and the marked text."""
 
     marked: bytes
     base: bytes
     upstream: bytes
     fork: bytes
     path: str
-    is_upstream_ours: bool = True
-    used: tuple[str, ...] = ()
+    is_upstream_ours: bool = True  # upstream's side is `ours` in the markers
+    used: tuple[str, ...] = ()  # ids of the resolutions that all four texts have
     suggestions: tuple[tuple[Suggestion, ...], ...] = ()
 
 
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
-    """Replay recorded resolutions in the conflict regions that a person resolved before.
-
-    Returns the merged text, or the conflict with the remaining regions.
-    """
+    """Replay recorded resolutions; return the merged text, or the conflict with other regions."""
     if mergers.recall is None:
         return left
     whole = whole_sides(left.marked)
@@ -127,11 +111,9 @@ def formatted(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def structural(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge a conflict by the syntax of the file, or add suggestions for its regions.
-
-    A Git LFS pointer has no parts to merge: the hash of one side and the size of the other would
-    name a file that nobody has.
-    """
+    """Merge a conflict by the syntax of the file, or add suggestions for its regions."""
+    # A Git LFS pointer has no parts to merge: the hash of one side and the size of the other would
+    # name a file that nobody has.
     if mergers.structure is None or left.upstream.startswith(_POINTER):
         return left
     marked = left.marked
@@ -171,9 +153,8 @@ def climb_on(
 ) -> Merged | Collided:
     """Try further methods on a file that git's text merge left in conflict.
 
-    If a method gives upstream's own text in all regions, the regions stay in conflict, because no
-    merge may decide that an edit is not needed. Imports are an exception, because upstream may
-    import the same names in another form.
+    If the result is upstream's own text in all regions, and not only imports, they stay in
+    conflict: no merge may decide that an edit is not needed.
     """
     if collided.marked is None or collided.texts is None:
         return collided
@@ -243,8 +224,7 @@ def solve_text(
 ) -> Solved | Unsolved:
     """Merge three versions of one file outside of any series, as a merge driver does.
 
-    If git merges them without a conflict, git's result is returned. In conflict markers, upstream's
-    side is `ours`, or `theirs` if `is_upstream_ours` is false.
+    `is_upstream_ours` says whether upstream's side is `ours` or `theirs` in conflict markers.
     """
     ending = conversion(base, upstream, fork)
     if ending is not None:
@@ -264,10 +244,7 @@ def solve_text(
 
 
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether a merge of three texts ends with a line feed.
-
-    The side that differs from base in this respect decides. If neither side does, base decides.
-    """
+    """Return whether a merge ends with a line feed, as the side says that changes this."""
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours
 

@@ -42,89 +42,68 @@ Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
-    """The tools of the merge methods in `rungs.py`. A method whose tool is None is skipped.
-
-    `recall` finds recorded resolutions, `formatter` formats as upstream does, and `structure`
-    merges by the structure of a file.
-    """
+    """The tools of the merge methods in `rungs.py`; a method whose tool is None is skipped."""
 
     text: TextMerge
-    recall: Resolutions | None = None
-    formatter: Formatter | None = None
+    recall: Resolutions | None = None  # finds recorded resolutions
+    formatter: Formatter | None = None  # formats as upstream does
     structure: Structure | None = None
 
 
 class Tools(Mergers, frozen=True):
-    """What a rebase needs besides the series and the upstream states: tools, and a person's input.
-
-    `nobody` is the author of patches that name no author. `solved` holds a person's resolutions,
-    keyed by patch name and path (None deletes the file), and `solved_on` holds both sides as the
-    person saw them. `on_patch` is called before each patch. `asks` says whether to ask a person
-    about hunks that upstream seems to have in a different form. `elsewhere` holds the files to
-    which upstream may have moved lines, and `offers` looks up resolutions by other people. `edits`
-    holds a person's changes to files that the patch does not change, keyed by patch name. `ahead`
-    is called with a structural merge that is likely to be requested.
-    """
+    """What a rebase needs besides the series and the two upstream states."""
 
     blobs: Blobs
     symbol_at: SymbolAt
-    nobody: Author
+    nobody: Author  # the author of patches without one
+    # a person's resolutions by patch and path (None: delete the file)
     solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
+    # both sides as the person saw them
     solved_on: Mapping[tuple[str, str], SeenSides] = field(default_factory=dict)
-    on_patch: Callable[[str], None] = lambda name: None
-    asks: bool = False
-    elsewhere: ChangedFiles | None = None
-    offers: Offers | None = None
+    on_patch: Callable[[str], None] = lambda name: None  # called before each patch
+    asks: bool = False  # about hunks in another form
+    elsewhere: ChangedFiles | None = None  # where upstream may have moved lines
+    offers: Offers | None = None  # resolutions by other people
+    # a person's changes to files that the patch does not change
     edits: Mapping[str, Edits] = field(default_factory=dict)
+    # called with a structural merge that is likely to be requested
     ahead: Callable[[Texts, str, bytes], None] = lambda texts, path, marked: None
 
 
 class FileResult(Struct, frozen=True):
     """The result of a rebase for one file of a patch: verdicts, and changed files or a conflict.
 
-    `home` is the path of the file after the rebase. `changes` is empty if the file is in conflict.
     `answers` has one verdict for each hunk, or one for a change without hunks. A change of mode or
-    path has its own verdict, the last one, if the verdicts on the hunks do not imply it.
-    `is_untouched` says whether the diff stays exactly as written. `proposals` concern hunks that
-    upstream seems to have in a different form. `reliability` holds the measured reliability of a
-    structural merge for each region. `places` maps the number of a hunk to the position to which
-    upstream moved its lines.
+    path has its own, the last one, unless the others imply it.
     """
 
     step: FileStep
-    home: str
+    home: str  # the path after the rebase
     answers: tuple[Answer, ...]
     changes: Mapping[str, Entry | None] = field(default_factory=dict)
     conflict: FileConflict | None = None
-    is_untouched: bool = False
-    proposals: tuple[Proposal, ...] = ()
-    reliability: tuple[Reliability, ...] = ()
+    is_untouched: bool = False  # the diff stays exactly as written
+    proposals: tuple[Proposal, ...] = ()  # for hunks in another form
+    reliability: tuple[Reliability, ...] = ()  # of a structural merge, by region
+    # where upstream moved the lines of a hunk
     places: Mapping[int, HunkPlace] = field(default_factory=dict)
 
 
 class UpstreamRange(Struct, frozen=True):
-    """Two states of upstream, and the new paths of files that upstream moved between them.
-
-    `renames` maps the old path of a moved file to its path in `onto`. If the series creates a file
-    in a folder that upstream moved, `arrivals` maps the path of the file to its path in the moved
-    folder.
-    """
+    """Two states of upstream, and the new paths of files that upstream moved between them."""
 
     base: Tree
     onto: Tree
-    renames: Mapping[str, str] = field(default_factory=dict)
-    arrivals: Mapping[str, str] = field(default_factory=dict)
+    renames: Mapping[str, str] = field(default_factory=dict)  # old to new path
+    arrivals: Mapping[str, str] = field(default_factory=dict)  # of new files in a moved folder
 
 
 class NewSide(Struct, frozen=True):
-    """Upstream's new files with the patches applied so far, and the new paths of moved files.
-
-    `homes` maps the old path of a moved file to its new path; for `arrivals`, see `UpstreamRange`.
-    """
+    """Upstream's new files with the patches applied so far, and the new paths of moved files."""
 
     files: Overlay
     homes: dict[str, str]
-    arrivals: Mapping[str, str] = field(default_factory=dict)
+    arrivals: Mapping[str, str] = field(default_factory=dict)  # as in `UpstreamRange`
 
     def home(self, path: str) -> str:
         """Return the path that a file has after the rebase."""
@@ -136,20 +115,16 @@ class NewSide(Struct, frozen=True):
 
 
 class Work(Struct, frozen=True):
-    """A patch that is being applied to upstream's new files.
-
-    `leaving` holds the paths that the patch deletes or moves away. If the patch deletes a file
-    and creates it again, `replaced` maps its path to both changes. `taken` holds the paths of other
-    files to which hunks of the patch were moved.
-    """
+    """A patch that is being applied to upstream's new files."""
 
     patch: str
     steps: Sequence[FileStep]
     side: NewSide
     tools: Tools
-    leaving: Collection[str]
+    leaving: Collection[str]  # paths that the patch deletes or moves away
+    # the changes of a file that the patch deletes and creates again
     replaced: Mapping[str, tuple[FileStep, FileStep]]
-    taken: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)  # other files to which hunks were moved
 
     def merge(self, sides: Sides) -> Merged | Collided:
         """Merge one file as `merge_file` does, and return the merged file or the conflict."""

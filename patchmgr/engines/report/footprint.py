@@ -39,8 +39,8 @@ def footprint(
 ) -> Footprint:
     """Return the footprint of a series, given its patches in order and their squashed `changes`.
 
-    `net` maps each path to the counts of `git diff --numstat` from pin to head, or to None for a
-    binary file. Raises KeyError if a path is missing.
+    `net` maps each path to the counts of `git diff --numstat` from pin to head (None: binary).
+    Raises KeyError if a path is missing.
     """
     by_path = _patches_by_path(patches)
     real = [change for change in changes if not _is_passing(change, net)]
@@ -193,16 +193,12 @@ def _tallies(
 
 
 class TouchedFile(Struct, frozen=True):
-    """A patch's change to one file, and the symbols that the change touches.
-
-    `before` and `after` are the contents of the file, or None if they are not known. `before` is
-    empty if the patch creates the file. `is_upstream` says whether the file exists at the pin.
-    """
+    """A patch's change to one file, and the symbols that the change touches."""
 
     change: FilePatch
-    before: bytes | None
+    before: bytes | None  # None: unknown; empty: the patch creates the file
     after: bytes | None
-    is_upstream: bool
+    is_upstream: bool  # the file exists at the pin
     touches: tuple[Touch, ...]
 
 

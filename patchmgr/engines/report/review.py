@@ -91,13 +91,10 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Finds the sites that a series changes in one file; it can be sent to another process.
-
-    `defaults` holds the values that the project's settings have if no environment variable is set.
-    """
+    """Finds the sites that a series changes in one file; it can be sent to another process."""
 
     words: Words
-    defaults: Mapping[str, object] = {}
+    defaults: Mapping[str, object] = {}  # settings without environment variables
 
     def __call__(self, texts: PinAndHead) -> tuple[ChangedSite, ...]:
         """Return the changed sites of a file, or none if the file is unchanged."""
@@ -112,10 +109,7 @@ class Judge(Struct, frozen=True):
 
 
 def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
-    """Return a judge that finds the sites that a series changes in a file.
-
-    The judge knows the default values of the project's settings.
-    """
+    """Return a judge that knows the default values of the project's settings."""
     settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
     return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))
 
@@ -236,10 +230,9 @@ def find_risks(
     files: Sequence[FileFootprint],
     known_variables: Callable[[Sequence[str]], frozenset[str]],
 ) -> tuple[Risk, ...]:
-    """Return what a reviewer must know about a series: new dependencies, binaries, variables, pins.
+    """Return a series' new dependencies, binaries, variables and pins, sorted by kind and path.
 
-    The risks are sorted by kind and path. `known_variables` returns which of the given names occur
-    anywhere in upstream's tree.
+    `known_variables` returns which of the given names occur anywhere in upstream's tree.
     """
     by_path = {change.path: change for change in changes}
     found: list[Risk] = []

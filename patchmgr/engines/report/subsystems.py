@@ -60,7 +60,7 @@ _KEYS = (
 
 
 def read_codeowners(content: bytes) -> Rules:
-    """Return a name and a glob for each line of CODEOWNERS. The last glob that matches counts.
+    """Return a name and a glob for each line of CODEOWNERS; the last glob that matches counts.
 
     The name is that of the section or, outside of sections, the path at the start of the glob.
     """
@@ -130,10 +130,9 @@ def subsystems(
     read: Callable[[str], bytes | None],
     fallback: Callable[[str], str],
 ) -> Subsystems:
-    """Return the rule that names subsystems, from the first source that has one.
+    """Return the rule that names subsystems: series.toml (`own`), labels, CODEOWNERS or folders.
 
-    The sources are series.toml, labels, CODEOWNERS and the folders. `own` holds the globs in
-    series.toml. `read` returns a file at the pin, and `fallback` returns the top folder of a path.
+    `read` returns a file at the pin, and `fallback` returns the top folder of a path.
     """
     if own:
         rules: Rules = tuple((name, tuple(globs)) for name, globs in own.items())
@@ -156,10 +155,9 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
 
 
 def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
-    """Return a function that names the top folder of a path, or its top two folders.
+    """Return a function that names the top folder of a path, or two if it has most of all paths.
 
-    Two folders are named if the top one contains more than half of all paths. If `paths` is
-    only a subset, `among` is the total number of paths.
+    If `paths` is only a subset, `among` is the number of all paths.
     """
     tops = [_top(path, 1) for path in paths]
     whole = len(tops) if among is None else among

@@ -142,11 +142,7 @@ def touched_by(syncs: Sequence[SyncDocument]) -> tuple[str, ...]:
 
 
 def files_by_change(syncs: Sequence[SyncDocument]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the paths of the files that stayed the same byte for byte, and those of the others.
-
-    A file stays the same if upstream did not touch it and every patch to it is unchanged. A path
-    from which a rebase moved the file is left out.
-    """
+    """Return the paths of the files that stayed the same byte for byte, and those of the others."""
     hows: dict[str, set[str]] = {}
     gone: set[str] = set()
     for sync in syncs:
