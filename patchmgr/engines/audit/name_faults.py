@@ -300,16 +300,16 @@ def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
 
 
 def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a string is the dotted name of something that no longer exists.
+    """Yield a fault if a string, as for `mock.patch`, names a member that a class no longer has.
 
-    Such strings are passed to `mock.patch` and to registries.
+    What a module no longer has is found in any file, by `lost_registrations`.
     """
     if not isinstance(node.value, str) or not _DOTTED.fullmatch(node.value):
         return
     value = node.value
     names = value.replace(":", ".").split(".")
     old = _by_path(names, at.then)
-    if old is None or old.what not in _THERE:
+    if old is None or old.owner is None or old.what not in _THERE:
         return
     new = _by_path(names, at.now)
     if new is None or new.what == "gone":

@@ -25,6 +25,8 @@ _OPERATOR = re.compile(rb"\bops\.(\w+)\.(\w+)|\b_\w*C\w*\.(\w+)[ \t]*\(")
 _TOP = re.compile(
     rb"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE
 )
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*\))?", re.MULTILINE)
+_INNER = re.compile(rb"^[ \t]+(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 _REGISTERED = re.compile(
     rb"""\.(?:def|impl)\(\s*"(?:\w+::)?(\w+)
        | \b\w*(?:custom_op|regist|REGIST|EXPORT)\w*\(\s*(?:\w+\s*=\s*)?["']?(?:\w+::)?(\w+)""",
@@ -68,7 +70,7 @@ def _lost_names(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
         if old is None or old == new:
             continue
         has_moved = new is None and _other_form(states.merged, path)
-        gone = set() if has_moved else _bound(old) - _mentioned(new, _bound(old))
+        gone = set() if has_moved else _names(old) - _kept(old, new)
         for line, texts in named:
             for text, symbol in _names_in(texts, module_name(path)):
                 if symbol is None and (new is not None or has_moved):
@@ -89,7 +91,7 @@ def _lost_names(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
 def _lacks(content: bytes | None, symbol: str | None) -> bool:
     if content is None or symbol is None:
         return content is None
-    return symbol.encode() not in _bound(content)
+    return symbol.encode() not in _names(content)
 
 
 def _other_form(files: Files, path: str) -> bool:
@@ -130,16 +132,18 @@ def _bound(content: bytes) -> set[bytes]:
     return {one or other for one, other in _TOP.findall(content)}
 
 
-def _mentioned(content: bytes | None, names: Collection[bytes]) -> set[bytes]:
-    """Return those of `names` that a module may import, and all names that the module defines."""
-    if content is None:
+def _names(content: bytes) -> set[bytes]:
+    """Return the names that a module defines, assigns or imports, and all words in its imports."""
+    return _bound(content).union(*map(_WORD.findall, _IMPORT.findall(content)))
+
+
+def _kept(old: bytes, new: bytes | None) -> set[bytes]:
+    """Return the names of an old module that the new one has, or may have."""
+    if new is None:
         return set()
-    imports = b"".join(re.findall(rb"(?m)^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*\))?", content))
-    words = set(_WORD.findall(imports))
-    if b"*" in imports or b"__getattr__" in _bound(content):
-        return set(names)
-    inner = set(re.findall(rb"(?m)^[ \t]+(?:def|class)[ \t]+(\w+)", content))
-    return {name for name in names if name in words or name in inner} | _bound(content)
+    if any(b"*" in line for line in _IMPORT.findall(new)) or b"__getattr__" in _bound(new):
+        return _names(old)
+    return _names(new).union(_INNER.findall(new))
 
 
 def _renamed(old: bytes, new: bytes) -> str | None:

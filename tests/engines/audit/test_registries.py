@@ -1,5 +1,6 @@
 """Strings and operators of the series that name what upstream took away are told."""
 
+from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.model.audit import AuditFinding
 from tests.engines.audit.audited import found
@@ -47,6 +48,11 @@ NAMES: dict[str, tuple[Files, Files, str]] = {
     "relative": (entry('"t": (".models.tiny", "Tiny"),'), RENAMED, "Tiny"),
     "module gone": (entry('"t": "pkg.models.tiny",'), GONE, "pkg.models.tiny"),
     "module gone, with a name": (entry('"t": "pkg.models.tiny:Tiny",'), GONE, "Tiny"),
+    "an import, as for a mock": (
+        entry('"t": "pkg.models.tiny.os",'),
+        {"pkg/models/tiny.py": MODELS.replace("import os\n", "")},
+        "os",
+    ),
     "entry point": (
         {"setup.cfg": BASE["setup.cfg"] + "  t = pkg.models.tiny:Tiny\n"},
         RENAMED,
@@ -59,6 +65,21 @@ NAMES: dict[str, tuple[Files, Files, str]] = {
 def test_a_string_naming_what_is_gone_is_told(ours: Files, upstream: Files, symbol: str) -> None:
     told = told_of(ours, upstream)
     assert [(one.symbol, one.is_certain) for one in told] == [(symbol, False)]
+
+
+@table(
+    ("name", "kind"),
+    {
+        "a-function": ("pkg.models.tiny.make", "registered"),
+        "a-method": ("pkg.models.tiny.Tiny.run", "removed"),
+    },
+)
+def test_a_string_in_a_file_that_imports_the_module_is_told_once(name: str, kind: str) -> None:
+    line = f"import pkg.models.tiny\nmock.patch('{name}')\n"
+    base = {"pkg/models/tiny.py": MODELS.replace("    pass", "    def run(self): ...").encode()}
+    ours, gone = {**base, "test_a.py": line.encode()}, name.rpartition(".")[2].encode()
+    upstream = {path: content.replace(gone, b"other") for path, content in base.items()}
+    assert [one.kind for one in found(CHECKS, base, ours, upstream)] == [kind]
 
 
 KEPT: dict[str, tuple[Files, Files]] = {
