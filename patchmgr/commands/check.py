@@ -43,6 +43,7 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.plain_files import refuse_links
 from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
+from patchmgr.services.checkouts import series_digest
 from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.published import FOLDER, check_folder, keep_checked
 from patchmgr.services.series import touched_paths
@@ -191,7 +192,9 @@ def check(session: Session, name: str, commands: Sequence[str] | None) -> Checke
 
     `commands` lists the commands to run: all if it is empty, none if it is None.
     """
-    settings = session.workspace.settings(name)
+    workspace, settings = session.workspace, session.workspace.settings(name)
+    # First: a command may run for hours, while somebody changes the series.
+    digest = series_digest(session, workspace.series_record(name), session.selected)
     with series_at_pin(session, name, must_apply=False) as at_pin:
         run = _Run(session, at_pin, settings)
         gates = [*text_gates(at_pin.patches, settings), *run.gates()]
@@ -200,7 +203,7 @@ def check(session: Session, name: str, commands: Sequence[str] | None) -> Checke
     head = None if at_pin.is_broken else (commits[-1] if commits else at_pin.base)
     checked = Checked(name, head, tuple(p.name for p in at_pin.patches), tuple(gates))
     if not session.is_dry_run:
-        keep_checked(session, at_pin.loaded.record, checked)
+        keep_checked(workspace, checked, digest)
     return checked
 
 

@@ -248,10 +248,12 @@ def check_folder(workspace: Workspace) -> Path:
     return folder
 
 
-def keep_checked(session: Session, record: SeriesRecord, checked: Checked) -> None:
-    """Save the results of a check; skipped gates keep earlier results for the same series."""
-    digest = series_digest(session, record, session.selected)
-    before = last_checked(session.workspace, record.name)
+def keep_checked(workspace: Workspace, checked: Checked, digest: str) -> None:
+    """Save the results of a check; skipped gates keep earlier results for the same series.
+
+    `digest` is the digest of the series that was checked.
+    """
+    before = last_checked(workspace, checked.series)
     rows = {
         gate.name: GateLine(gate.name, gate.standing.value, len(gate.problems), gate.note)
         for gate in checked.gates
@@ -262,7 +264,7 @@ def keep_checked(session: Session, record: SeriesRecord, checked: Checked) -> No
                 rows[row.name] = row
     kept = KeptCheck(digest, checked.head, tuple(rows.values()))
     with suppress(OSError):
-        session.workspace.keep(f"{FOLDER}/{record.name}.json", kept)
+        workspace.keep(f"{FOLDER}/{checked.series}.json", kept)
 
 
 def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:

@@ -263,6 +263,15 @@ def test_a_tag_tells_the_verdicts_and_the_gates(scene: Scene) -> None:
     message = Repository(store, is_there=True).git("cat-file", "tag", tag)
     assert "1 absorbed, 2 unchanged\n  absorbed: fix-five.patch\n" in message
     assert "failed: sign-off (2 problems)" in message
+    edits = (
+        f"[check.commands.x]\nrun = ['sh', '-c', 'echo \"#\" >> {scene.root}/series/s/series']\n"
+    )
+    (scene.root / "series/s/series.toml").write_text(edits)
+    scene.call("check", "s", "--run", code=4)
+    scene.call("branch", "s", "--tag", "two")
+    tag = own_ref(scene.root, "refs/tags/two")
+    message = Repository(store, is_there=True).git("cat-file", "tag", tag)
+    assert "Gates: not run on this state" in message
 
 
 def test_a_variable_that_nobody_reads_upstream_is_a_risk(scene: Scene) -> None:
