@@ -31,7 +31,9 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
             return found
     moved = reexported_from(old, last, now) or moved_to(states, old, last, now)
     root = "" if old.module is None else root_of(old.module.path, symbol.rpartition(".")[0])
-    return None if moved is None else f"{module_of(moved, root)}.{last}"
+    name = "" if moved is None else f"{module_of(moved, root)}.{last}"
+    is_importable = all(part.isidentifier() for part in name.split("."))  # `my-tools/a.py` is not
+    return name if is_importable else None
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:

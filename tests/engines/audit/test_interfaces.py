@@ -548,6 +548,17 @@ def test_a_lost_module_may_be_installed(
     assert [finding.is_certain for finding in findings] == is_certain
 
 
+@table(
+    ("path", "proposal"),
+    {"a-module": ("tools/n.py", "tools.n.f"), "a-script": ("my-tools/n.py", None)},
+)
+def test_a_new_name_can_be_imported(path: str, proposal: str | None) -> None:
+    base = {"m.py": f"{ONE}\n\nx = 1\n".encode(), "a.py": b"import os\n"}
+    upstream = {**base, "m.py": b"x = 1\n", path: ONE.encode()}
+    (told,) = found([check_interfaces], base, {**base, "a.py": ONCE.encode()}, upstream)
+    assert told.proposal == proposal
+
+
 def test_what_the_series_lost_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     base = {"m.py": ONE.encode(), "a.py": b"import os\n"}
     _, states = audited(base, base | {"m.py": TWO.encode()}, base | {"a.py": ONCE.encode()})
