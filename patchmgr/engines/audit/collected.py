@@ -16,9 +16,9 @@ from patchmgr.model.audit import AuditFinding
 
 
 def check_collected(states: States) -> Iterator[Told]:
-    """Find tests that one side added and that pytest collects on that side, but not in the result.
+    """Find tests that one side added and that pytest collects there, but not in the result.
 
-    Tests of the series that use a fixture that no longer exists are found, too.
+    Also finds tests of the series that use a fixture that no longer exists.
     """
     for path in states.carriers:
         old = written_path(states, path)

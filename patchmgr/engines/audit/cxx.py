@@ -1,10 +1,8 @@
 """Find uses of C++ and CUDA names that included files no longer declare, or declare differently.
 
-One side of a merge may change a declaration while the other adds lines that use it. Both directions
-are checked. Because no compiler confirms the findings, most of them are warnings. A finding is
-certain in three cases: no included file contains the name (outside of comments), a function outside
-of a class takes a different number of arguments, or an included file no longer exists. Lines that
-upstream's changes moved into or out of an `#if` are found, too.
+No compiler confirms the findings, so most are warnings. A finding is definite if no included file
+contains the name, a function outside of a class takes another number of arguments, or an included
+file no longer exists.
 """
 
 from __future__ import annotations
@@ -54,24 +52,18 @@ Found = Broken | None
 
 
 class CxxUse(Struct, frozen=True):
-    """A use of a C++ name in lines that one side of a merge added.
+    """A use of a C++ name in lines that one side of a merge added."""
 
-    `provider` is the file that declares the name on that side. `was` reads the files of that side,
-    and `now` those of the result. `path` is the file with the use, and `before` is the path of this
-    file on that side. `is_series` is true if the series added the lines and upstream changed the
-    declaration, and false if it was the other way round.
-    """
-
-    was: Includes
-    now: Includes
+    was: Includes  # reads the files of that side
+    now: Includes  # reads the files of the result
     path: str
-    before: str
-    provider: str
+    before: str  # the path on that side
+    provider: str  # declares the name on that side
     use: Mention
     lines: Collection[int]
     code: CxxFile
     commit_since: Callable[[str, Callable[[bytes | None], bool]], str | None]
-    is_series: bool
+    is_series: bool  # the series added the lines
 
     def fault(self) -> AuditFinding | None:
         """Return a finding if the use no longer fits the declaration of the name, or else None."""
@@ -324,19 +316,14 @@ def cxx_faults(states: States) -> Iterator[Told]:
 
 
 class _Side(Struct, frozen=True):
-    """The new lines of one side of a merge, and the files that the other side changed.
-
-    `users` maps each file of the side to its new lines, as a mapping of line numbers to patches.
-    This mapping is None for upstream's files, whose new lines are found by comparison when they are
-    needed. `before` maps a file to its path on this side, if that is a different one. `providers`
-    are the files that the other side changed.
-    """
+    """The new lines of one side of a merge, and the files that the other side changed."""
 
     states: States
     was: Includes
     now: Includes
+    # patches by new line, by file (None: found by comparison when needed)
     users: Mapping[str, Mapping[int, str] | None]
-    before: Mapping[str, str]
+    before: Mapping[str, str]  # its paths on this side, where different
     providers: Sequence[str]
     is_series: bool = True
 

@@ -124,10 +124,9 @@ class Includes:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def _closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the paths of a file and its includes, and the names that match no file.
+        """Return the paths of a file and its includes, and the included names without a file.
 
-        The names of C++'s own headers are left out. Includes are followed recursively. If there are
-        more than MOST_FILES files, no paths are returned.
+        Returns no paths if there are more than MOST_FILES.
         """
         seen, lost, level = {path}, set[str](), [path]
         while level and len(seen) <= MOST_FILES:
@@ -143,10 +142,9 @@ class Includes:
         return frozenset(seen if len(seen) <= MOST_FILES else ()), frozenset(lost)
 
     def contains_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
-        """Return whether the code of a file, or of the files that it includes, contains a name.
+        """Return whether a file or its includes contain a name, or may do so.
 
-        `besides` maps paths to the line numbers (from 1) to ignore. If too many files are included,
-        or if a file that contains the word cannot be parsed, the name counts as found.
+        `besides` maps paths to the line numbers (from 1) to ignore.
         """
         for where in self.closure(path)[0]:
             if name.encode() not in self.words(where):

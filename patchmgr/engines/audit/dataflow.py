@@ -41,33 +41,24 @@ class Definition(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A statement (without its body, if it has one), and the variables that it reads.
-
-    `computed` holds the names in `reads` whose values enter an operation, a condition or an index;
-    the values of the other names are only passed on. `guards` holds the conditions and loops around
-    the statement, outermost first, and `guard_reads` the names that each of them reads.
-    """
+    """A statement (without its body, if it has one), and the variables that it reads."""
 
     text: str
     first: int
     last: int
     reads: Reaching
-    guards: tuple[str, ...]
-    computed: frozenset[str] = frozenset()
-    guard_reads: tuple[Reaching, ...] = ()
+    guards: tuple[str, ...]  # conditions and loops around it, outermost first
+    computed: frozenset[str] = frozenset()  # reads that are not only passed on
+    guard_reads: tuple[Reaching, ...] = ()  # what each of them reads
 
 
 class Flow(Struct, frozen=True):
-    """The statements of a function in order, and the definitions of all its variables.
-
-    `exits` holds each `if` whose body leaves the function or the loop iteration; its `last` is
-    the end of the whole `if` statement. `names` holds all names that occur in the function.
-    """
+    """The statements of a function in order, and the definitions of all its variables."""
 
     sites: tuple[Site, ...]
     definitions: tuple[Definition, ...]
-    exits: tuple[Site, ...]
-    names: frozenset[str]
+    exits: tuple[Site, ...]  # each `if` whose body leaves the function or iteration
+    names: frozenset[str]  # all names in the function
 
 
 def flow_of(function: Function) -> Flow:
@@ -99,9 +90,9 @@ class _Reader:
         self._guard_reads: tuple[Reaching, ...] = ()
 
     def function(self, node: Function, outer: _Env) -> None:
-        """Record the statements and definitions of a function, and of the functions inside it.
+        """Record the statements and definitions of a function and its inner functions.
 
-        `outer` holds the definitions of an enclosing function that reach this one.
+        `outer` has the definitions of an enclosing function that reach this one.
         """
         env = dict(outer)
         arguments = node.args
@@ -183,10 +174,7 @@ class _Reader:
         return env
 
     def _assign(self, env: _Env, target: ast.expr, text: str, reads: Reaching) -> None:
-        """Define the names in an assignment target.
-
-        For an element of a tuple, the text of the definition ends with the position of the element.
-        """
+        """Define the names in an assignment target; those in a tuple get their position, too."""
         if isinstance(target, (ast.Tuple, ast.List)):
             for place, part in enumerate(target.elts):
                 self._assign(env, part, f"{text} [{place}]", reads)

@@ -33,16 +33,13 @@ _WIDTH = 88
 
 
 class Move(Struct, frozen=True):
-    """An imported name that upstream moved to another module, and the commit that moved it.
-
-    `start` is the file from which the import statement itself moved, or empty if it did not move.
-    """
+    """An imported name that upstream moved to another module, and the commit that moved it."""
 
     module: str
     name: str
     to: str
     commit: str | None
-    start: str = ""
+    start: str = ""  # the file that the import itself moved from, if so
 
     def sentence(self) -> str:
         """Return a sentence for the user that says from where the name is now imported, and why."""
@@ -63,10 +60,9 @@ def follow_moved_names(
     blobs: Blobs,
     moves: Mapping[str, Sequence[Move]],
 ) -> tuple[tuple[Judged, ...], Files]:
-    """Rewrite the series' imports of names that moved to another module.
+    """Rewrite the series' imports of names that moved, and report each as a finding.
 
-    Each rewritten import is reported as a finding. `moves` maps each path of the result to the
-    moves that concern its imports.
+    `moves` maps each path of the result to the moves that concern its imports.
     """
     if not moves:
         return tuple(judged), changes
@@ -188,7 +184,7 @@ def _file_of(found: Entity) -> str:
 def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterator[tuple[str, str]]:
     """Yield the modules from which upstream's files now import a name that `module` once had.
 
-    Each module is given as it is written in the import, with the file or folder that it refers to.
+    Each is given as the import writes it, with the file or folder that it refers to.
     """
     then, now = pair.then.state, pair.now.state
     gone = then.place(pair.then.path, module)

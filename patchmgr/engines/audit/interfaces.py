@@ -1,7 +1,6 @@
 """Find uses of Python names that a merge broke.
 
-Two kinds of lines are checked: lines of the series that may use what upstream changed, and new
-lines of upstream that may use what the series changed.
+Checked are lines of the series that may use what upstream changed, and the other way round.
 """
 
 from __future__ import annotations
@@ -84,11 +83,8 @@ def _altered(states: States, carriers: Iterable[str]) -> Altered | None:
 
 
 def _words(text: str, lines: Set[int]) -> set[str]:
-    """Return the words of the top-level blocks around some lines, and of all `class` lines.
-
-    The type of a variable or parameter may be named only on another line of the function, so all
-    words of a top-level definition count.
-    """
+    """Return the words of the top-level blocks around some lines, and of all `class` lines."""
+    # The type of a variable may be named only on another line of the function.
     near = (
         block
         for first, block in blocks(text)
@@ -173,8 +169,8 @@ class ChangedModules:
 def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
     """Return (statement, module, name) for the imports in Python source, found without parsing.
 
-    An import is not found if it does not begin its line (`if x: import y`) or has unusual spaces
-    (`from .import x`). Words in comments and strings may be taken for imports.
+    An import with unusual spaces, or not at the start of a line, is not found. Words in comments
+    and strings may be taken for imports.
     """
     found: set[tuple[str, str, str]] = set()
     at, end = text.find("import"), 0

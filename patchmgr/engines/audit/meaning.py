@@ -1,8 +1,6 @@
 """Find lines of the series that read a value which upstream now computes differently.
 
-A hunk can merge cleanly and still lose its meaning, if upstream changed how a value that it reads
-is computed. Each value is traced back to its definitions, in the function before the rebase and in
-the merged function. Differences are reported.
+Each value is traced back to its definitions, in the function before the rebase and after it.
 """
 
 from __future__ import annotations
@@ -74,10 +72,7 @@ def _since(states: States, path: str, line: str) -> str | None:
 
 
 def _parts(text: str) -> dict[str, _Part]:
-    """Map the qualified name of each function to the function.
-
-    Functions inside other functions, and names that are defined more than once, are left out.
-    """
+    """Map qualified names to functions, except for those inside a function and repeated names."""
     found: dict[str, _Part] = {}
     again: set[str] = set()
     around: list[tuple[int, str]] = []
@@ -123,45 +118,29 @@ def _flow(text: str) -> Flow | None:
 
 
 class _Change(Struct, frozen=True):
-    """A redefined value: its old and new expressions, and the line of the new one.
-
-    The function's first line is line 2, because it is parsed below an extra line. `reads` holds the
-    names in either expression, or none if the value is the result of a call with keyword arguments
-    or many arguments.
-    """
+    """A redefined value: its old and new expressions, and the line of the new one."""
 
     was: str
     now: str
-    line: int
-    reads: frozenset[str]
+    line: int  # the function begins in line 2, below an extra line
+    reads: frozenset[str]  # names in either expression (none for some calls)
 
 
 class _Sides(Struct, frozen=True):
-    """A function before and after the merge.
-
-    `apart` holds the names that only one of the two versions contains, and `pairs` the statements
-    that `_pairs` found in both.
-    """
+    """A function before and after the merge."""
 
     old: Flow
     new: Flow
-    apart: frozenset[str]
-    pairs: Mapping[int, Site]
+    apart: frozenset[str]  # names that only one version has
+    pairs: Mapping[int, Site]  # statements that both have
 
     def alike(self, text: str) -> str:
-        """Return an expression with `?` in place of each name that only one version contains.
-
-        Tests for emptiness are shortened to the name: `len(x) > 0` and `bool(x)` become `x`.
-        """
+        """Return an expression with `?` for names of only one version, and `x` for `bool(x)`."""
         text = _EMPTY.sub(r"\1", text)
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
 
     def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
-        """Return how upstream changed the computation of a variable, or None if it did not.
-
-        An additional definition does not count as a change. Upstream adds branches on purpose, such
-        as `if fp8: x = cast(x)`; in 7 of 1,900 merges people kept them.
-        """
+        """Return how upstream changed the computation of a variable, or None if it did not."""
         texts = {self.old.definitions[n].text for n in old}
         if texts == {self.new.definitions[n].text for n in new}:
             return None
@@ -169,6 +148,8 @@ class _Sides(Struct, frozen=True):
         after = {self.alike(self.new.definitions[n].text): n for n in sorted(new)}
         gone = [self.old.definitions[n] for text, n in before.items() if text not in after]
         come = [self.new.definitions[n] for text, n in after.items() if text not in before]
+        # Upstream adds branches on purpose, such as `if fp8: x = cast(x)`; in 7 of 1,900 merges
+        # people kept them.
         if not gone or not come:
             return None
         if any(one.is_parameter for one in (*gone, *come)) and not all(
@@ -228,10 +209,7 @@ def _sides(old: str, new: str) -> _Sides | None:
 
 
 def _pairs(old: Flow, new: Flow) -> dict[int, Site]:
-    """Map the index of each merged statement to the same statement before the merge.
-
-    Statements with the same text are paired in order, if both functions have equally many of them.
-    """
+    """Map the index of each merged statement to the same statement before the merge."""
     places: dict[str, list[Site]] = {}
     for site in old.sites:
         places.setdefault(site.text, []).append(site)
@@ -373,15 +351,11 @@ def _negated_guards(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[s
 
 
 def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
-    """Find the names that a statement reads and that upstream now defines differently.
-
-    If a statement only passes a value on, a new definition does not make it wrong. So a change
-    counts only if the statement computes with the value, or if it also reads a name that occurs in
-    the old or the new definition. For example, `pos` in `min(index, pos)` counts if upstream
-    changed how `index` is computed from `pos`.
-    """
+    """Find the names that a statement reads and that upstream now defines differently."""
     for name, now in site.reads.items():
         change = sides.redefined(before.reads.get(name, _NONE), now)
+        # A statement that only passes a value on is right whatever the value. But `pos` in
+        # `min(index, pos)` counts if upstream changed how `index` is computed from `pos`.
         if change is not None and (
             (change.reads & site.reads.keys()) - {name} or name in site.computed
         ):

@@ -1,7 +1,4 @@
-"""Find uses of names that no longer exist: in imports, as attributes, and in strings.
-
-Also find classes whose base classes or overridden members have changed.
-"""
+"""Find uses of names that no longer exist, and classes whose bases or overrides changed."""
 
 from __future__ import annotations
 
@@ -80,10 +77,7 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
 
 
 def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
-    """Return whether a module's `__getattr__` no longer provides a name.
-
-    The function itself is unchanged, but the name is no longer among the strings in the module.
-    """
+    """Return whether a module's unchanged `__getattr__` no longer finds a name in its strings."""
     if old is None or new is None or name in new.bound or new.stars:
         return False
     before, after = (m.member("__getattr__") for m in (old, new))
@@ -105,10 +99,7 @@ def _table_names(tree: ast.Module) -> frozenset[str]:
 
 
 def _is_elsewhere(module: str, at: PairedUse) -> bool:
-    """Return whether a missing module may still exist.
-
-    It may be a file with another suffix, or its package may be below another folder now.
-    """
+    """Return whether a missing module may be a file with another suffix, or in another folder."""
     ends = tuple(f"/{module.replace('.', '/')}{end}" for end in ENDS)
     if any(path.endswith(ends) and at.now.state.files.exists(path) for path in at.changed):
         return True
@@ -267,10 +258,7 @@ def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether a name existed before the merge and certainly does not exist after it.
-
-    A name may still exist if its class has new external bases.
-    """
+    """Return whether a name existed before the merge and definitely does not exist after it."""
     if old.what not in _THERE:
         return False
     if not new.outside:
@@ -300,10 +288,7 @@ def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
 
 
 def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a string, as for `mock.patch`, names a member that a class no longer has.
-
-    What a module no longer has is found in any file, by `lost_registrations`.
-    """
+    """Yield a fault if a string (as for `mock.patch`) is the dotted name of something gone."""
     if not isinstance(node.value, str) or not _DOTTED.fullmatch(node.value):
         return
     value = node.value
@@ -349,12 +334,13 @@ def _abstract(
 ) -> frozenset[str]:
     """Return the names of all methods that are abstract in a class, including inherited ones.
 
-    `above` are the classes whose bases led here. A class seems to be its own base if a module of
-    the project is taken for one of Python's (`unittest` in twisted/twisted ed905ea2be).
+    `above` are the classes whose bases led here.
     """
     found: set[str] = set()
     above = (*above, owner.node)
     for _, base in state.bases(owner):
+        # A class seems to be its own base if a module of the project is taken for one of Python's
+        # (`unittest` in twisted/twisted ed905ea2be).
         if base.what == "class" and base.node not in above:
             found |= _abstract(base, state, above)
     own = members_of(owner.node)
@@ -404,11 +390,7 @@ def _plain_method(found: Entity) -> Function | None:
 
 
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether an override has lost its effect.
-
-    It has if the base renamed the member. It also has if code read the member before, and now no
-    code in the file of the class or of its old base reads it.
-    """
+    """Return whether an override has no effect now: the base renamed it, or no code reads it."""
     if old.module is None:
         return False
     known, fresh = (members_of(e.owner.node if e.owner is not None else None) for e in (old, new))

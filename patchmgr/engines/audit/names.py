@@ -72,11 +72,7 @@ def check_names(states: States) -> Iterator[Told]:
 
 
 def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
-    """Return (kind, name) of each fault in the files from which a patch may have moved code.
-
-    `path` is the file to which the code was moved. Faults that were moved along with it are not
-    new.
-    """
+    """Return (kind, name) of each fault in the files from which a patch may have moved code."""
     sources = {
         change.path
         for patch in states.patches
@@ -113,23 +109,20 @@ def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
 
 
 def new_faults(merged: bytes, *sides: bytes) -> tuple[PyflakesFault, ...]:
-    """Return the pyflakes messages about merged source that neither side has.
-
-    A side has a message if it has the same message about a line with the same text. If both sides
-    changed a line, neither has the merged text of the line. So a message is also left out if one
-    side has at least as many messages of the same kind about the name. In a side that does not
-    parse, any line may have the fault (twisted/twisted 9a429a6cea: `xrange` in Python 2).
-    """
+    """Return the pyflakes messages about merged source that neither side has."""
     found = faults_of(merged)
     if not found:
         return ()
     known = {(f.kind, f.name, f.text) for side in sides for f in faults_of(side)}
+    # In a side that does not parse, any line may have the fault (twisted/twisted 9a429a6cea:
+    # `xrange` in Python 2).
     unread = {
         line.strip()
         for side in sides
         if parsed_python(side) is None
         for line in side.decode("utf-8", "surrogateescape").split("\n")
     }
+    # If both sides changed a line, neither has its merged text, so the numbers are compared.
     counts = [Counter((f.kind, f.name) for f in faults_of(side)) for side in sides]
     more = Counter((f.kind, f.name) for f in found)
     return tuple(

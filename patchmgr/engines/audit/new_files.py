@@ -26,10 +26,7 @@ def _new_files(states: States) -> Iterator[tuple[str, str]]:
 
 
 def files_in_removed_folders(states: States) -> Iterator[Told]:
-    """Find new files of the series in folders that upstream has removed.
-
-    Files that were moved along with their folder are not reported.
-    """
+    """Find new files of the series in folders that upstream has removed."""
     told: set[tuple[str, str]] = set()
     for name, path in _new_files(states):
         folder = _gone_folder(path, states)
@@ -76,15 +73,13 @@ def _numbered(path: str) -> tuple[str, str, str]:
 
 
 def gone_paths(states: States) -> Iterator[Told]:
-    """Find lines of the series that name the path of a file which upstream removed or moved.
-
-    Each path is reported once for each patch: translations can name it hundreds of times.
-    """
+    """Find lines of the series that name the path of a file which upstream removed or moved."""
     gone = {
         path
         for path in states.changed_upstream
         if states.merged.blob(path) is None and states.written.blob(path) is not None
     }
+    # Translations can name a path hundreds of times.
     told: set[tuple[str, str]] = set()
     for line in lines_added(states) if gone else ():
         # In Python, an unquoted path is in a comment.

@@ -1,8 +1,8 @@
 """Find names that one side of a merge removed and the other side newly uses.
 
-Python and C++ have their own checks. Code in any other language is only split into words here, so
-all findings are warnings. A word that several lines of a file had, and that one side removed from
-all of them, also counts as a name, even in YAML, INI files and templates.
+Code of any language but Python and C++ is only split into words here, so all findings are warnings.
+A word that one side removed from several lines of a file counts as a name even in YAML, INI files
+and templates.
 """
 
 from __future__ import annotations
@@ -84,15 +84,11 @@ def _is_code(path: str) -> bool:
 
 
 class _Side(Struct, frozen=True):
-    """The files of one side of the merge, and the names that it removed.
-
-    `homes` gives, for each name that is gone from the files changed by this side, the file that
-    defined the name.
-    """
+    """The files of one side of the merge, and the names that it removed."""
 
     states: States
     changed: Files
-    homes: Mapping[bytes, str]
+    homes: Mapping[bytes, str]  # the file that defined each removed name
 
     def lost(self, path: str, lines: Collection[int]) -> Iterator[tuple[int, str, str]]:
         """Yield (line, name, old file) for each use of a removed name in the given lines."""
@@ -138,7 +134,7 @@ def _homes(
 ) -> Mapping[bytes, str]:
     """Map each name that a side removed from its files to the file that defined the name.
 
-    Names that the files of the other side, `users`, define themselves are left out.
+    Names that `users`, the files of the other side, define themselves are left out.
     """
     for files in (states.base, changed):
         files.read_ahead(paths)

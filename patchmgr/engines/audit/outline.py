@@ -1,7 +1,6 @@
 """Find the names in Python files whose meaning may have changed, without parsing the files.
 
-Files are split into blocks by indentation. If a block differs between two versions, the names that
-it defines may have changed. Blocks that are equal in both versions are not examined further.
+Only blocks (by indentation) that differ between two versions are examined.
 """
 
 from __future__ import annotations
@@ -49,22 +48,15 @@ _RENAMES = re.compile(
 
 
 class Altered(Struct, frozen=True):
-    """The names whose meaning may differ between two versions of a project's Python modules.
-
-    `types` holds the names whose values may have a different type. `lost` holds the names, without
-    their aliases, that were removed or that may take different arguments.
-    """
+    """The names whose meaning may differ between two versions of a project's Python modules."""
 
     names: set[str]
-    types: set[str]
+    types: set[str]  # names whose values may have another type
+    # names, without aliases, that were removed or may take other arguments
     lost: set[str] = field(default_factory=set)
 
     def suspects_in(self, text: str, within: Set[int]) -> Suspects:
-        """Return the lines, among those in `within`, whose meaning may depend on changed names.
-
-        A changed name affects the class member or function that contains it. A changed type or base
-        class affects the whole top-level block.
-        """
+        """Return the lines, among those in `within`, whose meaning may depend on changed names."""
         # A changed special method counts as a change of its class, whose name is in `names`.
         names, types = (
             {name for name in some if not name.startswith("__")}
@@ -93,15 +85,11 @@ class Altered(Struct, frozen=True):
 
 
 class Suspects(Struct, frozen=True):
-    """The lines (from 1) of a file that may be affected by names whose meaning changed.
-
-    `naming` holds the lines that contain such a name. A syntax node is affected if it touches one
-    of them or starts in a line of `whole`. If `naming` is None, every node is affected.
-    """
+    """The lines (from 1) of a file that may be affected by names whose meaning changed."""
 
     lines: Set[int]
-    whole: Set[int] = frozenset()
-    naming: Sequence[int] | None = None
+    whole: Set[int] = frozenset()  # every node that starts here is affected
+    naming: Sequence[int] | None = None  # contain such a name (None: every node is affected)
 
     def has(self, node: ast.AST) -> bool:
         """Return whether a changed name may affect a node or, for a definition, its header."""
@@ -127,8 +115,8 @@ def is_among(lines: Sequence[int], first: int, last: int) -> bool:
 def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
     """Return the names whose meaning may differ between the old and the new version of modules.
 
-    `pairs` holds the old and the new source of each module. `users` holds the source of files that
-    may give these names aliases, derive classes from them, or assign them.
+    `pairs` has the old and the new source of each module. `users` are sources that may give these
+    names aliases, derive classes from them, or assign them.
     """
     pairs, found = list(pairs), Altered(set(), set())
     for old, new in pairs:
@@ -145,10 +133,9 @@ def lost_names(old: str, new: str) -> set[str]:
 
 
 def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]]:
-    """Return (name, words) for each alias, derived class and variable that is defined in `texts`.
+    """Return (name, words of the definition) of aliases, derived classes and variables.
 
-    The words are those in the definition of the name. Only texts that contain one of `names` are
-    searched.
+    Only those of `texts` that contain one of `names` are searched.
     """
     return [
         (alias or derived or value, words(of or bases or made))
@@ -182,10 +169,9 @@ def _has_word(text: str, some: Set[str]) -> bool:
 
 @lru_cache(maxsize=128)  # most files have the same text on both sides
 def blocks(text: str) -> Sequence[tuple[int, str]]:
-    """Return (first line, source) for each top-level statement of Python source.
+    """Return (line from 1, source) for each top-level statement of Python source.
 
-    Lines count from 1. Decorators belong to the statement after them, and an `else` to the
-    statement before it.
+    Decorators belong to the statement after them, and an `else` to the statement before it.
     """
     found = list[tuple[int, str]]()
     first, start, begin, cut, depth, quotes = 1, 0, 0, 0, 0, [0, 0]
@@ -211,9 +197,9 @@ def _depth(text: str) -> int:
 
 
 def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
-    """Return the header of a class, and (first line, source) for each of its members.
+    """Return the header of a class, and (line from 0, source) for each of its members.
 
-    Lines count from 0. For any other block, the header is empty, and the block is the only member.
+    Any other block has an empty header and is the only member.
     """
     kind = DEFINES.match(block)
     if kind is None or kind[1] != "class":
@@ -235,10 +221,7 @@ def _head_and_body(block: str) -> tuple[str, str]:
 
 
 def _compare(old: str, new: str, owner: str, found: Altered) -> None:
-    """Add to `found` the names that a module, or the class `owner`, binds in blocks that differ.
-
-    The class itself is added if its instances may be created differently.
-    """
+    """Add to `found` the names that a module, or the class `owner`, binds in blocks that differ."""
     sides = [[block.rstrip() + "\n" for _, block in blocks(text)] for text in (old, new)]
     only = [
         [block for block in side if block not in other]
@@ -291,10 +274,7 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
 
 
 def _add_binding(block: str, owner: str, found: Altered) -> bool:
-    """Add to `found` the names that a simple statement binds, and return whether it is simple.
-
-    Assignments are simple. So are imports from the standard library, but they add no names.
-    """
+    """Add to `found` the names that a block binds, and return whether it is a simple statement."""
     outside = _FROM_OUTSIDE.match(block)
     if outside and outside[1] in sys.stdlib_module_names:
         return True

@@ -49,7 +49,7 @@ def _names(states: States, path: str) -> tuple[str, ...]:
 def _renamed(states: States) -> Iterator[tuple[str, str]]:
     """Yield (new path, old path) for each file that a carried patch renames.
 
-    If upstream moved the renamed file, a second pair gives both paths as they are in the result.
+    If upstream moved the file, a second pair has both paths in the result.
     """
     homes: dict[str, str] = {}
     for patch in states.patches:
@@ -65,10 +65,9 @@ def _renamed(states: States) -> Iterator[tuple[str, str]]:
 def merged_files(
     states: States, suffixes: str | tuple[str, ...] = ""
 ) -> Iterator[tuple[str, tuple[bytes, bytes, bytes, bytes]]]:
-    """Yield the path and the four contents of each file of the series that both sides changed.
+    """Yield the path and contents of each file of the series that both sides changed.
 
-    The contents are those in base, in the series, in upstream's new state, and in the result. A
-    file is left out unless all four exist, are known, and differ.
+    The contents (base, series, upstream's new state, result) are all known, and all differ.
     """
     for path in states.carriers:
         files = (
@@ -85,11 +84,7 @@ def merged_files(
 
 
 def source_path(states: States, path: str) -> str:
-    """Return the path that a file of the rebased series, or the code in it, had before the rebase.
-
-    If no patch names the file, this is the path of a patched file whose added lines are now in the
-    given file.
-    """
+    """Return the path that a file of the rebased series, or its code, had before the rebase."""
     old = written_path(states, path)
     if old != path or path not in states.carriers:
         return old
@@ -122,10 +117,9 @@ def waiting_paths(states: States) -> frozenset[str]:
 
 
 def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = False) -> str:
-    """Return the last patch that adds a given line of the result.
+    """Return the last patch that adds a line (from 1) of the result, or that changes the file.
 
-    If no patch adds it, the last patch that changes the file is returned. Lines count from 1. If
-    `is_removed`, the line is in upstream's file, and the last patch that removes it is returned.
+    If `is_removed`, the line is one of upstream's file that the patch removes.
     """
     there = upstream_path(states, path)
     lines = states.onto.lines(there) if is_removed else states.merged.lines(path)
@@ -137,8 +131,7 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
 def patch_of_texts(states: States, path: str, texts: Iterable[str]) -> str:
     """Return the last patch that adds or removes a line with the first text that is found.
 
-    Each text is looked up in the patches' added lines, and then in their removed lines. If no text
-    is found, the last patch that changes the file is returned.
+    Without any, returns the last patch that changes the file.
     """
     for text in texts:
         for sign in (b"+", b"-"):

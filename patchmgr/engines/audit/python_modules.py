@@ -45,8 +45,7 @@ class _Block(Struct, frozen=True):
 class Module:
     """A Python module: the names that it binds, and where the imported ones come from.
 
-    A top-level definition is parsed only when it is needed. `counts` holds the number of bindings
-    of each name, and `stars` the modules of its star imports.
+    `counts` has the number of bindings by name, and `stars` the modules of star imports.
     """
 
     def __init__(self, path: str, text: str, rest: ast.Module, blocks: Sequence[_Block]) -> None:
@@ -81,10 +80,7 @@ class Module:
         return self._definition(found) if isinstance(found, _Block) else found
 
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
-        """Return the top-level statements that contain any of the given lines, and perhaps others.
-
-        `lines` must be sorted.
-        """
+        """Return the top-level statements on the given sorted lines, and perhaps others."""
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
         read = map(self._definition, blocks)
         return sorted([*self._rest, *filter(None, read)], key=lambda node: node.lineno)
@@ -239,10 +235,7 @@ def module_name(path: str) -> str:
 
 @lru_cache(maxsize=4096)
 def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
-    """Map each member of a class to the statements that bind it. Other syntax nodes have none.
-
-    Attributes that methods set on `self` count as members.
-    """
+    """Map each member of a class, with attributes set on `self`, to the statements that bind it."""
     found: dict[str, list[ast.AST]] = {}
     if not isinstance(node, ast.ClassDef):
         return found

@@ -45,25 +45,21 @@ What = Literal["module", "class", "function", "value", "instance", "gone", "abse
 
 
 class Entity(Struct, frozen=True):
-    """The module, class, function, value or instance that a Python expression refers to.
+    """The module, class, function, value or instance that a Python expression refers to."""
 
-    `what` is `gone` if the module or class exists but lacks the name, and `absent` if the module is
-    not among the files. `name` is the name in the source, and `owner` is the class of a member.
-    `is_inferred` says whether the type of an object had to be inferred, and `is_bound` whether a
-    method gets the object as its first argument. `outside` holds base classes that the files do not
-    define: a member that is `gone` from a class may still come from them.
-    """
-
+    # `gone`: a module or class that exists lacks the name; `absent`: the module is not among the
+    # files
     what: What
-    name: str = ""
+    name: str = ""  # as in the source
     module: Module | None = None
     folder: str = ""
     node: ast.AST | None = None
-    owner: Entity | None = None
-    is_inferred: bool = False
-    is_bound: bool = False
+    owner: Entity | None = None  # the class of a member
+    is_inferred: bool = False  # the type of an object was inferred
+    is_bound: bool = False  # the method gets the object as its first argument
     is_property: bool = False
     is_decorated: bool = False
+    # base classes that the files do not define; a `gone` member may still come from them
     outside: frozenset[str] = frozenset()
 
     def instance(self) -> Entity:
@@ -75,13 +71,10 @@ UNKNOWN = Entity("unknown")
 
 
 class PythonScope(Struct):
-    """A function or class around an expression, and the names that the function or class binds.
-
-    `names` maps each name to the syntax node that binds it. The value is None if several nodes bind
-    the name, or if the node is of a kind that is not analyzed.
-    """
+    """A function or class around an expression, and the names that the function or class binds."""
 
     node: ast.AST
+    # the node that binds each name (None: several, or one that is not analyzed)
     names: dict[str, ast.AST | None] = field(default_factory=dict)
 
 
@@ -225,10 +218,7 @@ class PythonState:
         return Entity("gone", f"super().{name}", owner.module, owner=owner, outside=names)
 
     def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
-        """Yield each base of a class, as source text and as the class to which the text refers.
-
-        Bases such as `Enum` or `object` are not looked up, and count as plain values.
-        """
+        """Yield each base of a class, as source text and as the class to which the text refers."""
         node, module = owner.node, owner.module
         if not isinstance(node, ast.ClassDef) or module is None:
             return
@@ -283,8 +273,8 @@ class PythonState:
 class Reader(Struct, frozen=True):
     """Resolves the expressions of the file at `path`, in one version of a project's files.
 
-    The scopes of an expression may be taken from another version of the file: it is assumed that a
-    function binds the same names in both. An expression without scopes is at the top level.
+    The scopes of an expression may be those of another version of the file; without scopes, it is
+    at the top level.
     """
 
     state: PythonState

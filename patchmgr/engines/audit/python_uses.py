@@ -29,29 +29,22 @@ _USES = (
 
 
 class Use(Struct, frozen=True):
-    """A syntax node that uses Python names, with the functions and classes around it.
-
-    `is_awaited` is true for a call in an `await`, `is_called` for the function part of a call, and
-    `is_typing` for code that only type checkers read. `around` is the parent node.
-    """
+    """A syntax node that uses Python names, with the functions and classes around it."""
 
     node: ast.AST
     scopes: Scopes = ()
-    is_typing: bool = False
-    is_awaited: bool = False
-    is_called: bool = False
-    around: ast.AST | None = None
+    is_typing: bool = False  # only type checkers read it
+    is_awaited: bool = False  # a call in an `await`
+    is_called: bool = False  # the function part of a call
+    around: ast.AST | None = None  # the parent node
 
 
 class Pair(Struct, frozen=True):
-    """A file after a merge (`now`), and the same file on the side that added lines to it (`then`).
-
-    `changed` holds the paths that the other side changed.
-    """
+    """A file after a merge (`now`), and on the side that added lines to it (`then`)."""
 
     now: Reader
     then: Reader
-    changed: frozenset[str]
+    changed: frozenset[str]  # paths that the other side changed
 
     def is_same(self, found: Entity) -> bool:
         """Return whether the file that defines a class or function is the same after the merge."""
@@ -62,19 +55,15 @@ class Pair(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """A use of a Python name that no longer fits what the name refers to.
-
-    `old` is what the name referred to before the merge, and `new` what it refers to now. If the
-    name is gone, `symbol` is used to find its new name.
-    """
+    """A use of a Python name that no longer fits what the name refers to."""
 
     kind: str
     text: str
-    symbol: str
+    symbol: str  # to find a new name for one that is gone
     is_certain: bool
     line: int
-    old: Entity
-    new: Entity
+    old: Entity  # what the name referred to before
+    new: Entity  # what it refers to now
 
     def on_line(self, line: int) -> Fault:
         """Return a copy of the fault with another line number."""
@@ -110,7 +99,7 @@ class PairedUse(Pair, frozen=True):
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
         """Return a fault for the use of a name that no longer exists.
 
-        The fault is certain unless a type had to be inferred or only type checkers read the code.
+        It is definite unless a type was inferred or only type checkers read the code.
         """
         is_certain = not (self.use.is_typing or old.is_inferred or new.is_inferred)
         return Fault("removed", text, symbol, is_certain, self.line, old, new)

@@ -29,19 +29,15 @@ _CONTENTS = 256  # contents that are cached, because several checks read the sam
 
 
 class AuditedUpstream(Struct, frozen=True):
-    """The upstream states before and after a rebase, and how to fetch their files.
-
-    `changed` holds the paths that differ between the two. `bring` fetches missing blobs, if a
-    mirror has them. `kept` is a cache that the checks share.
-    """
+    """The upstream states before and after a rebase, and how to fetch their files."""
 
     base: Tree
     onto: Tree
     blobs: Blobs
-    changed: Collection[str] = ()
+    changed: Collection[str] = ()  # paths that differ
     since: Since = lambda path, holds: None
-    bring: Callable[[set[str]], None] = lambda blobs: None
-    kept: dict[object, object] = field(default_factory=dict)
+    bring: Callable[[set[str]], None] = lambda blobs: None  # fetches missing blobs
+    kept: dict[object, object] = field(default_factory=dict)  # a cache that the checks share
 
 
 def states_of(
@@ -53,7 +49,7 @@ def states_of(
 ) -> States:
     """Return the four states of the files that an audit of a rebase compares.
 
-    `changes` holds what the series changes in the new upstream state. The content of the `unknown`
+    `changes` is what the series changes in the new upstream state. The content of the `unknown`
     paths is not final.
     """
     base, onto, bring = upstream.base, upstream.onto, upstream.bring
@@ -82,10 +78,7 @@ def states_of(
 
 
 def _bringing(upstream: AuditedUpstream, likely: Callable[[], set[str]]) -> Callable[[str], bytes]:
-    """Return a function that reads a blob, and that first fetches the blob if the store lacks it.
-
-    The first fetch includes the `likely` blobs, because each request takes a while.
-    """
+    """Return a function that reads a blob, after fetching it if needed."""
     failures, has_asked = 0, False
 
     def read(blob: str) -> bytes:
@@ -99,6 +92,7 @@ def _bringing(upstream: AuditedUpstream, likely: Callable[[], set[str]]) -> Call
         more = set[str]()
         if not has_asked:
             has_asked = True
+            # Each request takes a while.
             more = likely()
         upstream.bring({blob, *more})
         failures += 1
@@ -186,11 +180,9 @@ def with_findings(
     patches: Mapping[str, Patch],
     accepted: Mapping[str, str],
 ) -> tuple[Judged, ...]:
-    """Return the patches with their audit findings.
+    """Return the patches with their audit findings, of which a definite one causes a conflict.
 
-    A finding that is certain puts its patch in conflict; any other is only a warning. `accepted`
-    maps the id of each finding that a person accepted to the reason. Accepted findings are listed,
-    but cause no conflict.
+    `accepted` maps the id of each finding that a person accepted to the reason; these cause none.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

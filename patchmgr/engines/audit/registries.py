@@ -1,8 +1,8 @@
 """Find names that upstream no longer has, in strings and registrations of the series.
 
-Neither an import nor a compiler checks such a name. Examples are `"package.module:Class"`, a table
-entry with a module and a class, and an operator that C++ registers and Python calls. All findings
-are warnings, because the meaning of a string is only a convention.
+Examples are `"package.module:Class"`, a table entry with a module and a class, and an operator that
+C++ registers and Python calls. All findings are warnings, because the meaning of a string is only a
+convention.
 """
 
 from __future__ import annotations
@@ -104,8 +104,7 @@ def _other_form(files: Files, path: str) -> bool:
 def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]:
     """Yield (string, name) for each string of a line that refers to a module or to a name in it.
 
-    The name is None if the string refers to the module. A name may be in the same string as its
-    module (`a.b.c` or `a.b:c`), or in the string after it.
+    The name (None: of the module) is in the string (`a.b.c` or `a.b:c`) or in the next one.
     """
     for number, text in enumerate(texts):
         where, colon, name = text.partition(":")

@@ -84,11 +84,7 @@ def _keys(node: ast.AST | None) -> frozenset[str]:
 
 
 def _gives(node: ast.AST | None) -> str:
-    """Return what kind of value a function returns, or "" if unsure.
-
-    The kinds are "generator", "list", "tuple", "value" (another single value) and "none" (no
-    value).
-    """
+    """Return "generator", "list", "tuple", "value" or "none" for a function's result, or ""."""
     if not isinstance(node, Function):
         return ""
     nodes = list(own_nodes(node.body))

@@ -68,17 +68,13 @@ class Files(Struct, frozen=True):
 
 
 class AuditedPatch(Struct, frozen=True):
-    """A patch of the audited series.
-
-    `homes` maps the patch's paths to the paths of the same files in the result. If `is_left`
-    is true, the patch is in conflict or blocked, so its part of the result is not final.
-    """
+    """A patch of the audited series."""
 
     name: str
     is_carried: bool
     files: tuple[FilePatch, ...]
-    homes: Mapping[str, str] = field(default_factory=dict)
-    is_left: bool = False
+    homes: Mapping[str, str] = field(default_factory=dict)  # its paths in the result
+    is_left: bool = False  # in conflict or blocked: its part is not final
 
 
 Since = Callable[[str, Callable[["bytes | None"], bool]], "str | None"]
@@ -92,23 +88,18 @@ content, or None if there is no such file. The result is None if no commit made 
 class States(Struct, frozen=True):
     """The four states that an audit compares: three that a rebase starts from, and its result.
 
-    `base` is the old upstream state, `written` the series on `base`, `onto` the new upstream state,
-    and `merged` the series on `onto`. A fault in `merged` counts only if neither `written` nor
-    `onto` has it. `carriers` maps each path that the series changes in `merged` to the last patch
-    that changes it; files in conflict are left out. `changed_upstream` holds the paths that differ
-    between `base` and `onto`, and the paths to which patches rename such files. `kept` is a cache
-    that the checks share.
+    A fault in `merged` counts only if neither `written` nor `onto` has it.
     """
 
-    base: Files
-    written: Files
-    onto: Files
-    merged: Files
+    base: Files  # the old upstream state
+    written: Files  # the series on `base`
+    onto: Files  # the new upstream state
+    merged: Files  # the series on `onto`
     patches: tuple[AuditedPatch, ...]
-    carriers: Mapping[str, str]
-    changed_upstream: frozenset[str]
+    carriers: Mapping[str, str]  # the last patch that changes a path (not: in conflict)
+    changed_upstream: frozenset[str]  # paths that differ, and their new names in patches
     commit_since: Since = lambda path, holds: None
-    kept: dict[object, object] = field(default_factory=dict)
+    kept: dict[object, object] = field(default_factory=dict)  # a cache that the checks share
 
     def once(self, key: object, make: Callable[[], T]) -> T:
         """Return the result of `make`, which is called only once for each key."""
@@ -132,19 +123,15 @@ _AS_IT_STANDS = frozenset({"syntax", "encoding", "folder-gone"})
 
 
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
-    """Return what the given audit checks find, without duplicates.
-
-    If several checks find that a name in a line was removed, only the first finding is returned.
-    Findings in test files become warnings, because a broken test fails as soon as it runs (case
-    s-flashinfer-ff8361ed: people accepted a merge whose test calls a function in the old way).
-    Findings that a test file cannot be decoded or parsed are not changed.
-    """
+    """Return what the given audit checks find, without duplicates."""
     found: dict[object, Told] = {}
     for name, finding in (told for check in checks for told in check(states)):
         place = name, finding.path, finding.line, finding.symbol
         key = place if finding.kind == "removed" and finding.symbol else (name, finding)
         found.setdefault(key, (name, finding))
     return tuple(
+        # A broken test fails as soon as it runs (case s-flashinfer-ff8361ed: people accepted a
+        # merge whose test calls a function in the old way).
         (name, replace(finding, is_certain=False))
         if is_test(finding.path) and finding.kind not in _AS_IT_STANDS
         else (name, finding)

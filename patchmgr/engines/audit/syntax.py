@@ -86,8 +86,7 @@ def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> ParseFault | 
 def fault_of(path: str, content: bytes) -> ParseFault | None:
     """Return why a file does not parse, or None if it parses or cannot be checked.
 
-    Files larger than LARGEST are not checked. C and C++ are only checked for matching brackets,
-    quotes and `#if`s.
+    C and C++ are only checked for matching brackets, quotes and `#if`s.
     """
     read = _READ_BY.get(path.rpartition(".")[2])
     if read is None or len(content) > LARGEST:

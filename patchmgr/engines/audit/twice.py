@@ -1,8 +1,8 @@
 """Find what both sides of a merge add, and what may be there only once.
 
-In Python and C++, these are names, such as options, routes and members. In other languages and in
-data, these are keys, cases, functions and sections that both sides add to one block. In any file,
-numbers that both sides raise by the same amount are found, too.
+In Python and C++, these are names, such as options, routes and members; elsewhere keys, cases,
+functions and sections of one block. In any file, numbers that both sides raise by the same amount
+are found, too.
 """
 
 from __future__ import annotations
@@ -41,14 +41,10 @@ _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocke
 
 
 class Defined(Struct, frozen=True):
-    """A name that code defines in a scope.
-
-    `by` is the call or the table that defines the name, or empty for a class member or a module's
-    variable.
-    """
+    """A name that code defines in a scope."""
 
     scope: str
-    by: str
+    by: str  # the call or table that defines it, if any
     name: str
 
 
@@ -81,11 +77,7 @@ def check_twice(states: States) -> Iterator[Told]:
 
 
 def defined_twice(states: States) -> Iterator[Told]:
-    """Find what both sides define in a C or C++ file at different positions.
-
-    This is likely, but not certain, to be a fault: the two definitions may be in different branches
-    of an `#if`.
-    """
+    """Find what both sides define in a C or C++ file at different positions."""
     for path, texts in merged_files(states, CXX):
         base, ours, theirs = ({*text.split(b"\n")} for text in texts[:3])
         words = ({*_DECLARED.findall(b"\n".join(side - base))} for side in (ours, theirs))
@@ -101,6 +93,7 @@ def defined_twice(states: States) -> Iterator[Told]:
             if all(len(e[key]) == 1 for e in each):
                 line = next((n for n in lines if n in added), lines[-1])
                 said = f"`{key[0]}` is defined twice, once by each side."
+                # Not definite: the two may be in different branches of an `#if`.
                 finding = AuditFinding("defined-twice", False, path, line, key[0], said)
                 yield added.get(line, states.carriers[path]), finding
 
@@ -108,8 +101,7 @@ def defined_twice(states: States) -> Iterator[Told]:
 def _definitions(content: bytes | None, path: str) -> dict[tuple[str, ...], list[int]]:
     """Map each function, member, enumerator and macro of a file to the lines that define it.
 
-    The key is the name, its kind, its namespaces or classes, and, except in C, the types of the
-    parameters of a function.
+    The key is the name, its kind, its namespaces or classes, and (not in C) parameter types.
     """
     found = defaultdict[tuple[str, ...], list[int]](list)
     for one in read_outside(content):
@@ -169,11 +161,7 @@ def _head(statement: ast.stmt) -> str:
 def _by_calls(
     node: ast.AST, scope: str, made: Mapping[str, ast.expr]
 ) -> Iterator[tuple[Defined, int]]:
-    """Yield the names that calls such as `add_argument` define, with line numbers.
-
-    The argument groups of a parser belong to the parser's scope. A variable that is assigned again
-    stands for a different parser from then on.
-    """
+    """Yield the names that calls such as `add_argument` define, with line numbers."""
     for call in walk(node):
         if not isinstance(call, ast.Call) or _last(call.func) not in _NAMES:
             continue
@@ -255,11 +243,7 @@ _NUMBER = late_pattern(rb"(?<![\w.])\d+(?![\w.])")
 
 
 def check_counts(states: States) -> Iterator[Told]:
-    """Find numbers that both sides raise from n to n + k, where each side also adds k other lines.
-
-    Such a number often counts the entries of a table. With the entries of both sides it must be
-    n + 2k, but git applies the same change only once.
-    """
+    """Find numbers that both sides raise from n to n + k, where each also adds k other lines."""
     for path, contents in merged_files(states):
         base, ours, theirs, merged = (content.split(b"\n") for content in contents)
         alike = ({*ours} & {*theirs} & {*merged}) - {*base}
@@ -272,6 +256,8 @@ def check_counts(states: States) -> Iterator[Told]:
             added.append({*_added(side, blocks, {*other})})
         for line, old, new in sorted(set.intersection(*raised)):
             if line in alike and all(new - old in amounts for amounts in added):
+                # It often counts the entries of a table, of which there are n + 2k now, but git
+                # applies the same change only once.
                 number = merged.index(line) + 1
                 text = (
                     f"both sides raise this number from {old} to {new}, and each of them also "

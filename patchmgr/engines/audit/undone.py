@@ -27,9 +27,7 @@ class _Kept(Struct):
 def undone_patches(states: States) -> Iterator[Told]:
     """Find hunks that revert an earlier patch of the series, when upstream has the earlier patch.
 
-    On the base, the two patches cancel out, perhaps together with others between them. In the
-    rebased series, the later patch undoes upstream's own edit. Because this may be intended, the
-    finding is a warning.
+    The later patch then undoes upstream's own edit. As this may be intended, it is a warning.
     """
     # Only in a file that upstream changed can a hunk revert an edit by upstream.
     changed = {

@@ -187,13 +187,11 @@ def _has_stars(node: ast.Call) -> bool:
 
 
 def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
-    """Describe a positional argument that now belongs to another parameter, or return "".
-
-    A parameter with a new name counts as the old one, unless the old name is still a parameter.
-    """
+    """Describe a positional argument that now belongs to another parameter, or return ""."""
     named = {*after.places, *(a.arg for a in after.arguments.kwonlyargs)}
     given = [] if _has_stars(node) else before.places[: len(node.args)]
     for was, now in zip(given, after.places, strict=False):
+        # A parameter with a new name counts as the old one.
         if was != now and was in named:
             return f"with the argument for `{was}` in the position of `{now}`"
     return ""
@@ -209,14 +207,12 @@ def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
 def _other_defaults(
     node: ast.Call, before: Signature, after: Signature
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield (name, old default, new default) for each omitted parameter whose default changed.
-
-    Defaults of None are ignored, because None usually stands for a value that is chosen elsewhere.
-    """
+    """Yield (name, old default, new default) for each omitted parameter whose default changed."""
     named = {keyword.arg for keyword in node.keywords}
     if _has_stars(node) or None in named:
         return
     given = {*before.places[: len(node.args)], *named}
+    # None usually stands for a value that is chosen elsewhere.
     old, new = _constants(before.arguments), _constants(after.arguments)
     for name in sorted((old.keys() & new.keys()) - given):
         if old[name] != new[name]:
@@ -342,11 +338,7 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
 
 
 def pairs_of(states: States) -> Callable[[str, bool], Pair]:
-    """Return a function that pairs a file of the merge result with the same file on one side.
-
-    The side is the series if the second argument of the returned function is true, and upstream
-    otherwise.
-    """
+    """Return a function that pairs a file of the result with that of the series, or of upstream."""
     parser = states.once("python", Parser)
     sides = states.merged, states.written, states.onto
     merged, written, onto = (PythonState(files, parser) for files in sides)

@@ -40,16 +40,12 @@ _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "suppo
 
 
 class GateFinder(Struct, frozen=True):
-    """Finds the gates that are tested by the conditions in one function.
-
-    `facts` maps local names to the expressions assigned to them. For C++ (`is_cxx`), it is empty,
-    and reading a member counts as harmless.
-    """
+    """Finds the gates that are tested by the conditions in one function."""
 
     words: Words
     defaults: Defaults
-    is_cxx: bool = False
-    facts: Facts = {}
+    is_cxx: bool = False  # reading a member counts as harmless
+    facts: Facts = {}  # the expressions assigned to local names (C++: none)
 
     def gates(self, node: ast.expr) -> tuple[Gate, ...]:
         """Return every gate that a condition tests."""
@@ -77,8 +73,7 @@ class GateFinder(Struct, frozen=True):
     ) -> list[Gate]:
         """Return the gates that must be on for a statement to run, given the conditions around it.
 
-        `asked` is a function that returns the gates that a condition tests, directly or through the
-        names in it. The default is `gates`.
+        `asked` returns the gates that a condition tests, by default those of `gates`.
         """
         found: list[Gate] = []
         for test, holds in guards:
@@ -94,15 +89,13 @@ class GateFinder(Struct, frozen=True):
         return found
 
     def _names(self, node: ast.expr) -> list[str]:
-        """Return the names that an expression reads, the last part of a dotted name first.
-
-        The arguments of an ordinary call are left out: they do not show what the call returns.
-        """
+        """Return the names that an expression reads, the last part of a dotted name first."""
         inner: Iterable[ast.expr] = ()
         found: list[str] = []
         if isinstance(node, ast.Call):
             is_through = called(node) in (*_THROUGH, *self.words.through)
             if not is_through:
+                # The arguments do not show what the call returns.
                 return self._names(node.func)
             inner = node.args
         elif isinstance(node, ast.Attribute):

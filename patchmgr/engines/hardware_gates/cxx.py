@@ -1,7 +1,6 @@
 """Find the gates that guard each line of C++ and CUDA, and the code that runs with all gates off.
 
-The source is read as tokens, without types. If the brackets of a file do not match, no code is
-removed and no gate is reported.
+If the brackets of a file do not match, no code is removed and no gate is reported.
 """
 
 from __future__ import annotations
@@ -130,10 +129,7 @@ def _side(content: bytes, conditions: GateFinder) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return a set that holds only the joined lines, or None if they are not declarations.
-
-        Declarations inside functions and classes do not count.
-        """
+        """Return a set of only the joined lines, or None if they are not global declarations."""
         text = "".join(lines[line - 1].strip() for line in own)
         is_declared = all(unit(line) is None for line in own) and text.endswith(
             (";", '"', ">", "}")
@@ -186,7 +182,7 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
 class GateRemover:
     """Removes the C++ code that runs only with a gate on, and records the gates of each line.
 
-    A branch is removed only if it certainly does not run and its condition has no side effect.
+    A branch is removed only if it definitely does not run and its condition has no side effect.
     """
 
     def __init__(self, words: Sequence[Word], conditions: GateFinder) -> None:

@@ -42,13 +42,10 @@ _VARIABLE = re.compile(
 
 
 class Defaults(Struct, frozen=True):
-    """The values that a project's settings have if no environment variable is set.
-
-    `modules` holds the names by which code refers to the module of the settings.
-    """
+    """The values that a project's settings have if no environment variable is set."""
 
     values: Mapping[str, object] = {}
-    modules: Collection[str] = ()
+    modules: Collection[str] = ()  # names of the settings' module in code
 
     def of(self, node: ast.expr) -> object:
         """Return the value that an expression has with these defaults, or raise Unknown."""

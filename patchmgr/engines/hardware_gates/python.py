@@ -116,10 +116,7 @@ class _File:
         )
 
     def side(self, touched: set[str | None], changed: Container[int]) -> Side:
-        """Return the statements and gates of the functions and classes named in `touched`.
-
-        `changed` holds the numbers of the changed lines.
-        """
+        """Return the statements and gates of the functions and classes named in `touched`."""
         held = _Held(self.units, self._conditions)
         own = {key: unit for key, unit in self.units.items() if key in touched}
         said: list[Statement] = []
@@ -391,10 +388,7 @@ def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> 
 
 
 def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Return the values of local names, keyed by name, including those unpacked from one value.
-
-    They show what a condition tests, but not which value the condition has.
-    """
+    """Return the values of local names, which show what a condition tests, but not its value."""
     found: dict[str, ast.expr] = {}
     for node in walk(*body):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
@@ -471,10 +465,7 @@ class _Simplifier(ast.NodeTransformer):
 
 
 class _Off(_Simplifier):
-    """Removes code that runs only with a gate on.
-
-    A condition that tests no gate may have any value. Conditions that may have a side effect stay.
-    """
+    """Removes code that runs only with a gate on, except for conditions with a side effect."""
 
     def __init__(self, conditions: GateFinder) -> None:
         self.conditions = conditions

@@ -28,15 +28,12 @@ Lines = tuple[int, int, int, int]
 
 
 class PinAndHead(Struct, frozen=True):
-    """The content of a file at the pin and at the head of a series.
-
-    `hunks` holds the lines that git reports as changed. If it is None, the two texts are compared.
-    """
+    """The content of a file at the pin and at the head of a series."""
 
     path: str
     old: bytes
     new: bytes
-    hunks: tuple[Lines, ...] | None = None
+    hunks: tuple[Lines, ...] | None = None  # git's changed lines (None: compare)
 
     def changes(self) -> tuple[Lines, ...]:
         """Return the changed ranges of lines, as hunks without context."""
@@ -58,28 +55,21 @@ class Statement(Struct, frozen=True):
 
 
 class Side(Struct, frozen=True):
-    """One version of a file, split into statements and their gates. Lines are numbered from 1.
-
-    `said` holds all statements. `kept` holds the statements that run with all gates off, keyed by
-    the function or class around them (in C++, by None). `rows` holds, for each line, the C++ code
-    that runs with all gates off. `gates` maps a line to the gates that guard it or that it tests.
-    `asked` maps a function or class to all gates that it tests. `ends` maps a line to the last line
-    that it controls. `wholes` maps a definition to its first line, its last line and the line of
-    its name. `names` is a function that returns the names that given lines declare or import, or
-    None if the lines do anything else. `symbols` holds the names of all functions and classes.
-    """
+    """One version of a file, split into statements and their gates, by lines from 1."""
 
     lines: Sequence[str]
     unit: Callable[[int], str | None]
+    # the names that given lines declare or import, or None if they do anything else
     names: Callable[[Sequence[int]], frozenset[str] | None]
-    said: Sequence[Statement] = ()
+    said: Sequence[Statement] = ()  # all statements
+    # what runs with all gates off, by the function or class around it (C++: None)
     kept: Mapping[str | None, Sequence[Statement]] = {}
-    rows: Sequence[Statement] = ()
-    gates: Mapping[int, Sequence[Gate]] = {}
-    asked: Mapping[str | None, Sequence[Gate]] = {}
-    ends: Mapping[int, int] = {}
-    wholes: Mapping[str, tuple[int, int, int]] = {}
-    symbols: frozenset[str | None] = frozenset()
+    rows: Sequence[Statement] = ()  # by line: C++ that runs with all gates off
+    gates: Mapping[int, Sequence[Gate]] = {}  # that guard a line, or that it tests
+    asked: Mapping[str | None, Sequence[Gate]] = {}  # that a function or class tests
+    ends: Mapping[int, int] = {}  # the last line that a line controls
+    wholes: Mapping[str, tuple[int, int, int]] = {}  # a definition's first, last and name's line
+    symbols: frozenset[str | None] = frozenset()  # all functions and classes
     is_read: bool = True
 
     def code(self, start: int, count: int) -> list[int]:

@@ -24,8 +24,7 @@ Names = tuple[str, ...]
 class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """The lists of names by which a report recognizes gates; `docs/reports.md` explains each list.
 
-    Each entry is an RE2 expression that must match a whole name. `own` holds the lists of the
-    series itself.
+    Each entry is an RE2 expression that must match a whole name.
     """
 
     gates: dict[str, Names] = {}
@@ -42,7 +41,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     settings_files: Names = ()
     cxx_gates: dict[str, Names] = {}
     cxx_flags: Names = ()
-    own: dict[str, Names] = {}
+    own: dict[str, Names] = {}  # the series' own lists
 
     @classmethod
     def of(cls, lists: Iterable[bytes], own: Mapping[str, Sequence[str]]) -> Words:

@@ -69,25 +69,20 @@ class Parameter(Struct, frozen=True):
 
 
 class Declaration(Struct, frozen=True):
-    """A C++ declaration: its name, its kind, and the namespaces and types that contain it.
-
-    `owners` are these namespaces and types, outermost first. `kind` is `function`, `type`,
-    `enumerator`, `variable`, `macro`, `field` (in a macro), `namespace` or `name` (of a declaration
-    elsewhere, as in `using std::max`). `parameters` are those of a function, a macro or a type
-    template, or None if they are not known. `is_open` says whether any number of further arguments
-    is accepted. `is_member` says whether the declaration is in a type. `is_scoped` says whether an
-    enumerator must be qualified by its type, and `is_template` whether a function is a template.
-    """
+    """A C++ declaration: its name, its kind, and the namespaces and types that contain it."""
 
     name: str
+    # `function`, `type`, `enumerator`, `variable`, `macro`, `field` (in a macro), `namespace`, or
+    # `name` (of a declaration elsewhere, as in `using std::max`)
     kind: str
     line: int
-    owners: tuple[str, ...] = ()
-    is_member: bool = False
+    owners: tuple[str, ...] = ()  # outermost first
+    is_member: bool = False  # of a type
+    # of a function, a macro or a type template (None: unknown)
     parameters: tuple[Parameter, ...] | None = None
-    is_open: bool = False
+    is_open: bool = False  # any number of further arguments is accepted
     is_definition: bool = False
-    is_scoped: bool = False
+    is_scoped: bool = False  # an enumerator that needs its type's name
     is_template: bool = False
 
     def takes(self, least: int, most: int) -> bool:
@@ -101,35 +96,29 @@ class Declaration(Struct, frozen=True):
 class Mention(Struct, frozen=True):
     """A use of a C++ name, with the token before it and, for a call, the number of arguments.
 
-    `at` is the index of the name's token. `owner` is the name before `::`. `is_local` says whether
-    the use is itself a declaration in a function. A comma between angle brackets may or may not
-    separate arguments, so a call has between `least` and `most` arguments. `template` is the number
-    of arguments in angle brackets after the name, or None if there are no angle brackets.
+    A comma between angle brackets may or may not separate arguments, so a call has between `least`
+    and `most` arguments.
     """
 
     name: str
     line: int
     before: str
-    owner: str = ""
-    is_local: bool = False
+    owner: str = ""  # the name before `::`
+    is_local: bool = False  # itself a declaration in a function
     is_call: bool = False
     least: int = 0
     most: int = 0
-    template: int | None = None
-    at: int = 0
+    template: int | None = None  # number of arguments in angle brackets
+    at: int = 0  # the index of its token
 
 
 class CxxFile(Struct, frozen=True):
-    """The tokens and declarations of a C++ file.
-
-    `closing` maps the index of each opening bracket to the index of the closing bracket.
-    `in_directives` holds all words in preprocessor directives.
-    """
+    """The tokens and declarations of a C++ file."""
 
     tokens: Sequence[Token]
-    closing: Mapping[int, int]
+    closing: Mapping[int, int]  # index of the closing bracket by that of the opening one
     declarations: tuple[Declaration, ...]
-    in_directives: frozenset[str]
+    in_directives: frozenset[str]  # all words in preprocessor directives
 
 
 def read_cxx(content: bytes) -> CxxFile:

@@ -1,8 +1,4 @@
-"""Find which namespace, type or function each line of C++ and CUDA source is in.
-
-The tokens before a brace show which scope the brace opens. One pass over the tokens (`Scan`) gives
-the symbol around each line; `cxx_declarations.py` reads the declarations in the same way.
-"""
+"""Find which namespace, type or function each line of C++ and CUDA source is in."""
 
 from __future__ import annotations
 
@@ -65,17 +61,13 @@ class Function(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """A scope in C++ code: its kind, its symbol (None if not known), and the line of its brace.
-
-    `rest` is the start of the declaration that goes on after the scope, as in `struct {} name;`.
-    `owners` are the namespaces and types that contain what the scope declares, outermost first.
-    """
+    """A scope in C++ code: its kind, its symbol (None if not known), and the line of its brace."""
 
     kind: ScopeKind
     name: str | None = None
     line: int = 0
-    owners: tuple[str, ...] = ()
-    rest: tuple[Token, ...] = ()
+    owners: tuple[str, ...] = ()  # of what the scope declares, outermost first
+    rest: tuple[Token, ...] = ()  # of a declaration that goes on: `struct {} name;`
     function: Function | None = None
 
 
@@ -91,16 +83,12 @@ Item = Token | Bracketed
 
 
 class Head(Struct, frozen=True):
-    """The statement before a brace or a semicolon, without template heads and attributes.
-
-    `items` are its tokens and brackets, and `texts` their texts. `template` holds what is between
-    the angle brackets of the first template head. `line` is the line of the first token.
-    """
+    """The statement before a brace or a semicolon, without template heads and attributes."""
 
     items: Sequence[Item]
     texts: Sequence[str]
-    template: Sequence[Item] | None
-    line: int
+    template: Sequence[Item] | None  # in the first template head's brackets
+    line: int  # of the first token
 
 
 class ScanState(Struct, frozen=True):
@@ -124,12 +112,11 @@ _INITIALIZED = Token("}", 0)  # the end of an initializer; a word after it begin
 class Scan:
     """One pass over the tokens of a C++ text, which keeps track of the scopes around them.
 
-    Each branch of an `#if` starts in the state before the `#if`. The code after the `#endif` starts
-    in the state at the end of the last branch. `passed_over` are the kinds of scopes in which only
-    braces and `#if`s matter. Subclasses override the methods that do nothing here.
+    Each branch of an `#if` starts in the state before it, and the code after the `#endif` in the
+    state at the end of the last branch. Subclasses override the methods that do nothing here.
     """
 
-    passed_over: ClassVar[frozenset[ScopeKind]]
+    passed_over: ClassVar[frozenset[ScopeKind]]  # only braces and `#if`s matter there
 
     def __init__(self) -> None:
         # For each open `#if`: the state before it, those at the ends of its branches, its line.
@@ -154,10 +141,7 @@ class Scan:
         """Called if a branch of an `#if` ends within a declaration."""
 
     def doubt(self, line: int, first: ScanState) -> None:
-        """Called if the branches of an `#if` end in different scopes.
-
-        `line` is the line of the `#if`, and `first` is the state at the end of its first branch.
-        """
+        """Called if branches of the `#if` in `line` end differently; `first` ends the first one."""
 
     @property
     def scope(self) -> Scope:
@@ -326,9 +310,8 @@ class Scan:
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
-    The item is None for a line outside all functions and classes, or in one whose name is unclear.
-    If braces do not match, all items are None; if an `#if` may be to blame, only those from its
-    line on. The names do not contain namespaces.
+    The item is None outside of these or if the name is unclear, also because braces do not match.
+    Namespaces are left out.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     return _Symbols().read(text.replace("\r\n", "\n"))

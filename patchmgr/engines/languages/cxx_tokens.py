@@ -80,7 +80,7 @@ _NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 
 
 def tokens(text: str, is_body: Callable[[], bool] | None = None) -> Iterator[Token]:
-    """Yield the tokens of a C++ text. A string becomes `""`, and a number becomes `0`.
+    """Yield the tokens of a C++ text, with `""` for each string and `0` for each number.
 
     While `is_body` returns true, only braces and directives are yielded. Raises UnclearSource if a
     string or a comment has no end.
@@ -136,8 +136,7 @@ def _shown(found: re.Match[str]) -> str:
 def match_brackets(texts: Iterable[str]) -> dict[int, int]:
     """Map the index of each opening bracket to the index of its closing bracket.
 
-    Each branch of an `#if` starts with the brackets that were open before the `#if`. The code after
-    the `#endif` starts with those that were open at the end of the first branch. Raises
+    Code after an `#endif` starts with the brackets that its first branch left open. Raises
     UnclearSource if brackets or `#if`s do not match.
     """
     ends: dict[int, int] = {}

@@ -1,7 +1,7 @@
 """Find keys, cases, functions and sections that a block of a file may have only once.
 
-A file is read line by line, and blocks are found by indentation. Python and C++ have readers of
-their own; of C++, only the cases of a `switch` are read here.
+Blocks are found by indentation. Python and C++ have readers of their own; of C++, only the cases of
+a `switch` are read here.
 """
 
 from __future__ import annotations
@@ -57,16 +57,12 @@ _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
 class Line(Struct, frozen=True):
-    """A line of a file: its number (from 1), its text, and the blocks around it.
-
-    `block` is the number of the line that begins the innermost block, or 0. `around` holds the
-    lines that begin the blocks; it identifies the same blocks in other versions of the file.
-    """
+    """A line of a file: its number (from 1), its text, and the blocks around it."""
 
     number: int
     text: bytes
-    block: int
-    around: tuple[bytes, ...]
+    block: int  # the first line of the innermost block, or 0
+    around: tuple[bytes, ...]  # the lines that begin the blocks
 
 
 _Given = tuple[Line, bytes]
@@ -74,23 +70,18 @@ _Given = tuple[Line, bytes]
 
 
 class _Open(Struct):
-    """A line that may begin a block.
-
-    `switch` is the line number of the `switch` that a `case` belongs to. For other lines, it is
-    `number`.
-    """
+    """A line that may begin a block."""
 
     indent: int
     number: int
     text: bytes
-    switch: int
+    switch: int  # the line of a `case`'s `switch`, or `number`
 
 
 def added_twice(path: str, contents: Sequence[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
-    """Yield (line numbers, key) for each key that both sides add, once each, to the same block.
+    """Yield (line numbers in the merge, key) for each key that both sides add to the same block.
 
-    The line numbers are those of the key's two lines in the merge. `contents` are the file in base,
-    ours, theirs and the merge.
+    `contents` are the file in base, ours, theirs and the merge.
     """
     pattern = _READ_BY.get(language(path))
     if pattern is None or any(b"\0" in content for content in contents):

@@ -23,10 +23,7 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check: `versions` or, if there are none, the running version.
-
-    Versions newer than the running one are replaced with it.
-    """
+    """Return the versions of Python to check: `versions` up to the running one, or only that."""
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 
@@ -39,10 +36,7 @@ class _Module(Struct, frozen=True):
 
 
 class Modules(Struct):
-    """Parses Python modules, given as blobs.
-
-    Blobs in `judged` are also compiled, for each of the Python `versions`.
-    """
+    """Parses Python modules, given as blobs; those in `judged` are compiled for each version."""
 
     read: Callable[[str], bytes]
     versions: Sequence[Version]
@@ -100,8 +94,8 @@ class Modules(Struct):
 def parsed_for(content: bytes, version: Version, *, compiles: bool) -> ast.Module | Fault:
     """Parse a text as a given version of Python; return the tree, or the error and its line.
 
-    If `compiles` is true, the tree is also compiled, which finds faults such as a `return` outside
-    of a function.
+    If `compiles`, the tree is compiled, too, which finds faults such as a `return` outside of a
+    function.
     """
     at = f"for Python {version[0]}.{version[1]}"
     try:

@@ -1,8 +1,4 @@
-"""Find the name of the function or class around a line of source code.
-
-This module reads Python, and languages with braces, each of which is described by a `Braces`. C++
-has its own module.
-"""
+"""Find the name of the function or class around a line of source code."""
 
 from __future__ import annotations
 
@@ -36,19 +32,13 @@ _GO = late_pattern(
 
 
 class Braces(Struct, frozen=True):
-    """How to find the named blocks of a language that encloses blocks in braces.
+    """How to find the named blocks of a language that encloses blocks in braces."""
 
-    `skipped` matches text that cannot open a block: comments, strings and characters. `header`
-    matches the head of a block, and `name` returns the block's name, given that match. `joint`
-    separates the names of nested blocks. `ends_statements` says whether every statement ends with a
-    character such as `;`. If not, the last head before a brace counts.
-    """
-
-    skipped: re.Pattern[str]
-    header: re.Pattern[str]
-    name: Callable[[re.Match[str]], str]
-    joint: str
-    ends_statements: bool
+    skipped: re.Pattern[str]  # comments, strings and characters
+    header: re.Pattern[str]  # the start of a block, up to its brace
+    name: Callable[[re.Match[str]], str]  # of a block, given the match of its header
+    joint: str  # between the names of nested blocks
+    ends_statements: bool  # with `;`, for example; if not, the last header counts
 
     def symbols(self, content: bytes) -> tuple[str | None, ...]:
         """Return the symbol around each line. All are None if a string or brace is not closed."""
@@ -62,10 +52,7 @@ class Braces(Struct, frozen=True):
         return tuple(symbols)
 
     def _blocks(self, bare: str) -> Iterator[tuple[int, int, str] | None]:
-        """Yield (first line, end, name) of each named block, inner blocks first.
-
-        Yields None at the end if the braces do not match.
-        """
+        """Yield (first line, end, name) of each named block, inner first, or None (open brace)."""
         open_: list[_Open] = []
         start = line = done = 0
         depths = [0, 0]  # open parentheses and brackets since the start of the statement
@@ -102,16 +89,12 @@ class Braces(Struct, frozen=True):
 
 
 class _Open(Struct, frozen=True):
-    """An open block: its first line and full name.
-
-    `is_named` says whether the block itself has a name, and `is_within` whether it is inside
-    brackets.
-    """
+    """An open block: its first line and full name."""
 
     first: int
     path: str
-    is_named: bool
-    is_within: bool
+    is_named: bool  # the block itself has a name
+    is_within: bool  # it is inside brackets
 
 
 def _rust_name(found: re.Match[str]) -> str:

@@ -19,17 +19,12 @@ from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 
 
 class FileStep(Struct, frozen=True):
-    """A patch's change to one file, in the state that the patch is written against.
-
-    `base` is the file before the change (at the old path) and `theirs` the file after it (at the
-    new path), or None if there is no such file. `positions` holds the line of base (from 0) at
-    which each hunk starts.
-    """
+    """A patch's change to one file, in the state that the patch is written against."""
 
     change: FilePatch
-    base: Entry | None
-    theirs: Entry | None
-    positions: tuple[int, ...] = ()
+    base: Entry | None  # the file before, at the old path
+    theirs: Entry | None  # the file after, at the new path
+    positions: tuple[int, ...] = ()  # the line of base (from 0) at which each hunk starts
 
     @property
     def size(self) -> int:
@@ -136,11 +131,8 @@ def _step_file(
 
 
 def _makes(side: Overlay, change: FilePatch) -> bool:
-    """Return whether a plain diff creates a file, although it names the file on both sides.
-
-    The hunk of such a diff starts with `@@ -0,0`. The diff may also fill an empty file, so the tree
-    decides.
-    """
+    """Return whether a plain diff creates a file, although it names the file on both sides."""
+    # Its hunk starts with `@@ -0,0`. As it may also fill an empty file, the tree decides.
     path = change.old_path
     if path is None or path != change.new_path or side.entry(path) is not None:
         return False

@@ -60,10 +60,9 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return words by which to find the commit messages that refer to any of `names`.
+    """Return words of which every message has one that refers to one of `names`.
 
-    `names` are commit ids and pull requests. Every message that refers to one of them contains at
-    least one of the words.
+    `names` are commit ids and pull requests.
     """
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
@@ -93,9 +92,9 @@ def reverted(subject: str, message: str) -> tuple[str, ...]:
 
 
 def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind, name) for each fix, revert and cherry-pick that a message states.
+    """Yield (kind, name) of what a message `fixes`, `reverts` or `brings` (cherry-picks).
 
-    The kind is `fixes`, `reverts` or `brings`, and the name is that of the commit or pull request.
+    The name is that of a commit or a pull request.
     """
     title = _REVERT.match(subject)
     pull = None if title is None else pull_number(title["title"])

@@ -23,8 +23,7 @@ class RejectedHunks(Struct, frozen=True):
 def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunks, ...]:
     """Apply the hunks of a patch that fit, and return the rejected ones.
 
-    The same patch on the same tree always gives the same result. Raises PatchmgrError "bad-patch"
-    if a change without text hunks does not apply: such a change cannot be written as a reject.
+    Raises PatchmgrError "bad-patch" if a change without text hunks does not apply.
     """
     rejected: list[RejectedHunks] = []
     for change in patch.files:
@@ -38,10 +37,7 @@ def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunk
 
 
 def _part(side: Overlay, change: FilePatch, blobs: Blobs) -> RejectedHunks:
-    """Apply the hunks that fit, and return the others.
-
-    If the file is created, deleted, renamed or copied, all its hunks are rejected.
-    """
+    """Apply the hunks that fit (none if the file is new, deleted or moved); return the others."""
     entry = None if change.old_path is None else side.entry(change.old_path)
     if entry is None or change.new_path is None or change.is_rename or change.is_copy:
         return RejectedHunks(change, change.hunks)

@@ -1,10 +1,8 @@
 """Find where the files of a repository are in an installed package.
 
-Folder names are not interpreted. `src/`, `lib/`, `python/`, a folder that is installed under
-another name, and copies that a package keeps with its data are all found by content. A file of the
-repository is taken to be the installed file with the same content, if there is only one such file
-and no other file of the repository fits that file better. A new or changed file is installed next
-to the files that are next to it in the repository.
+Folder names such as `src/` are not interpreted. A file of the repository is the only installed file
+with the same content that no other file fits better. A new or changed file is installed next to the
+files that are next to it in the repository.
 """
 
 from __future__ import annotations
@@ -45,10 +43,7 @@ class FileSource(Protocol):
 
 
 class InstalledPaths:
-    """Maps the files of a repository to the installed files of its package, and back.
-
-    `known` are the paths of the installed files, as RECORD lists them.
-    """
+    """Maps the files of a repository to the installed files of its package (`known`), and back."""
 
     def __init__(self, known: Iterable[str], maps: PathMap, source: FileSource) -> None:
         self._known = frozenset(path for path in known if not is_apart(path))
@@ -117,11 +112,7 @@ class InstalledPaths:
         return {folder: most for folder, most in ranked.items() if most is not None}
 
     def _find_pair(self, path: str) -> str | None:
-        """Return the installed file that comes from `path`, judged by name and content, or None.
-
-        Of several such files, the one with the most similar path counts. If this file may come from
-        another file of the repository as well, the result is None.
-        """
+        """Return the installed file with the name and content of `path`, or None if unclear."""
         if path in self._known and self._source.is_same(path, path):
             return path
         for end in _ends(path):
@@ -139,10 +130,7 @@ class InstalledPaths:
         return found[0] if len(found) == 1 and self._origins(found[0]) == [path] else None
 
     def _find_origins(self, place: str) -> list[str]:
-        """Return the repository files from which an installed file may come.
-
-        Of all repository files with the same name and content, these have the most similar paths.
-        """
+        """Return the repository files, of equally similar paths, that may be an installed file."""
         if self._source.is_same(place, place):
             return [place]
         named = self._files_by_name().get(_split(place)[1], ())
@@ -164,10 +152,7 @@ class InstalledPaths:
         return None if place not in self._known or self._is_anothers(path, place) else place
 
     def _named(self, path: str) -> str | None:
-        """Return `path` if it is installed, or else the only installed path that `path` ends with.
-
-        Returns None if there is no such path, or if another file of the repository fits it, too.
-        """
+        """Return the only installed path that `path` is or ends with, if it fits no other."""
         ends = [end for end in (path, *_ends(path)) if end in self._known]
         ends = ends[:1] if path in self._known else ends
         if len(ends) != 1 or self._is_anothers(path, ends[0]):
@@ -240,10 +225,7 @@ def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _most(votes: Iterable[str], folder: str) -> str | None:
-    """Return the most frequent vote or, of several, the one most similar to `folder`.
-
-    Returns None if there are no votes, or if two are equally frequent and equally similar.
-    """
+    """Return the most frequent vote or, of several, that most similar to `folder`, if clear."""
     counts = Counter(islice(votes, _ENOUGH))
     ranked = sorted(((n, _shared(one, folder), one) for one, n in counts.items()), reverse=True)
     is_tie = len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]

@@ -1,7 +1,7 @@
 """Apply the patches' changes in another order, or to other files.
 
-A state holds the files that differ from the pin, keyed by path. None stands for a deleted file. A
-layer is the change that one patch makes: the states before and after it.
+A state maps the paths that differ from the pin to files (None: deleted). A layer is the change that
+one patch makes: the states before and after it.
 """
 
 from __future__ import annotations
@@ -42,14 +42,11 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """What is the same for all states of a series: the files at the pin, and access to contents.
-
-    `text` merges a file that two changes touch.
-    """
+    """What is the same for all states of a series: the files at the pin, and access to contents."""
 
     pin: Tree
     blobs: Blobs
-    text: TextMerge
+    text: TextMerge  # merges a file that two changes touch
 
     def entry(self, state: State, path: str) -> Entry | None:
         """Return the file at a path in a state of the series, or None if there is no file."""
@@ -87,10 +84,7 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 
 
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Apply a patch's change to another state of the files; return the new state or the conflict.
-
-    A file that is neither the patch's old nor its new version is merged as git would merge it.
-    """
+    """Apply a patch's change to another state of the files; return the new state or a conflict."""
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
         ours = ground.entry(state, path)
@@ -168,7 +162,7 @@ _NAME = re.compile(rb"[^\W\d]\w*[_0-9A-Z]\w*$")
 def dependencies(
     ground: Ground, layers: Sequence[Layer], states: Sequence[State]
 ) -> dict[str, tuple[Need, ...]]:
-    """Return, for each patch, the patches that it directly depends on, nearest first.
+    """Map each patch to the patches that it directly depends on, nearest first.
 
     `states` are the states before the first patch and after each patch.
     """
@@ -210,10 +204,7 @@ def _meet(one: Layer, other: Layer) -> bool:
 
 
 def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: State) -> str | None:
-    """Return a file because of which `other` must stay before the layers `carried`, or None.
-
-    `other` may come after them if both orders apply and give the same files.
-    """
+    """Return a file because of which `other` must stay before the layers `carried`, or None."""
     above = lay_all(ground, [other, *carried], start)
     below = lay_all(ground, [*carried, other], start)
     for end in (above, below):

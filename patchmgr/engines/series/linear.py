@@ -16,15 +16,11 @@ from patchmgr.model.snapshot import FILE_MODES, Changes, Entry, file_content
 
 
 class Piece(Struct):
-    """A patch of a linear series: the fork's commit that it comes from, and the files it changes.
-
-    `after` maps each changed path to the file after the patch, or to None if the file is deleted.
-    `is_rest` says whether the commit is a merge and the patch holds only what the merge changed.
-    """
+    """A patch of a linear series: the fork's commit that it comes from, and the changed files."""
 
     commit: str
-    after: dict[str, Entry | None]
-    is_rest: bool = False
+    after: dict[str, Entry | None]  # files by changed path (None: deleted)
+    is_rest: bool = False  # of a merge: only what the merge itself changed
 
 
 class Remark(Struct, frozen=True):
@@ -39,13 +35,8 @@ class Remark(Struct, frozen=True):
 class Line:
     """A linear series of patches on upstream, made from a fork's commits one by one.
 
-    The argument `want` of the methods is the fork's tree after a commit. Conflicts are resolved as
-    in that tree, and what still differs from that tree becomes a separate patch.
-
-    If git's text merge gives exactly the file that the fork has after a merge, the file's patches
-    are not rebased yet: they keep their base (`_bases`) until the fork changes the file again. A
-    file that 50 patches change is then merged once for each merge of the fork, not 50 times
-    (namecoin-core: 754 patches, 818 merges).
+    `want` is the fork's tree after a commit. Conflicts are resolved as in that tree, and what still
+    differs from it becomes a separate patch.
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
@@ -58,6 +49,9 @@ class Line:
         self._recall = recall
         self._top: dict[str, Entry | None] = {}
         self._homes: dict[str, str] = {}
+        # If git's text merge gives exactly the fork's file after a merge, the file's patches keep
+        # their base until the fork changes it again. A file that 50 patches change is then merged
+        # once for each merge of the fork, not 50 times (namecoin-core: 754 patches, 818 merges).
         # By path: the base, the file after the last patch on this base, and the last merge.
         self._bases: dict[str, tuple[Entry | None, Entry | None, str]] = {}
 
@@ -108,7 +102,7 @@ class Line:
     def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:
         """Append a patch with the remaining differences from the fork's tree, if there are any.
 
-        `differing` holds the paths at which the fork's tree differs from upstream's.
+        `differing` has the paths at which the fork's tree differs from upstream's.
         """
         rest: dict[str, Entry | None] = {}
         for path in sorted({*differing, *self._top}):
@@ -216,10 +210,7 @@ class Line:
         return Entry(mode, self._blobs.add(content))
 
     def _resolved(self, marked: bytes, wanted: bytes) -> tuple[bytes, str]:
-        """Resolve conflicts as recorded, or else as in the fork's tree, or else to ours.
-
-        Also returns how they were resolved.
-        """
+        """Resolve conflicts as recorded, or as in the fork's tree, or to ours; also return how."""
         ends = wanted.endswith(b"\n")
         known = replay(marked, self._recall.find, ends_with_newline=ends)
         if known.is_clean:
@@ -234,16 +225,12 @@ class Line:
 
 
 class Closest(Struct, frozen=True):
-    """The upstream commit most similar to a tree, and the number of commits (`steps`) up to it.
-
-    `changed` is the number of paths that upstream changed up to that commit. `taken` holds those of
-    them that are the same in the tree and the commit, or missing in both.
-    """
+    """The upstream commit most similar to a tree, and the number of commits (`steps`) up to it."""
 
     commit: str
     steps: int
-    taken: frozenset[str]
-    changed: int
+    taken: frozenset[str]  # changed paths at which tree and commit agree
+    changed: int  # paths that upstream changed up to it
 
 
 def closest(

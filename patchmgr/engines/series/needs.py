@@ -1,9 +1,7 @@
 """Select the patches that an upstream state needs, by the conditions in their headers.
 
-On its pin, a series consists of the patches that the pin needs. In a rebase, a patch that the
-target does not need is left out. A patch that only the target needs is applied to the pin or, if it
-does not apply there, to the file versions that its diff names. Later patches are not based on such
-a patch.
+A patch that the target does not need is left out. One that only the target needs is applied to the
+pin or to the file versions that its diff names; later patches are not based on it.
 """
 
 from __future__ import annotations
@@ -37,14 +35,11 @@ Question = Literal["refusal", "failure", "broken_promise"]
 
 
 class Views(Struct, frozen=True):
-    """The old and the new upstream state of a rebase, on which conditions are evaluated.
-
-    `states` looks up other upstream states that conditions name.
-    """
+    """The old and the new upstream state of a rebase, on which conditions are evaluated."""
 
     base: State
     onto: State
-    states: StateFinder
+    states: StateFinder  # finds other states that conditions name
 
 
 def has_conditions(patches: Sequence[Patch]) -> bool:
@@ -104,11 +99,7 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
 
 
 def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:
-    """Yield a finding for each patch whose `Valid-While` is false on the target.
-
-    Patches that the target does not need are not checked. If the target is the pin, no patch is
-    checked.
-    """
+    """Yield a finding for each needed patch whose `Valid-While` is false on the target."""
     if views is None or views.onto is views.base:
         return
     for item in items:
@@ -122,8 +113,8 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
     """Return the patches of a rebase, and mark those that their conditions leave out.
 
-    If any patch has a condition, the changes that each patch makes to the base are computed, too.
-    Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.
+    If any patch has a condition, the changes of each patch are computed, too. Raises PatchmgrError
+    if a predicate cannot be evaluated.
     """
     if not has_conditions([item.patch for item in items if item.refusal is None]):
         return tuple(items)
@@ -157,11 +148,7 @@ def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
 
 
 def _for_target(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
-    """Return a patch that only the target needs, with its change to each file.
-
-    The patch is applied to the base or, if it does not apply there, to the file versions that its
-    diff names. If it applies to neither, it is refused as a conflict.
-    """
+    """Return a patch that only the target needs, with its changes, or refused as a conflict."""
     try:
         return replace(item, steps=step_patch(Overlay(old), item.patch, blobs))
     except PatchmgrError as fault:

@@ -15,8 +15,7 @@ FEWEST = 4  # least number of digits of an id
 def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") -> str:
     """Return the patch that a word refers to, by the rules of `matching`.
 
-    Raises PatchmgrError "unknown-patch" if no patch or several patches match. The hint then lists
-    similar names.
+    Raises PatchmgrError "unknown-patch", with similar names as a hint, unless exactly one matches.
     """
     found = matching(given, names, series=series)
     if len(found) == 1:
@@ -44,10 +43,8 @@ def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrErr
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
     """Return the names of all patches that a word may refer to.
 
-    A word refers to the patch with this name (with or without `.patch`). If there is none, a number
-    refers to the patch with this number (from 1), and any other word refers to all patches whose
-    names start with it. The path of a patch file, relative to the workspace or to `series/`, counts
-    as the name of the patch.
+    The word is the name of a patch (perhaps with a path, or without `.patch`), its number (from 1),
+    or the start of names.
     """
     start = given.removeprefix("series/").removeprefix(f"{series}/")
     for exact in (given, given + SUFFIX, start, start + SUFFIX):

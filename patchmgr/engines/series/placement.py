@@ -22,28 +22,21 @@ class Applied(Struct, frozen=True):
 
 
 class Rejected(Struct, frozen=True):
-    """The index (from 0) of the first hunk that cannot be applied, and the reason.
-
-    `is_ambiguous` is true if the hunk fits at several positions.
-    """
+    """The index (from 0) of the first hunk that cannot be applied, and the reason."""
 
     index: int
     reason: str
-    is_ambiguous: bool = False
+    is_ambiguous: bool = False  # it fits at several positions
 
 
 class PatchedFile(Struct, frozen=True):
-    """A patch's change to one file: the texts before and after, and the hunks.
+    """A patch's change to one file: the texts before and after, and the hunks."""
 
-    `path` is the name of the file in the patch. `positions` holds the line of base (from 0) at
-    which each hunk starts.
-    """
-
-    path: str
+    path: str  # in the patch
     base: bytes
     theirs: bytes
     hunks: tuple[Hunk, ...]
-    positions: tuple[int, ...]
+    positions: tuple[int, ...]  # the line of base (from 0) at which each hunk starts
 
     def without(self, taken: Collection[int]) -> PatchedFile:
         """Return the change without the hunks in `taken`, which become part of the base."""
@@ -66,9 +59,8 @@ _kept_lines = lru_cache(16)(split_lines)  # cached, so callers must not change t
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
     """Apply all hunks without fuzz: every context line and removed line must match.
 
-    Each hunk is expected at its stated line, shifted by the same offset as the previous hunk. If it
-    does not fit there, it is applied at the only other position after the previous hunk where it
-    fits. A hunk with less context on one side fits only at the start or end of the file.
+    A hunk goes to its stated line, shifted by the offset of the previous hunk, or else to the only
+    other place after that hunk where it fits.
     """
     lines = split_lines(content)
     out: list[bytes] = []
@@ -113,14 +105,10 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
 
 
 def nearest_places(content: bytes, hunks: Sequence[Hunk]) -> tuple[int, ...] | None:
-    """Return the lines (from 0) where both `git apply` and `patch` put the hunks, or None.
-
-    Both choose the position nearest to the line at which they expect the hunk. Git expects it at
-    the new line number in its header. `patch` expects it at the old line number, shifted by the
-    same offset as the previous hunk. Returns None if they choose differently, or if a position is
-    not certain.
-    """
+    """Return the lines (from 0) to which both `git apply` and `patch` move the hunks, or None."""
     lines = split_lines(content)
+    # Git expects a hunk at the new line number in its header; `patch` at the old one, shifted by
+    # the same offset as the previous hunk.
     of_git = _nearest(lines, hunks, is_git=True)
     return of_git if of_git == _nearest(lines, hunks, is_git=False) else None
 
@@ -146,11 +134,7 @@ def _nearest(lines: list[bytes], hunks: Sequence[Hunk], *, is_git: bool) -> tupl
 
 
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
-    """Return whether the context of a hunk allows a position.
-
-    If a hunk has less context after its changes than before, it must be at the end of the file. If
-    it has less before than after, and its header names line 0 or 1, it must be at the start.
-    """
+    """Return whether the context of a hunk allows a position (perhaps only an end of the file)."""
     is_context = [line[:1] == b" " for line in hunk.lines]
     leading, trailing = _run_length(is_context), _run_length(is_context[::-1])
     if leading < trailing and hunk.old_start <= 1 and at > 0:

@@ -40,8 +40,8 @@ class Evaluation(Struct, frozen=True):
 def evaluate(predicate: Predicate, own: State, states: StateFinder) -> Evaluation:
     """Return whether a predicate holds on a state of the series' own upstream.
 
-    The parts of the predicate are evaluated from left to right until the answer is known. Raises
-    PatchmgrError if a part cannot be evaluated.
+    Parts are evaluated from left to right until the answer is known. Raises PatchmgrError if a part
+    cannot be evaluated.
     """
     if isinstance(predicate, Not):
         found = evaluate(predicate.part, own, states)
@@ -96,10 +96,7 @@ def broken_promise(conditions: Conditions, own: State, states: StateFinder) -> s
 
 
 def failure(conditions: Conditions, own: State, states: StateFinder) -> str | None:
-    """Return why `Valid-While` is false on an upstream state, or None if it is not.
-
-    The reason does not contain the ref of the state, so it is the same for every ref.
-    """
+    """Return why `Valid-While` is false on an upstream state, without its ref; None if true."""
     if conditions.valid_while is None:
         return None
     found = evaluate(conditions.valid_while, replace(own, label=own.upstream), states)

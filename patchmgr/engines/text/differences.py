@@ -71,11 +71,7 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 class Alignment(Struct, frozen=True):
-    """The numbers (from 0) of the matching lines of two texts, in order.
-
-    Each sequence also begins with -1 and ends with the number of lines of its text, as sentinels.
-    `old` and `new` may be swapped, to look up old lines by new ones.
-    """
+    """The numbers (from 0) of the matching lines of two texts, in order, between sentinels."""
 
     old: Sequence[int]
     new: Sequence[int]
@@ -116,9 +112,7 @@ _WORD = re.compile(rb"\w")
 def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
     """Return, for each change from `original` to `patched`, whether `now` lacks the change.
 
-    `now` lacks a change if it has all lines that the change removes, and none that the change adds.
-    If any added line contains a word, added lines without a word do not count. `now` lacks the
-    deletion of a whole file if most lines of `now` are lines of `original`.
+    It does if it has all lines that the change removes, and none that the change adds.
     """
     old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
     kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))
@@ -134,11 +128,7 @@ def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
 
 
 def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], ...]:
-    """Return the equal lines of two texts, as (old, new) pairs of line numbers (from 0).
-
-    Equal lines at the start and at the end are matched first. Then, as in a patience diff, lines
-    that occur once in both texts are matched, and between them the longest runs of equal lines.
-    """
+    """Return the equal lines of two texts, as (old, new) pairs of line numbers (from 0)."""
     runs = matched_runs(old, new)
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))
 
@@ -148,7 +138,7 @@ def matched_runs(
 ) -> Iterator[_Run]:
     """Yield (old start, new start, number of lines) for each run of equal lines in two texts.
 
-    If the texts are parts of other texts, `at` gives the lines at which the parts start.
+    `at` is the start of the texts in larger texts.
     """
     head, tail = equal_ends(old, new)
     if head:

@@ -17,17 +17,13 @@ Line = bytes
 
 
 class Offer(Struct, frozen=True):
-    """A hunk that a person can choose: the file's old and new text, and the hunk's changed lines.
-
-    If a file can be chosen only as a whole, `whole` says why, such as `new file` or `binary file`.
-    Otherwise, `whole` is empty.
-    """
+    """A hunk that a person can choose: the file's old and new text, and the changed lines."""
 
     path: str
     old: tuple[Line, ...]
     new: tuple[Line, ...]
     blocks: tuple[Block, ...]
-    whole: str = ""
+    whole: str = ""  # why only the whole file can be chosen, if so
 
     def parts(self) -> tuple[Offer, ...]:
         """Return the smaller hunks into which a hunk can be split, or just the hunk itself."""
@@ -62,10 +58,7 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return the hunks of a file to choose from.
-
-    A file that is new, deleted or binary, or for which `whole` gives a reason, is a single hunk.
-    """
+    """Return a file's hunks: one if it is new, deleted or binary, or if `whole` has a reason."""
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")
@@ -84,10 +77,7 @@ def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "
 
 
 def mode_words(before: Entry | None, after: Entry | None) -> str:
-    """Describe a change of mode, such as "mode 100644 to 100755", or return "" if there is none.
-
-    A file that stays a link or a submodule is described as "not a plain file".
-    """
+    """Describe a change of mode, such as "mode 100644 to 100755", or return "" if there is none."""
     if before is None or after is None:
         return ""
     if before.mode == after.mode and before.mode in FILE_MODES:
@@ -97,15 +87,11 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
 
 
 class Chosen(Struct, frozen=True):
-    """What a person chose in one file.
+    """What a person chose in one file."""
 
-    `taken` is the file with only the chosen hunks applied, and `left` the file with only the other
-    hunks. `is_whole` says whether the file could be chosen only as a whole.
-    """
-
-    is_whole: bool
-    taken: bytes
-    left: bytes
+    is_whole: bool  # it could be chosen only as a whole
+    taken: bytes  # with only the chosen hunks
+    left: bytes  # with only the other hunks
 
 
 def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Chosen]:

@@ -31,11 +31,9 @@ def _unique(base: bytes) -> tuple[list[int], int]:
 
 
 def surely_applies(base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Return whether it is certain that a hunk of `base` applies to `ours` with all its context.
+    """Return whether a hunk of `base` definitely applies to `ours` with all its context.
 
-    `position` is the line of the hunk in the base (from 0). True is returned only if upstream
-    changed neither the hunk's context nor any line between the nearest unique lines before and
-    after the hunk's change. This is so for most hunks.
+    `position` is the line of the hunk in the base (from 0). False means that git must decide.
     """
     old, new, changes = hunk.old(), hunk.new(), changes_of(base, ours)
     if changes is None or old == new:

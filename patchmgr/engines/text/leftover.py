@@ -1,7 +1,4 @@
-"""Find signs that a file is not resolved as intended.
-
-These are conflict markers, code that does not parse, and line endings that an editor changed.
-"""
+"""Find conflict markers, code that does not parse, and line endings that an editor changed."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ _MARKER = re.compile(rb"\s*(?:<{7}|\|{7}|={7}|>{7})(?:\s.*)?$", re.DOTALL)
 
 
 def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes] | None:
-    """Return (line from 1, marker) for the first conflict marker, or None if there is none.
-
-    A line that also occurs on a side, such as `=======` below a heading, does not count.
-    """
+    """Return (line from 1, marker) for the first conflict marker that no side has, or None."""
     known = {line.strip() for side in sides for line in split_lines(side)}
     for number, line in enumerate(split_lines(content), 1):
         if _MARKER.match(line) and line.strip() not in known:
@@ -29,21 +23,14 @@ def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes]
 
 
 def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
-    """Return (line from 1, message) for a new syntax error, or None if there is none.
-
-    An error is new only if all sides parse. Otherwise, the file may be for another version of
-    Python, or may not be a module.
-    """
+    """Return (line from 1, message) for a new syntax error, or None if there is none."""
+    # If a side does not parse, the file may be for another version of Python, or no module.
     fault = new_fault(path, sides, content) if sides else None
     return None if fault is None else (fault.line or 1, fault.what)
 
 
 def line_ending_problem(content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
-    """Return (line, message) for the first line whose ending occurs on no side, or None.
-
-    Lines count from 1. The last line may have no ending. If no line of the sides has an ending,
-    nothing is reported.
-    """
+    """Return (line from 1, message) for the first line whose ending occurs on no side, or None."""
     known = {line_ending(line) for side in sides for line in split_lines(side)} - {None}
     for number, line in enumerate(split_lines(content) if known else (), 1):
         if (ending := line_ending(line)) and ending not in known:

@@ -27,10 +27,7 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
 
 
 def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]:
-    """Return the indexes, in each text, of lines that are unique in both and in the same order.
-
-    As many lines as possible are returned. Other lines may be between them.
-    """
+    """Return the indexes in both texts of lines that are unique in both and in the same order."""
     shared = [*filter(new.__contains__, old)]
     places, others = [*map(old.__getitem__, shared)], [*map(new.__getitem__, shared)]
     if any(map(lt, others[1:], others)):
@@ -42,10 +39,9 @@ def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]
 def equal_runs(
     old: Sequence[T], new: Sequence[T], places: Sequence[int], new_places: Sequence[int]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (start, end, new start, new end) for each run of equal lines around anchors.
+    """Yield (start, end, new start, new end) for each run of equal lines from anchor to anchor.
 
-    The first and the last line of a run are anchors. `places` and `new_places` are the indexes of
-    the anchors.
+    `places` and `new_places` are the indexes of the anchors.
     """
     shifts = list(map(sub, new_places, places))
     turns = compress(range(1, len(places)), map(ne, shifts[1:], shifts))

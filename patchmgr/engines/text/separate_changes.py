@@ -1,13 +1,4 @@
-"""Merge two versions of a text whose changes lie far apart, exactly as git does but without git.
-
-The result of a merge depends on how git's histogram diff pairs lines. This module merges only if
-every possible pairing gives the same result. A line that occurs once in each text pairs with itself
-or with nothing. Of several runs of equal lines, the diff takes the longest. So a run is certain if
-the part from its first to its last unique line is longer than any run without unique lines can be.
-The diff then compares the lines between two such runs by themselves, and so does this module. No
-change can slide over a unique line. Between two certain runs, the pairing does not matter if only
-one side changed the lines between them, because the merge takes the text of that side.
-"""
+"""Merge two versions of a text whose changes lie far apart, exactly as git does but without git."""
 
 from __future__ import annotations
 
@@ -49,8 +40,7 @@ class Text:
 def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
     """Return each change from base to a side as (start, end in base, start, end in the side).
 
-    Each change covers all lines that any diff could show as changed. Returns None if too few lines
-    are unique to be sure of that.
+    A change covers all lines that any diff could show as changed. Returns None if that is unclear.
     """
     if base.is_binary or side.is_binary:
         return None
@@ -65,11 +55,7 @@ def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
 
 
 def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
-    """Return the anchors in both texts, and the runs of equal lines between them.
-
-    Lines of the side are counted only from its first to its last change. A line outside this range
-    that is unique in the base is also unique in the side, unless a change adds it again.
-    """
+    """Return the anchors in both texts, and the runs of equal lines between them."""
     old, new = base.lines, side.lines
     shift, (head, tail) = len(new) - len(old), equal_ends(old, new)
     end = len(old) - tail
@@ -77,6 +63,8 @@ def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
     places = [*base.single.values()]
     first, last = bisect_left(places, head), bisect_left(places, end)
     before, after = places[:first], places[last:]
+    # A line outside the changes that is unique in base is unique in the side, too, unless a change
+    # adds it again.
     again = {*map(base.single.get, added)}.difference(places[first:last], (None,))
     if again:
         before, after = ([x for x in part if x not in again] for part in (before, after))
@@ -99,11 +87,14 @@ def _certain(
     new: Sequence[int],
     runs: Sequence[Area],
 ) -> list[Area]:
-    """Return, in order, the runs that are certain; `old` and `new` are the anchors of both texts.
-
-    A run is certain if it is longer than the longest stretch without an anchor. The lines between
-    two certain runs form a separate area, in which only the stretches of that area count.
-    """
+    """Return, in order, the runs that any diff pairs; `old` and `new` are the texts' anchors."""
+    # A merge depends on how git's histogram diff pairs lines. A line that occurs once in each text
+    # pairs with itself or with nothing, and of several runs of equal lines, the diff takes the
+    # longest. So a run is definite if the part from its first to its last unique line is longer
+    # than any run without unique lines can be. The diff then compares the lines between two such
+    # runs by themselves, and no change can slide over a unique line. If only one side changed the
+    # lines between two such runs, their pairing does not matter, as the merge takes the text of
+    # that side.
     found: list[Area] = []
     areas = [((0, len(lines), 0, len(others)), runs)] if runs else []
     while areas:
@@ -174,10 +165,8 @@ def merge_around(
 ) -> tuple[bytes, tuple[bytes, bytes, bytes] | None, bytes] | None:
     """Merge two sides except for the part in which their changes touch.
 
-    Returns the merged text before that part, the part in base, in ours and in theirs, and the
-    merged text after it. If no changes touch, the first text is the whole merge, and the part is
-    None. Returns None if the changes are not certain, either in the texts or in the part alone. If
-    both are certain, git merges the part alone just as it would within the whole texts.
+    Returns the merged text before it, the part in base, ours and theirs (None: no changes touch),
+    and the merged text after it. Returns None if the changes are unclear.
     """
     if our_changes is None or their_changes is None:
         return None
@@ -199,6 +188,8 @@ def merge_around(
     after = [pair for pair in changes if pair[0][0] > end]
     first = max(start - NEAR, before[-1][0][1] if before else 0)
     last = min(end + NEAR, after[0][0][0] if after else len(base.lines))
+    # If changes are definite in the texts and in the part, git merges the part alone just as it
+    # would within the texts.
     parts = [base.lines[first:last]]
     for side, some in ((ours, our_changes), (theirs, their_changes)):
         inner = [change for change in some if change[1] >= start and change[0] <= end]
