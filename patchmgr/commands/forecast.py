@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from patchmgr.commands.plan import Planning, changed_patches, planned
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.formats.recorded_conflict import CONFLICTS
 from patchmgr.model.forecast import Forecast, PullEffect, PullFacts, PullForecast, PullHead
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, ConflictPlace, PlannedPatch
-from patchmgr.plumbing.answer_cache import Answers, answered, recalled
+from patchmgr.plumbing.answer_cache import Answers, answered, files_below, recalled
 from patchmgr.plumbing.diffs import changed_lines, changed_paths
 from patchmgr.plumbing.forks import (
     commit_dates,
@@ -24,7 +25,7 @@ from patchmgr.plumbing.forks import (
     read_commit_text,
     tree_changes,
 )
-from patchmgr.plumbing.git_process import require_git
+from patchmgr.plumbing.git_process import git_words, require_git
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_facts, landed_pulls, not_in
 from patchmgr.plumbing.pull_requests import pull_state
@@ -102,9 +103,15 @@ class Watch:
     ) -> None:
         self.run, self.stack, self.upstream, self.start, self.tip = run, stack, upstream, start, tip
         self._kept = Answers()
-        session = run.session
+        session, workspace = run.session, run.session.workspace
         digests = digests_of(session, stack, run.options.selected)
-        self._about = (tip.commit, *(f"{name} {digest}" for name, digest in digests.items()))
+        self._about: tuple[str | bytes, ...] = (
+            git_words(),
+            tip.commit,
+            *(f"{name} {digest}" for name, digest in digests.items()),
+            *(workspace.find(f"series/{name}/series.toml") or b"" for name in stack),
+            *files_below(workspace.root / CONFLICTS),
+        )
 
     @cached_property
     def on_tip(self) -> OnTip:

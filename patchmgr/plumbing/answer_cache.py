@@ -109,6 +109,14 @@ def _program() -> Iterator[str]:
                     yield f"{folder}/{file} {facts.st_size} {facts.st_mtime_ns}"
 
 
+def files_below(folder: Path) -> Iterator[str]:
+    """Yield the path, size and time of each file below a folder, which tell when a file changes."""
+    for path in sorted(folder.rglob("*")):
+        with suppress(OSError):
+            facts = path.lstat()
+            yield f"{path} {facts.st_size} {facts.st_mtime_ns}"
+
+
 def recalled(kept: Kept, question: Sequence[str | bytes], kind: type[T]) -> T | None:
     """Return the cached answer to a question, or None if no answer of the type `kind` is cached."""
     known = kept.get(question)

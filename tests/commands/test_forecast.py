@@ -85,6 +85,17 @@ def test_what_was_found_is_kept_and_a_new_tip_asks_again(pulls: Scene) -> None:
     assert told == [(3, "touches")]  # the first patch is absorbed there, and its file upstream's
 
 
+def test_a_resolution_that_is_recorded_since_counts(pulls: Scene) -> None:
+    pulls.upstream.commit({"a": text(l10="clash\n")}, "upstream: clash")
+    (assumed,) = forecast(pulls)["assuming"]
+    assert assumed["patch"] == "fork-change-1.patch"
+    pulls.call("rebase", "s", "--onto", "upstream/main", code=3)
+    (row,) = pulls.call("conflicts", "list", "--json").json["conflicts"]
+    pulls.call("conflicts", "accept", row["id"], "theirs")
+    pulls.call("rebase", "--abort")
+    assert forecast(pulls)["assuming"] == []
+
+
 def test_files_that_upstream_moved_are_known_by_their_new_names(pulls: Scene) -> None:
     up = pulls.upstream
     up.git("mv", "m.py", "moved.py")
