@@ -43,20 +43,21 @@ def readable_files(
     *,
     is_wanted: Callable[[str], bool],
     bring: Callable[[set[str]], None] = lambda blobs: None,
-) -> Versions:
+) -> tuple[Versions, bool]:
     """Return the changed files for which `is_wanted` is true and whose contents can be read.
 
-    `bring` fetches blobs that the store lacks.
+    Also return whether none was left out. `bring` fetches blobs that the store lacks.
     """
     files = {p: v for p, v in changed_files(scratch.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
     bring(blobs)
     present = present_blobs(scratch, blobs)
-    return {
+    found = {
         path: versions
         for path, versions in files.items()
         if all(entry is None or entry.blob in present for entry in versions)
     }
+    return found, len(found) == len(files)
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

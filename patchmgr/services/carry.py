@@ -136,7 +136,8 @@ def with_absorbed(
     about = (search.folded, way.start, way.target, sorted(way.homes.items()), way.steps)
     if is_long:
         question = ("absorbed", value_bytes(about))
-        found = answered(before, question, dict[int, Absorption], find)
+        form = dict[int, Absorption]
+        found = answered(before, question, form, find, is_kept=lambda: elsewhere.is_whole)
     else:
         found = find()
     known = {

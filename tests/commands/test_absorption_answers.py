@@ -1,12 +1,19 @@
 """What upstream has of a series, kept for the next run."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+from patchmgr.engines.absorption.series import Series, Way
 from patchmgr.engines.absorption.verdict import Absorption, Event
+from patchmgr.engines.moved.files import ChangedFiles
 from patchmgr.model.outcome import How, Wording
 from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.answer_cache import Answers, answered
+from patchmgr.services import carry
 
 STEPS = tuple(
     Step(f"c{n}", f"Step {n}", "A. \udcff", {"a": Entry("100644", "1" * 40), "\udcff": None})
@@ -42,3 +49,24 @@ def test_what_is_not_to_be_kept_is_found_again(tmp_path: Path) -> None:
     second = answered(kept, question, dict[int, str], lambda: {2: "two"})
     third = answered(kept, question, dict[int, str], lambda: {3: "three"})
     assert (first, second, third) == ({1: "one"}, {2: "two"}, {2: "two"})
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_what_was_found_without_some_files_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_whole: bool
+) -> None:
+    """A search without network would have been the answer for the next month."""
+    way = Way({}, {}, {}, STEPS * 6)
+    blobs: Any = SimpleNamespace(read=lambda _: b"", read_ahead=lambda _: None)
+
+    def find(series: Series) -> dict[int, Absorption]:
+        assert not series.elsewhere("a.py", frozenset(), frozenset())
+        return {}
+
+    monkeypatch.setattr(carry, "find_absorbed", find)
+    said: list[int] = []
+    for _ in range(2):
+        files = ChangedFiles(lambda language: ({}, is_whole), blobs)
+        search = carry.AbsorptionSearch((), (), way)
+        carry.with_absorbed(blobs, (), search, Answers(tmp_path), files, lambda: said.append(1))
+    assert len(said) == (1 if is_whole else 2)

@@ -109,7 +109,7 @@ class Tale(Struct, frozen=True):
         """Return the series on upstream's way."""
         told = self.told()
         way = Way(told.start, told.target, told.homes, told.steps)
-        files = ChangedFiles(lambda language: self._others(told), told.blobs)
+        files = ChangedFiles(lambda language: (self._others(told), True), told.blobs)
         return Series(told.folded, way, told.blobs, elsewhere=files.gaining)
 
 

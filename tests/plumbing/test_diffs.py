@@ -94,7 +94,9 @@ def test_what_cannot_be_read_is_left_out(make_repository: Make, tmp_path: Path) 
     asked: set[str] = set()
     with Scratch([git_dir], folder=tmp_path) as scratch:
         found = readable_files(scratch, old, new, is_wanted=is_of("Python"), bring=asked.update)
-    assert set(found) == {"new name.py"}
+        others, is_whole = readable_files(scratch, old, new, is_wanted=is_of("C"))
+    assert (set(found[0]), found[1]) == ({"new name.py"}, False)
+    assert (set(others), is_whole) == ({"x.c"}, True)
     assert asked == {missing, blob_id(b"1\n"), blob_id(b"2\n")}
 
 

@@ -12,7 +12,8 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, tuple["Entry | None", Entry]]
 """The entries of changed files at base and target, keyed by path. A new file has none at base."""
-Find = Callable[[str], Versions]
+Find = Callable[[str], tuple[Versions, bool]]
+"""Returns the changed files of a language, and whether none was left out."""
 
 
 def versions_of(
@@ -33,11 +34,15 @@ def versions_of(
 
 
 class ChangedFiles:
-    """The files that differ between base and target; `find` is called once for each language."""
+    """The files that differ between base and target; `find` is called once for each language.
+
+    `is_whole` is false if `find` left out a file.
+    """
 
     def __init__(self, find: Find, blobs: Blobs) -> None:
         self._find, self._blobs = find, blobs
         self._known: dict[str, Versions] = {}
+        self.is_whole = True
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
@@ -47,7 +52,8 @@ class ChangedFiles:
     def of(self, language: str) -> Versions:
         """Return the entries of a language's changed files at base and target, keyed by path."""
         if language not in self._known:
-            self._known[language] = self._find(language)
+            self._known[language], is_whole = self._find(language)
+            self.is_whole = self.is_whole and is_whole
         return self._known[language]
 
     def gaining(

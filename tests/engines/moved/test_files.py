@@ -17,9 +17,9 @@ def test_a_language_is_asked_for_once_and_the_new_side_is_as_it_is_now() -> None
     assert after and there and to
     asked: list[str] = []
 
-    def find(language: str) -> Versions:
+    def find(language: str) -> tuple[Versions, bool]:
         asked.append(language)
-        return {"b.py": (None, there), "a.py": (before, after), "l.py": (None, to)}
+        return {"b.py": (None, there), "a.py": (before, after), "l.py": (None, to)}, True
 
     side = Overlay(onto)
     files = ChangedFiles(find, blobs).on(side)
@@ -64,7 +64,7 @@ def test_another_file_gained_lines(before: bytes | None, after: bytes, is_so: bo
     blobs = MemoryBlobs()
     old = None if before is None else Entry("100644", blobs.add(before))
     new = Entry("100644", blobs.add(after))
-    files = ChangedFiles(lambda language: {"b.py": (old, new)}, blobs)
+    files = ChangedFiles(lambda language: ({"b.py": (old, new)}, True), blobs)
     lines = frozenset((b"one(a)", b"two(b)"))
     assert files.gaining("a.py", lines) == (("b.py",) if is_so else ())
     assert files.gaining("b.py", lines) == ()
@@ -74,7 +74,7 @@ def test_of_files_that_gained_lines_those_with_the_most_beside_them_are_named() 
     blobs = MemoryBlobs()
     texts = {"b.py": b"one(a)\nnear(b)\n", "c.py": b"one(a)\nnear(b)\nnext(c)\n"}
     versions = {path: (None, Entry("100644", blobs.add(text))) for path, text in texts.items()}
-    files = ChangedFiles(lambda language: versions, blobs)
+    files = ChangedFiles(lambda language: (versions, True), blobs)
     lines = frozenset((b"one(a)",))
     assert files.gaining("a.py", lines) == ("b.py", "c.py")
     assert files.gaining("a.py", lines, frozenset((b"near(b)",))) == ("b.py", "c.py")
