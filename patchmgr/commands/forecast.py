@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 
 from msgspec import Struct, to_builtins
@@ -103,6 +102,7 @@ class Watch:
     ) -> None:
         self.run, self.stack, self.upstream, self.start, self.tip = run, stack, upstream, start, tip
         self._kept = Answers()
+        self._lacking: set[str] = set()  # heads that git cannot merge
         session, workspace = run.session, run.session.workspace
         digests = digests_of(session, stack, run.options.selected)
         self._about: tuple[str | bytes, ...] = (
@@ -174,15 +174,23 @@ class Watch:
         if not near:
             return found
         question = ("forecast", pull.head, *self._about)
-        return answered(self._kept, question, PullForecast, lambda: self._judge(found))
+        return answered(
+            self._kept,
+            question,
+            PullForecast,
+            lambda: self._judge(found),
+            is_kept=lambda: pull.head not in self._lacking,
+        )
 
     def _judge(self, pull: PullForecast) -> PullForecast:
         """Return the forecast with the effect of a rebase from upstream's tip onto the merge."""
         scratch, tip = self.run.scratch, self.tip.commit
         self._bring(pull)
-        tree = None
-        with suppress(PatchmgrError):  # git cannot detect renames without the contents of the files
+        try:
             tree = merged_tree(scratch.git_dir, tip, pull.head)
+        except PatchmgrError:  # git cannot detect renames without the contents of the files
+            tree = None
+            self._lacking.add(pull.head)
         if tree is None:
             return replace(pull, effect=PullEffect.UNKNOWN)
         merged = scratch.write_commit(tree, tip, f"pull request (#{pull.number})")

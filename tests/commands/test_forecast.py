@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from patchmgr import commands
+from patchmgr.errors import PatchmgrError
 from tests.commands.conftest import SCENE, Scene
 from tests.commands.test_rebase import fork, text
 from tests.conftest import once
@@ -83,6 +84,18 @@ def test_what_was_found_is_kept_and_a_new_tip_asks_again(pulls: Scene) -> None:
     found = forecast(pulls)
     told = [(pull["number"], pull["effect"]) for pull in found["pulls"]]
     assert told == [(3, "touches")]  # the first patch is absorbed there, and its file upstream's
+
+
+def test_what_cannot_be_merged_now_is_asked_again(
+    pulls: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def merge(*_: object) -> None:
+        raise PatchmgrError("missing-object", "a blob is missing")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(commands.forecast, "merged_tree", merge)
+        assert {pull["effect"] for pull in forecast(pulls)["pulls"]} == {"unknown"}
+    assert {pull["effect"] for pull in forecast(pulls)["pulls"]} != {"unknown"}
 
 
 def test_a_resolution_that_is_recorded_since_counts(pulls: Scene) -> None:
