@@ -35,6 +35,10 @@ from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
 
 _OPENED = re.compile(rb"\b(?:using\s+namespace|namespace\s+\w+\s*=)\s+([\w:\s]+);")
+# What seldom makes another type: `c10::optional` became `std::optional`, `at::` is in `torch::`.
+_ALIKE = re.compile(
+    r"\w+ :: |\b(?:struct|class|enum|__restrict__|__restrict|restrict)\b|\[ \[ .*? \] \]"
+)
 _GENERATED = (".inc", ".def")  # suffixes of included files that a build generates
 
 Declared = Sequence[Declaration]
@@ -285,7 +289,8 @@ def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
     if was != now and sorted(was) == sorted(now) and all(was):
         return f"now takes its arguments in another order: {', '.join(now)}"
     for number, (one, other) in enumerate(zip(before, after, strict=False), 1):
-        is_alike = one.type == other.type or (is_number(one.type) and is_number(other.type))
+        was_type, type_now = (_ALIKE.sub("", some.type).strip() for some in (one, other))
+        is_alike = was_type == type_now or (is_number(was_type) and is_number(type_now))
         if one.type and other.type and not is_alike:
             return f"now takes `{other.type}` as argument {number} (it was `{one.type}`)"
     return None
