@@ -208,7 +208,10 @@ Count = Annotated[int, option("-n N", "The number of operations.", min=1)]
 @takes("json")
 def log(
     number: Annotated[int | None, argument("[NUMBER]", "Show what this operation changed.")] = None,
-    most: Annotated[int, option("-n N", "List the newest N operations; 0 lists all.", min=0)] = 20,
+    most: Annotated[
+        int | None,
+        option("-n N", "List the newest N operations; 0 lists all; default: 20.", min=0),
+    ] = None,
 ) -> None:
     """List past changes to the workspace and its checkouts.
 
@@ -220,7 +223,8 @@ def log(
         found = found.only(number)
         text = render.authoring.operation_text(found.operations[0])
     else:
-        text = render.authoring.log_text(found, most=most)
+        found = found if most is None else found.newest(most)
+        text = render.authoring.log_text(found.newest(20) if most is None else found)
     answer("log", None, text, operations=render.authoring.log_value(found))
 
 

@@ -48,6 +48,10 @@ class Logged(Struct, frozen=True):
             raise UsageError(f"the log has no entry {number}", "patchmgr log")
         return Logged(found, self.undone)
 
+    def newest(self, most: int) -> Logged:
+        """Return the log with only the last `most` operations; 0 stands for all."""
+        return Logged(self.operations[-most:] if most else self.operations, self.undone)
+
 
 def read_log(session: Session) -> Logged:
     """Return all operations of the workspace."""

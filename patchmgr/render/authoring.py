@@ -180,9 +180,9 @@ def files_text(found: PatchFiles) -> Iterator[str]:
         yield f"{row.sign.value} {clean(row.path)}{edited}"
 
 
-def log_text(found: Logged, *, most: int) -> Iterator[str]:
-    """Yield the last `most` operations (0: all), newest first; `x` marks those that are undone."""
-    for operation in reversed(found.operations[-most:] if most else found.operations):
+def log_text(found: Logged) -> Iterator[str]:
+    """Yield the operations, newest first; `x` marks those that are undone."""
+    for operation in reversed(found.operations):
         mark = "x" if operation.number in found.undone else " "
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(operation.at))
         yield f"{mark} {operation.number:5}  {at}  {clean(operation.command)}"

@@ -153,6 +153,8 @@ def test_a_state_that_no_undo_reaches_any_more_is_in_the_log(desk: Hands) -> Non
     desk.run("new", "four")
     lost = desk.look()
     number = desk.run("log", "--json").json["operations"][-1]["number"]
+    newest = desk.run("log", "-n", "2", "--json").json["operations"]
+    assert [one["number"] for one in newest] == [number - 1, number]
     desk.run("undo")
     desk.run("new", "five")
     now = desk.look()
