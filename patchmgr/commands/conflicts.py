@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, ended, fits_region
 from patchmgr.engines.series.picking import matching_ids
+from patchmgr.engines.text.leftover import leftover_marker
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded_conflict import MAX_SIDE
 from patchmgr.model.patch import Patch
@@ -112,6 +113,10 @@ def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded,
         memory = Memory(session.workspace)
         found = require(memory, name)
         if found.kind is RecordKind.FILE:
+            left = leftover_marker(content, found.sides)
+            if left is not None:
+                message = f"{file}:{left[0]}: a conflict marker is left"
+                raise PatchmgrError("bad-resolution", message)
             pairs = [(found, content)]
         else:
             lessons = _lessons(memory, found, content, file)

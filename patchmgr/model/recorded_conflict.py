@@ -66,6 +66,12 @@ class Recorded(Struct, frozen=True):
     resolution: Resolution | None = None
 
     @property
+    def sides(self) -> tuple[bytes, ...]:
+        """Return base, ours and theirs, without those that lack the file."""
+        found = (self.base, self.ours, self.theirs)
+        return tuple(side for side in found if side is not None)
+
+    @property
     def made(self) -> bytes | None:
         """Return the resolved text, or None if there is none or the file was deleted."""
         return None if self.resolution is None else self.resolution.content

@@ -367,8 +367,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
     if marked is not None:
         return sides_of(marked)
     known = workspace.conflict(item.conflict)
-    sides = () if known is None else (known.base, known.ours, known.theirs)
-    return tuple(side for side in sides if side is not None)
+    return () if known is None else known.sides
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:

@@ -262,6 +262,10 @@ def test_a_whole_file_in_conflict_is_known_by_its_contents(scene: Scene, deletes
     name = only_id(scene)
     assert on_record(scene) == {f"{name}/{f}" for f in ("meta.toml", "base", "theirs")}
     assert "(there is no such file)" in conflicts(scene, "show", name).out
+    marked = scene.root.parent / "marked"
+    marked.write_text("one\n<<<<<<< ours\n=======\ntwo\n>>>>>>> theirs\n")
+    refused = conflicts(scene, "resolve", name, marked, code=1)
+    assert f"{marked}:2: a conflict marker is left\n" in refused.err
     if deletes:
         (scene.root / WORK / "a").unlink()
         refused = scene.call("rebase", "--continue", code=1)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from patchmgr.commands import sharing
-from patchmgr.engines.conflicts.ids import region_id
+from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.plumbing.committing import push_refs
 from tests.commands.classes import leave
 from tests.commands.conftest import Scene
@@ -141,10 +141,11 @@ def test_pulling_again_replaces_what_was_pulled_from_there(scene: Scene, other: 
 
 
 LONG = "x = 1\n" * 2_000_000
+WHOLE = (b"a\n", None, b"b\n")
 
 
 def forged() -> dict[str, str]:
-    """Return 100 entries of somebody who means harm."""
+    """Return 101 entries of somebody who means harm."""
     files: dict[str, str] = {}
     for n in range(10):
         a, b, c = f"a{n}\n", f"b{n}\n", f"c{n}\n"
@@ -159,7 +160,14 @@ def forged() -> dict[str, str]:
         files |= entry(a, b + "6\n", c, text="no line feed")
         files |= entry(a, b + "7\n", c, meta=f"{META}path = 7\n")
         files |= {f"conflicts/{good}/meta.toml": META, f"conflicts/{good}/base": a}
-    return files
+    whole = {
+        "base": "a\n",
+        "theirs": "b\n",
+        "resolution": "<<<<<<< ours\n=======\n>>>>>>> theirs\n",
+    }
+    name = f"conflicts/{conflict_id(*WHOLE, None)}"
+    files |= {f"{name}/{file}": content for file, content in whole.items()}
+    return {**files, f"{name}/meta.toml": META.replace("region", "file")}
 
 
 def test_a_hostile_memory_changes_nothing_alone(scene: Scene, other: Repository) -> None:
@@ -175,7 +183,7 @@ def test_a_hostile_memory_changes_nothing_alone(scene: Scene, other: Repository)
     before = left(scene), picture(scene.root, without=("lock", "log"))
     pulled = pull(scene, other)
     assert pulled["taken"] == []
-    assert len(pulled["refused"]) == 102
+    assert len(pulled["refused"]) == 103
     assert (left(scene), picture(scene.root, without=("lock", "log"))) == before
 
 
