@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.series.fold import Overlay, step_patch
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.series.installed_paths import InstalledPaths, is_apart
 from patchmgr.engines.text.differences import undone_changes
 from patchmgr.errors import UsageError
@@ -37,12 +37,13 @@ from patchmgr.plumbing.plain_files import refuse_links
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.target import keep_hint
 from patchmgr.plumbing.work_tree import WorkFile
-from patchmgr.services.carry import items_of
+from patchmgr.services.carry import CarryOptions
 from patchmgr.services.checkouts import settled
 from patchmgr.services.installed import Location, find_installed, own_record, path_map
+from patchmgr.services.load import series_at_pin
 from patchmgr.services.packages import RepositoryFiles, is_same_release
 from patchmgr.services.patch_sources import SourcePatch
-from patchmgr.services.series import needed_blobs, touched_paths, whole_series
+from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session, require_pin
 from patchmgr.workspace import PRIVATE
 
@@ -255,16 +256,14 @@ def _diff(
     """Return the diff from the pin, or from the applied series, to the edited files."""
     present = target.record()
     quantify = any if replaced_paths(target, present) else all
-    upstream = session.upstream_of(record)
-    patches, series_file = whole_series(session, record)
-    base = require_pin(upstream, record.pin).commit
-    with Scratch([upstream.store]) as scratch:
-        tree = scratch.tree(base)
-        upstream.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
-        before = Overlay(tree)
-        for item in items_of(patches, series_file, present.selected) if present is not None else ():
-            if item.refusal is None:
-                step_patch(before, item.patch, scratch)
+    options = CarryOptions(frozenset(present.selected if present is not None else ()))
+    with series_at_pin(session, record.name, options) as at_pin:
+        scratch, base, applied = at_pin.scratch, at_pin.base, at_pin.carried.changes
+        if present is None:
+            base, applied = record.pin.commit, {}
+        before = Overlay(scratch.tree(base))
+        for path, new in applied.items():
+            before.set(path, new)
         files = present.files if present is not None else ()
         after = {file.path: file.after and file.after.sha256 for file in files}
         changes: dict[str, Entry | None] = {}
@@ -292,5 +291,5 @@ def _diff(
             if edit.now is not None:
                 mode = entry.mode if entry is not None else edit.now.mode
                 changes[edit.path] = Entry(mode, scratch.add(edit.now.content))
-        drafts = [Draft(own_author(), b"edits\n", some) for some in (before.changes(), changes)]
+        drafts = [Draft(own_author(), b"edits\n", some) for some in (applied, changes)]
         return tree_diff(scratch.git_dir, *write_commits(scratch, base, drafts))

@@ -54,6 +54,17 @@ def test_edits_become_a_patch_that_apply_takes_over(house: House, is_applied: bo
     assert picture(house.site, without=(".patchmgr",)) == after
 
 
+def test_an_edit_takes_no_part_in_a_patch_that_is_left_out(house: House) -> None:
+    when = 'Needed-When=no path "demo/a.py"'
+    house.shop.run("edit", "fix-2.patch", "--series", "s", "--field", when)
+    house.run("apply")
+    (house.site / "demo/b.py").write_text(text(l20="mine\n"))
+    imported(house)
+    assert "ours" not in (house.shop.root / "series/s/demo-edits.patch").read_text()
+    house.run("apply")
+    assert house.state() == "patched"
+
+
 def test_an_edit_that_no_patch_has_is_still_refused(house: House) -> None:
     edit(house)
     imported(house)
