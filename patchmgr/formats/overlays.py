@@ -1,8 +1,8 @@
 """An overlay's folder: patched copies of modules, and the loader that Python imports them with.
 
-With `PYTHONPATH=DIR`, Python imports the overlay's `sitecustomize`, which installs a finder and
-then runs the `sitecustomize` that it hides. If an installed file differs from the one that the
-overlay was made for, the overlay is not used, and a warning is written to stderr.
+Python imports the overlay's `sitecustomize`, which installs a finder and then runs the
+`sitecustomize` that it hides. If an installed file differs from the one that the overlay was made
+for, a warning is written, and the overlay is not used.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 
 
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
-    """Return a series.toml with the patch `old` renamed to `new` in its groups, byte for byte.
+    """Return a series.toml in which only the patch `old` is renamed to `new` in its groups.
 
     Raises PatchmgrError "bad-settings" if the name cannot be replaced.
     """

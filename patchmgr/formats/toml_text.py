@@ -40,7 +40,7 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
-    """Convert a table of printable strings, or raise an error of `kind` about `what`."""
+    """Convert a table of printable strings, or raise an error of `kind` that begins with `what`."""
     dot = " " if what.endswith(":") else "."
     for key, value in table.items() if isinstance(table, dict) else ():
         if isinstance(value, str) and not value.isprintable():

@@ -88,8 +88,9 @@ def plan_shift(
 def _to_work_tree(
     checkout: Checkout, moves: Collection[FileShift], name: str
 ) -> dict[str, Content | None]:
-    """Return one state of each move ("below" or "new"), as git would write it unless `is_apart`."""
+    """Return the state `name` ("below" or "new") of each move, as git would write the file."""
     contents = {move.path: getattr(move, name) for move in moves}
+    # What does not come from a patch is not converted.
     ours = {move.path: contents[move.path] for move in moves if not move.is_apart}
     return {**contents, **checkout.clone.conversion.to_work_tree(ours)}
 

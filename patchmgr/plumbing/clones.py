@@ -160,7 +160,7 @@ class Clone(Struct, frozen=True, dict=True):
         *,
         bring: Callable[[set[str]], None] = lambda lacked: None,
     ) -> None:
-        """Copy the commits from `base` to `head`, with their objects, from `scratch`.
+        """Copy the commits from `base` to `head`, and their objects, from `scratch` to here.
 
         If the clone lacks `base`, the objects of `base` are copied too, and `bring` fetches those
         that the store lacks. Raises PatchmgrError "missing-object" if that fails.

@@ -261,7 +261,7 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
-    """Map the new path of each changed file to its added and removed lines (None: it is binary)."""
+    """Map the new path of each changed file to its added and removed lines (None: if binary)."""
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, "--no-rename-empty"]
     fields = iter(git_process.ask(git_dir, *arguments, old, new).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
@@ -292,7 +292,7 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return the authors who last changed the lines that differ, those of the most lines first.
+    """Return the authors who last changed the lines that differ, the one of the most lines first.
 
     Raises PatchmgrError if contents are missing, as in a partial clone.
     """

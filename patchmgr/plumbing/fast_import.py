@@ -36,7 +36,7 @@ def _quoted(path: str) -> bytes:
 def write_commits(scratch: Scratch, parent: str | None, drafts: Sequence[Draft]) -> tuple[str, ...]:
     """Write one commit per draft, each with the previous one as parent, and return the commit ids.
 
-    The first commit has the parent `parent`, or none.
+    The first commit has no parent if `parent` is None.
     """
     return commits_writer(scratch, parent, drafts)()
 

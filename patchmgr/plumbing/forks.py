@@ -365,7 +365,7 @@ def parents_of(git_dir: Path, commit: str) -> list[str]:
 
 
 def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
-    """Return the commit where a branch left upstream, and its own commits, oldest first, no merges.
+    """Return the commit where a branch left upstream, and its commits (no merges), oldest first.
 
     Raises PatchmgrError "usage" if the branch and upstream have no common history.
     """

@@ -326,7 +326,7 @@ def _arguments(tool: str, text: str) -> Iterator[tuple[str, Any]]:
 
 
 def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> Read:
-    """Return a function that reads regular files of the tree, or returns None where it cannot."""
+    """Return a function from the path of a file in the tree to its content (None: unreadable)."""
 
     def read(path: str) -> bytes | None:
         entry = tree.entry(path)

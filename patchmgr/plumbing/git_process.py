@@ -207,7 +207,7 @@ def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> st
 def settings(
     pattern: str, *, git_dir: Path | None = None, cwd: Path | None = None
 ) -> Iterator[tuple[str, str | None]]:
-    """Yield name and value of each of the user's settings that match; the value None means true."""
+    """Yield the name and value of each matching setting of the user; the value None means true."""
     line = ["config", "--show-scope", "-z", "--get-regexp", pattern]
     _, printed = run(line, git_dir=git_dir, cwd=cwd, good=(0, 1), env=user_environment())
     fields = text(printed).split("\0")[:-1]

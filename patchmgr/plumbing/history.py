@@ -131,7 +131,7 @@ class GitHistory(Struct, frozen=True):
 
 
 def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
-    """Map each commit of a merged branch between base and target to the commit that merged it."""
+    """Map each commit of a merged branch, from base to target, to the first-parent merge commit."""
     printed = git_process.output(["rev-list", "--parents", f"^{base}", target], git_dir=git_dir)
     parents = {commit: rest for commit, *rest in map(str.split, printed.decode().splitlines())}
     line, here = dict[str, str](), target
@@ -158,7 +158,7 @@ def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
 
 
 def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[str, str] | None:
-    """Return the id and subject of the first-parent commit that ends in `(#number)`, or None."""
+    """Return id and subject of a first-parent commit with `(#number)` at the end, or None."""
     told = f"(#{number})"
     some = messages_with(git_dir, base, (target,), (told,), "--first-parent", form="%s")
     return next((one for one in some if one[1].rstrip().endswith(told)), None)

@@ -80,7 +80,7 @@ class LinkedWorktree:
         return git_process.output(arguments, git_dir=private, cwd=root, data=data, env=env)
 
     def require_branch(self, stand: Stand) -> None:
-        """Raise "dirty-checkout" if on another branch, or if an operation is in progress."""
+        """Raise "dirty-checkout" on another branch, or during a merge, a rebase or the like."""
         root, doing = self.clone.root, self.clone.unfinished()
         if doing is not None:
             raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")

@@ -73,7 +73,7 @@ class StructureApart:
         return key, Resolved, path, ("merge", texts, path, marked, self._least)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return a sentence about each suspicious place (undefined names only if `names`)."""
+        """Return a sentence for each suspicious place, but no undefined names without `names`."""
         key = ("names" if names else "suspect", *texts.sides(), merged, path)
         question = ("suspect", texts, merged, path, names)
         return self._known(key, tuple[str, ...], path, question) or ()

@@ -1,8 +1,8 @@
 """The refs of one workspace in a store that all workspaces of the user share.
 
 The workspace's `refs/heads/x` is `refs/patchmgr/<id>/heads/x` in a store. The id is in the private
-folder of the workspace, and a note in the cache folder records the path of the workspace with each
-id. If that workspace still exists, another one with this id is a copy, and gets a new id.
+folder of the workspace, and the cache folder has the path of the workspace with each id: a copy of
+a workspace gets a new id.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield the other files whose paths become `path` if `key` changes each name in both."""
+        """Yield the other files whose paths equal `path` once `key` is applied to every name."""
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):
             found = [

@@ -97,7 +97,7 @@ class PullRequests(Struct, frozen=True):
             self._ask(self.forge.update, path, {"body": text})
 
     def check(self, commit: str, title: str, text: str, *, is_done: bool) -> None:
-        """Create a check run, a success or neutral, unless the token or the server permits none."""
+        """Create a check run (neutral unless `is_done`), if the token and the server permit it."""
         sent = {
             "name": "patchmgr sync", "head_sha": commit, "status": "completed",
             "conclusion": "success" if is_done else "neutral",

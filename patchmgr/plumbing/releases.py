@@ -89,7 +89,7 @@ def write_snapshot(
 ) -> str:
     """Write the files for which `is_kept` is true as a commit without parents; return its id.
 
-    The date is the newest time in `files`, limited to the years 1980 to 2099. `message` is called
+    The date is the newest time in `files`, limited to the years 1980 to 2100. `message` is called
     when all files have been read.
     """
     with writing("the store"), Scratch((store,)) as scratch:

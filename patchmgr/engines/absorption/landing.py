@@ -335,7 +335,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a hunk added nothing that landed, but adds new words, or no code at all.
+    """Return whether nothing that a hunk adds landed, and it adds new words or no code at all.
 
     Words in comments and long strings are ignored, because a review may reword those before the
     patch lands (case S-fi-2777).

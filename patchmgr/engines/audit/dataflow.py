@@ -48,7 +48,7 @@ class Site(Struct, frozen=True):
     last: int
     reads: Reaching
     guards: tuple[str, ...]  # conditions and loops around it, outermost first
-    computed: frozenset[str] = frozenset()  # reads that are not only passed on
+    computed: frozenset[str] = frozenset()  # names that enter an operation or condition
     guard_reads: tuple[Reaching, ...] = ()  # what each of them reads
 
 

@@ -88,8 +88,8 @@ class Suspects(Struct, frozen=True):
     """The lines (from 1) of a file that may be affected by names whose meaning changed."""
 
     lines: Set[int]
-    whole: Set[int] = frozenset()  # every node that starts here is affected
-    naming: Sequence[int] | None = None  # contain such a name (None: every node is affected)
+    whole: Set[int] = frozenset()  # every node that starts here counts
+    naming: Sequence[int] | None = None  # lines with such a name (None: all count)
 
     def has(self, node: ast.AST) -> bool:
         """Return whether a changed name may affect a node or, for a definition, its header."""

@@ -84,7 +84,7 @@ def _keys(node: ast.AST | None) -> frozenset[str]:
 
 
 def _gives(node: ast.AST | None) -> str:
-    """Return "generator", "list", "tuple", "value" or "none" for a function's result, or ""."""
+    """Return the kind of a function's result ("list", "none" and others), or "" if unsure."""
     if not isinstance(node, Function):
         return ""
     nodes = list(own_nodes(node.body))

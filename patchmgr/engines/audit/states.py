@@ -96,7 +96,7 @@ class States(Struct, frozen=True):
     onto: Files  # the new upstream state
     merged: Files  # the series on `onto`
     patches: tuple[AuditedPatch, ...]
-    carriers: Mapping[str, str]  # the last patch that changes a path (not: in conflict)
+    carriers: Mapping[str, str]  # by path: the last patch that changes it
     changed_upstream: frozenset[str]  # paths that differ, and their new names in patches
     commit_since: Since = lambda path, holds: None
     kept: dict[object, object] = field(default_factory=dict)  # a cache that the checks share

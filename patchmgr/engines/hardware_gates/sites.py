@@ -65,9 +65,9 @@ class Side(Struct, frozen=True):
     # what runs with all gates off, by the function or class around it (C++: None)
     kept: Mapping[str | None, Sequence[Statement]] = {}
     rows: Sequence[Statement] = ()  # by line: C++ that runs with all gates off
-    gates: Mapping[int, Sequence[Gate]] = {}  # that guard a line, or that it tests
-    asked: Mapping[str | None, Sequence[Gate]] = {}  # that a function or class tests
-    ends: Mapping[int, int] = {}  # the last line that a line controls
+    gates: Mapping[int, Sequence[Gate]] = {}  # by line: those that guard it or that it tests
+    asked: Mapping[str | None, Sequence[Gate]] = {}  # by function or class: all that it tests
+    ends: Mapping[int, int] = {}  # by line: the last line that it controls
     wholes: Mapping[str, tuple[int, int, int]] = {}  # a definition's first, last and name's line
     symbols: frozenset[str | None] = frozenset()  # all functions and classes
     is_read: bool = True

@@ -141,7 +141,10 @@ class Scan:
         """Called if a branch of an `#if` ends within a declaration."""
 
     def doubt(self, line: int, first: ScanState) -> None:
-        """Called if branches of the `#if` in `line` end differently; `first` ends the first one."""
+        """Called if the branches of an `#if` end in different scopes.
+
+        `line` is that of the `#if`, and `first` is the state at the end of its first branch.
+        """
 
     @property
     def scope(self) -> Scope:
@@ -310,8 +313,8 @@ class Scan:
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the function or class around each line of a C++ file, such as `Class::method`.
 
-    The item is None outside of these or if the name is unclear, also because braces do not match.
-    Namespaces are left out.
+    An item is None outside of functions and classes, and where the name is unclear, for example
+    because braces do not match. Namespaces are left out.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     return _Symbols().read(text.replace("\r\n", "\n"))

@@ -52,7 +52,7 @@ class Braces(Struct, frozen=True):
         return tuple(symbols)
 
     def _blocks(self, bare: str) -> Iterator[tuple[int, int, str] | None]:
-        """Yield (first line, end, name) of each named block, inner first, or None (open brace)."""
+        """Yield (first line, end, name) of each named block, inner first; None: unbalanced."""
         open_: list[_Open] = []
         start = line = done = 0
         depths = [0, 0]  # open parentheses and brackets since the start of the statement

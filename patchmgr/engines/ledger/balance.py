@@ -387,7 +387,7 @@ def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
 
 
 def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault if unique lines are in an order that neither (or not their only) side has."""
+    """Yield a fault if unique lines are not in the order of the side or sides that have them."""
     # If upstream renamed a file, the patches have it at its old path (KeyDB 48d92c534c, where a
     # patch moves lines in one).
     for path, (_, _, theirs) in zip(account.paths, _sides_by_path(account), strict=True):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """What became of a hunk, according to the rebase; it decides what the ledger has to prove."""
+    """What became of a hunk, as the rebase claims; the claim decides what the ledger must prove."""
 
     TEXT = "text"
     OTHERWISE = "otherwise"

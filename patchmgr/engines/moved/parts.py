@@ -28,7 +28,7 @@ class FilePart(PatchedFile, frozen=True):
 
 
 class Guest(Struct, frozen=True):
-    """New symbols that a patch adds beside a symbol, the `neighbor`, which they follow."""
+    """New symbols that a patch adds beside a symbol (`neighbor`), and that move along with it."""
 
     change: HunkRun
     neighbor: Unit

@@ -47,7 +47,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 def carry_files(
     patch: str, steps: Sequence[FileStep], side: NewSide, tools: Tools
 ) -> tuple[FileResult, ...]:
-    """Apply a patch to upstream's files in `side`, and return the result for each file."""
+    """Apply a patch to upstream's files, and return the results; `side` is not changed."""
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
     gone = {step.change.path: step for step in steps if step.change.new_path is None}

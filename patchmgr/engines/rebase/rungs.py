@@ -75,7 +75,7 @@ class Open(Struct, frozen=True):
 
 
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
-    """Replay recorded resolutions; return the merged text, or the conflict with other regions."""
+    """Replay recorded resolutions; return the merged text, or the conflict that remains."""
     if mergers.recall is None:
         return left
     whole = whole_sides(left.marked)
@@ -153,8 +153,8 @@ def climb_on(
 ) -> Merged | Collided:
     """Try further methods on a file that git's text merge left in conflict.
 
-    If the result is upstream's own text in all regions, and not only imports, they stay in
-    conflict: no merge may decide that an edit is not needed.
+    Regions stay in conflict if the result is upstream's own text in all of them, except for
+    imports: no merge may decide that an edit is not needed.
     """
     if collided.marked is None or collided.texts is None:
         return collided
@@ -244,7 +244,7 @@ def solve_text(
 
 
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether a merge ends with a line feed, as the side says that changes this."""
+    """Return whether a merge ends with a line feed: the side that changes this decides, or base."""
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours
 

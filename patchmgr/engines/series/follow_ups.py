@@ -60,7 +60,7 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return words of which every message has one that refers to one of `names`.
+    """Return words, one of which is in every message that refers to any of `names`.
 
     `names` are commit ids and pull requests.
     """

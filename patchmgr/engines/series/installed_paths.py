@@ -1,8 +1,8 @@
 """Find where the files of a repository are in an installed package.
 
-Folder names such as `src/` are not interpreted. A file of the repository is the only installed file
-with the same content that no other file fits better. A new or changed file is installed next to the
-files that are next to it in the repository.
+Folder names such as `src/` are not interpreted. A file is taken to be the installed file with the
+same content, if there is only one and no other file fits it better. A new or changed file is
+installed next to the files that are next to it in the repository.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class InstalledPaths:
         return found[0] if len(found) == 1 and self._origins(found[0]) == [path] else None
 
     def _find_origins(self, place: str) -> list[str]:
-        """Return the repository files, of equally similar paths, that may be an installed file."""
+        """Return the repository files with the most similar paths that `place` may come from."""
         if self._source.is_same(place, place):
             return [place]
         named = self._files_by_name().get(_split(place)[1], ())
@@ -152,7 +152,7 @@ class InstalledPaths:
         return None if place not in self._known or self._is_anothers(path, place) else place
 
     def _named(self, path: str) -> str | None:
-        """Return the only installed path that `path` is or ends with, if it fits no other."""
+        """Return the only installed path that `path` is or ends with, or None if unclear."""
         ends = [end for end in (path, *_ends(path)) if end in self._known]
         ends = ends[:1] if path in self._known else ends
         if len(ends) != 1 or self._is_anothers(path, ends[0]):

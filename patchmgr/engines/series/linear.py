@@ -20,7 +20,7 @@ class Piece(Struct):
 
     commit: str
     after: dict[str, Entry | None]  # files by changed path (None: deleted)
-    is_rest: bool = False  # of a merge: only what the merge itself changed
+    is_rest: bool = False  # only what a merge itself changed
 
 
 class Remark(Struct, frozen=True):

@@ -105,7 +105,7 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
 
 
 def nearest_places(content: bytes, hunks: Sequence[Hunk]) -> tuple[int, ...] | None:
-    """Return the lines (from 0) to which both `git apply` and `patch` move the hunks, or None."""
+    """Return the lines (from 0) where `git apply` and `patch` both put the hunks, or None."""
     lines = split_lines(content)
     # Git expects a hunk at the new line number in its header; `patch` at the old one, shifted by
     # the same offset as the previous hunk.

@@ -71,7 +71,7 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 class Alignment(Struct, frozen=True):
-    """The numbers (from 0) of the matching lines of two texts, in order, between sentinels."""
+    """The numbers (from 0) of the matching lines of two texts, between -1 and the line counts."""
 
     old: Sequence[int]
     new: Sequence[int]

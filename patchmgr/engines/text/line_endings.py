@@ -26,5 +26,6 @@ def conversion(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     if b"\r" not in base and b"\r" not in ours:  # the usual case
         return None
     old, ending = line_ending(base), line_ending(ours)
+    # Every line is in conflict then, unless base and theirs are converted, too.
     is_converted = None not in (old, ending) and old != ending and line_ending(theirs) == old
     return ending if is_converted else None
