@@ -23,7 +23,7 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check: `versions`, the running one for newer ones or none."""
+    """Return the Python versions to check; the running one replaces newer ones, or none."""
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 

@@ -11,17 +11,13 @@ from patchmgr.model.outcome import Reliability, Suggestion
 
 
 class Candidate(Struct, frozen=True):
-    """A text that may resolve a conflict region, and the name of the rule that produced it.
-
-    `features` are words from a fixed vocabulary that describe the region, the candidate and its
-    verification. `asks` is the reason why a person must confirm the candidate even if it is likely
-    to be right, or "" if there is none.
-    """
+    """A text that may resolve a conflict region, and the name of the rule that produced it."""
 
     text: str
     rule: str
+    # words from a fixed vocabulary about the region, the candidate and its verification
     features: dict[str, str]
-    asks: str = ""
+    asks: str = ""  # why a person must confirm it even if it is likely right
 
 
 Candidates = tuple[Candidate, ...]
@@ -45,14 +41,10 @@ class FileCandidates(Struct, frozen=True):
 
 
 class Resolved(Struct, frozen=True):
-    """The result of a structural merge. `text` is None if a person must resolve a conflict region.
-
-    `reliability` lists the measured reliability of each text that was used. If a person must
-    resolve a region, `suggestions` lists the candidates for each region, the likeliest first.
-    `is_layout` is true if, in every region, a side changed only the layout.
-    """
+    """The result of a structural merge; `text` is None if a person must resolve a region."""
 
     text: str | None
-    reliability: tuple[Reliability, ...] = ()
+    reliability: tuple[Reliability, ...] = ()  # of each text that was used
+    # if a person must resolve a region: the candidates for each, the likeliest first
     suggestions: tuple[tuple[Suggestion, ...], ...] = ()
-    is_layout: bool = False
+    is_layout: bool = False  # in every region, a side changed only the layout

@@ -36,25 +36,22 @@ def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
 
 
 class Subject(Struct, frozen=True):
-    """The words and features of a conflict region, for judging its candidates.
-
-    `names` counts the names in each side. The dots that begin a relative import count as a name.
-    """
+    """The words and features of a conflict region, for judging its candidates."""
 
     base: Words
     ours: Words
     theirs: Words
-    names: tuple[Words, ...]
+    names: tuple[Words, ...]  # of each side; leading dots of a relative import are one
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
         """Return whether a text still has words that only one side removed.
 
-        Upstream of elements replaces `uint256S("1ebb")` with `"1ebb"`, and the patch changes the
-        string (1fd44e5dfc). Removed punctuation counts only if no word was removed with it and the
-        text equals the other side; otherwise, a comma may be a new one. If a side changes only the
-        layout, nothing is undone.
+        Removed punctuation counts only if no word was removed with it and the text equals the other
+        side.
         """
+        # Upstream of elements replaces `uint256S("1ebb")` with `"1ebb"`, and the patch changes the
+        # string (1fd44e5dfc).
         words = Counter(words_of(said_of(text)))
         if self.features["layout"] != "no":
             return False
@@ -133,10 +130,8 @@ def names_in(text: str) -> Words:
 
 
 def removed_names(base: Words, side: Words) -> Words:
-    """Count the names that a side removes from a file. `base` and `side` count the file's lines.
-
-    No name spans two lines, so only the lines that differ are read.
-    """
+    """Count the names that a side removes from a file; `base` and `side` count the file's lines."""
+    # No name spans two lines, so only the lines that differ are read.
     gone, come = ("\n".join(lines.elements()) for lines in (base - side, side - base))
     return names_in(gone) - names_in(come)
 
@@ -146,10 +141,9 @@ def stale(
 ) -> str:
     """Say what became of the names that one side adds in a region and the other side removes.
 
-    Returns "gone" if the side that removes a name has no use of it left in the file, "fewer" if it
-    still uses all of them, or "no" if there are no such names. `sides` are the file's texts in ours
-    and in theirs, and `removed` are the names that each of them removes. In C, names in comments,
-    strings and includes do not count: KeyDB replaces each `server.` (67b7d512cb).
+    Returns "gone" if the other side has no use of a name left in the file, "fewer" if it still uses
+    all of them, or "no" without such names. `sides` are the file's texts in ours and theirs, and
+    `removed` the names that each removes.
     """
     base, *both = region.names
     rows = zip(both[::-1], removed, sides, sides[::-1], strict=True)
@@ -166,6 +160,7 @@ def _occurs(name: str, text: str, language: Language) -> bool:
     if name not in text:
         return False
     said = text.split("\n")
+    # Without comments, strings and includes: KeyDB replaces each `server.` (67b7d512cb).
     if language is C:
         code = (t.text for t in tokens_of(text, C) if t.kind in ("word", "directive"))
         said = [part for part in code if not _INCLUDE.match(part)]

@@ -31,24 +31,19 @@ _SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.
 
 
 class Language(Struct, frozen=True):
-    """How texts of a language are split into tokens and statements.
-
-    `layout` says what separates statements: `indent` (lines and their indentation), `lines`, or
-    `signs` (punctuation such as semicolons; white space does not matter). If the word
-    `end` closes blocks in the language, `opens` matches a line that opens a block. In some
-    languages with `signs`, the end of a line may end a statement, too. There, `continues` matches a
-    token that continues the statement of the line before.
-    """
+    """How texts of a language are split into tokens and statements."""
 
     family: str
+    # what separates statements: `indent` (lines and their indentation), `lines`, or `signs`
+    # (punctuation such as semicolons)
     layout: str
     comment: str = _NEVER
     string: str = _STRING
     directive: str = _NEVER
     word: str = _WORD
     sign: str = _SIGN
-    opens: str = ""
-    continues: str = ""
+    opens: str = ""  # a line that opens a block, if `end` closes blocks
+    continues: str = ""  # with `signs`: a token that continues the line before
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -141,7 +136,7 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Split a text into tokens. Joined, the tokens and the white space before them give the text.
+    """Split a text into tokens, which give the text again with the white space before them.
 
     A line feed outside brackets is a separate token, `eol`. The last token is empty.
     """
@@ -196,13 +191,11 @@ _LINE_END = re.compile(r"(?:[ \t]*\\)?\r?\n")  # a backslash continues a macro o
 
 
 def framed(lines: Sequence[str], language: Language) -> str:
-    """Join lines into a text; in C-like languages, move the last line feed to the text's start.
-
-    There, it is white space before the first token, so it belongs to the first statement.
-    """
+    """Join lines into a text; in C-like languages, move the last line feed to the text's start."""
     text = "".join(lines)
     if language.layout != "signs" or not text:
         return text
+    # There, it is white space before the first token, so it belongs to the first statement.
     if not text.endswith("\n"):
         return "\n" + text
     rest = text[:-1].removesuffix("\r")

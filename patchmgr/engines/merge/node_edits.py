@@ -23,11 +23,7 @@ class NodeEdit(Struct, frozen=True):
 
 
 def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit]:
-    """Return the edits that turn the syntax nodes of base into those of one side.
-
-    `of` maps nodes of base to the corresponding nodes of the side. A node that was modified counts
-    as replaced.
-    """
+    """Return the edits that turn base into a side; `of` maps nodes of base to those of the side."""
     edits: list[NodeEdit] = []
     start = first = 0
     pairs: list[Pair] = [*sorted(of.items()), (len(base), len(side))]
@@ -75,10 +71,9 @@ def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
 
 
 def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int, bool]]:
-    """Yield the ranges of base within which an insertion or deletion can be shifted.
+    """Yield (start, end, has names) of each range within which an insertion or deletion can slide.
 
-    The flag says whether a range has names. A range without names is given without its ends, so
-    that only an edit inside it counts, such as one within the `()` of `x()` or `y()`.
+    A range without names lacks its ends, so that only an edit inside it counts, as in `x()`.
     """
     old = [p.said for p in base]
     for edit in edits:

@@ -22,10 +22,9 @@ def grouped(
     tokens: Sequence[Token], held: Held, within: tuple[int, int] | None = None,
     ends: Mapping[int, int] | None = None,
 ) -> list[Node]:  # fmt: skip
-    """Return the tokens as nodes, with the content of each pair of brackets as one node.
+    """Return the tokens as nodes; `held` makes one of the content of each pair of brackets.
 
-    `held` makes such a node. `within` is the range of tokens to return, and `ends` is what
-    `_closers` returns for all tokens.
+    `within` is the range of tokens to return, and `ends` is what `_closers` returns for all tokens.
     """
     at, last = within or (0, len(tokens))
     nodes, ends = list[Node](), _closers(tokens) if ends is None else ends

@@ -16,20 +16,15 @@ SEQUENCES = frozenset({"block", "clauses", "code", "list", "lines", "tokens"})
 
 
 class Node(Struct, frozen=True, eq=False):
-    """A syntax node: its kind, its exact text, and a key that tells it apart from its siblings.
-
-    `lead` is the white space and the comments before the node. `tail` is the separator after it,
-    with the comment on the same line. `text` is the rest, and equals the joined parts. `said` is
-    the content without layout, as words and punctuation (see `said_of`).
-    """
+    """A syntax node: its kind, its exact text, and a key that tells it apart from its siblings."""
 
     kind: str
-    text: str
-    said: str
+    text: str  # without `lead` and `tail`; equals the joined parts
+    said: str  # words and punctuation, as `said_of` returns them
     parts: tuple[Node, ...] = ()
     key: str = ""
-    lead: str = ""
-    tail: str = ""
+    lead: str = ""  # white space and comments before it
+    tail: str = ""  # the separator after it, and the comment on its line
 
     @property
     def whole(self) -> str:

@@ -34,19 +34,14 @@ _NAMED = (
 
 
 class Facts:
-    """The names of a Python text, its statements, and its code that can never run.
-
-    `definitions` counts the functions and classes by qualified name. `assigned` counts the
-    assignments to each local variable. `beside` maps each statement that is repeated within one
-    block to the number of its copies there.
-    """
+    """The names of a Python text, its statements, and its code that can never run."""
 
     def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST], text: str) -> None:
         self._nodes = [node for node in nodes if isinstance(node, _NAMED)]
         self._lines = text.split("\n")
         self.definitions, self.assigned = Counter[str](), Counter[Place]()
         self.statements, self.dead = Counter[Place](), Counter[Place]()
-        self.beside: dict[Place, int] = {}
+        self.beside: dict[Place, int] = {}  # copies of a statement in one block
         self._walk(tree, "")
 
     @cached_property

@@ -40,10 +40,7 @@ def resolves(path: str, module: str, name: str, tree: Tree) -> bool:
 
 
 def places(path: str, module: str) -> Iterator[str]:
-    """Yield the paths, without suffix, at which an import may find `module`, likeliest first.
-
-    `path` is the importing file.
-    """
+    """Yield the paths, without suffix, of a module that `path` imports, likeliest first."""
     dots = len(module) - len(module.lstrip("."))
     rest = module[dots:].replace(".", "/")
     folders = path.split("/")[:-1]

@@ -24,10 +24,7 @@ _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 
 
 class Growths(Struct, frozen=True):
-    """For each line, how many more copies upstream, fork and merge have than the base.
-
-    A line with as many copies as in the base is left out.
-    """
+    """For each line, how many more copies upstream, fork and merge have than the base (not 0)."""
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
@@ -58,8 +55,7 @@ def bare(growth: Mapping[str, int]) -> Counter[str]:
 def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
     """Return warnings about lines that one side adds in a form that the other side replaced.
 
-    A form counts as replaced if two of its lines were removed, or one that occurred twice: whoever
-    added another such line did not know the new form.
+    A form counts as replaced if two of its lines were removed, or one that occurred twice.
     """
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []
@@ -85,19 +81,13 @@ def _sentence(lines: list[str], who: str) -> str:
 
 
 def is_worth_a_look(texts: Texts, counted: Growths) -> bool:
-    """Return whether a merge of Python could have a fault that closer checks would find.
-
-    It could if the merge uses a word that one side removed everywhere, if both sides add the same
-    word or the same condition, or if a name that both sides use is no longer bound.
-    """
+    """Return whether a merge of Python could have a fault that closer checks would find."""
     return _is_condition_twice(counted) or _is_word_suspect(texts.base, counted)
 
 
 def _split(text: str) -> list[bytes]:
-    """Split a text at characters that no name contains. Return the names and the numbers.
-
-    This is several times faster than a regular expression.
-    """
+    """Split a text into names and numbers."""
+    # Several times faster than a regular expression.
     return text.encode("utf-8", "surrogateescape").translate(_BLANKED).split()
 
 

@@ -19,10 +19,9 @@ Name = tuple[str, str, str]
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
-    """Return whether a patch only adds imported names, all of which upstream imports too.
+    """Return whether a patch only adds imported names, all of which upstream imports as well.
 
-    Upstream must bind each of the names only once, by that import. Returns False if a text does not
-    parse.
+    Returns False if a text does not parse.
     """
     changed = set(lines_of(base)).symmetric_difference(lines_of(fork))
     if not all(map(_IN_IMPORT.fullmatch, changed)):

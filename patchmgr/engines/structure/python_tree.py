@@ -25,13 +25,11 @@ def parse_python(text: str) -> ast.Module | None:
 
 
 def parse_anew(text: str) -> ast.Module | None:
-    """Return a syntax tree that may be modified, or None if the text does not parse.
-
-    A CR without LF, which Python takes for the end of a line but git does not, is no valid code.
-    """
+    """Return a syntax tree that may be modified, or None if the text does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in upstream's strings
+            # A CR without LF ends a line in Python but not in git, so it is no valid code.
             return ast.parse(_ODD.sub("\ufffd", text.replace("\r\n", "\n")))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -46,10 +44,8 @@ def parse_expression(text: str) -> ast.expr | None:
 
 
 def walk(*nodes: ast.AST) -> list[ast.AST]:
-    """Return the given nodes and all nodes inside them, as `ast.walk` does, but in half the time.
-
-    Nodes without fields, such as `ast.Load`, are left out.
-    """
+    """Return the given nodes and all nodes inside them, except those without fields."""
+    # As `ast.walk` does, but in half the time.
     found = list(nodes)
     for node in found:  # the list grows during the loop
         found += children(node)
@@ -142,10 +138,7 @@ def is_named(node: ast.AST | None, name: str) -> bool:
 
 @lru_cache(maxsize=_TREES)
 def nodes_of(text: str) -> tuple[ast.Module, Sequence[ast.AST]] | None:
-    """Return the syntax tree of a text and all its nodes, or None if the text does not parse.
-
-    The nodes must not be modified.
-    """
+    """Return the tree and nodes of a text, which must not be modified, or None if unparsable."""
     tree = parse_python(text)
     return None if tree is None else (tree, walk(tree))
 

@@ -13,10 +13,9 @@ seconds to merge, and more on a busy machine.
 
 
 class Texts(Struct, frozen=True):
-    """The base, upstream and fork versions of a file that git leaves in conflict.
+    """The base, upstream and fork (patched) versions of a file that git leaves in conflict.
 
-    `upstream` is the file at the new upstream, `fork` the file with the patch. Line endings are
-    kept, and bytes that are not UTF-8 become surrogate escapes.
+    Line endings are kept, and bytes that are not UTF-8 become surrogate escapes.
     """
 
     base: str
