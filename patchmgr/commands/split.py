@@ -81,9 +81,10 @@ def with_absorbed(
 ) -> PatchPart:
     """Return `part` with the hunks that upstream has at `ref`; raise "usage" without such hunks."""
     with opened_series(session, options, only_reads=True) as opened:
-        name, patch = opened.name, opened.pick(given)
+        name, patch, selected = opened.name, opened.pick(given), opened.selected
+        opened.refuse_hidden(patch)
     tried = replace(session, workspace=Foreseen(session.workspace, {}))
-    found = rebase(tried, [name], onto=ref, options=CarryOptions())
+    found = rebase(tried, [name], onto=ref, options=CarryOptions(selected))
     own = next(series for series in found.series if series.name == name)
     outcome = next(o for o in own.patches if o.name == patch)
     landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]

@@ -134,7 +134,8 @@ class OpenSeries(Struct, frozen=True):
                 message = f"{shown(name)} is hidden: {self.hidden[name]}"
                 is_selectable = self.file.line(name).refusal(self.selected) is not None
                 edit = f"to change its conditions: patchmgr edit {typed(name)}"
-                hint = "include it with --select SYM" if is_selectable else edit
+                push = f"push it first: patchmgr push {typed(name)} --select SYM"
+                hint = push if is_selectable else edit
                 raise PatchmgrError("hidden-patch", message, hint)
 
     def unpushed(self) -> tuple[str, ...]:

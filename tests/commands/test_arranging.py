@@ -323,6 +323,10 @@ def test_what_upstream_has_by_now_is_split_off(stage: Stage) -> None:
     desk = hands(stage, name="w")
     desk.patch("one", {"pkg/a.py": text(l2="theirs\n", l40="ours\n")})
     later = stage.upstream.git("rev-parse", "later")
+    desk.run("pop")
+    desk.run("series", "guard", "--series", "w", "one", "+sym")
+    hidden = desk.run("split", "one", "landed", "--absorbed", later, code=1).err
+    desk.run(*hidden.partition("first: patchmgr ")[2].replace("SYM", "sym").split())
     desk.run("split", "one", "landed", "--absorbed", later)
     assert diff_of(desk.raw("one.patch")) == [b"-line 40", b"+ours"]
     assert diff_of(desk.raw("landed.patch")) == [b"-line 2", b"+theirs"]
