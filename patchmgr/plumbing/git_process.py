@@ -286,10 +286,8 @@ raw = encode_path
 
 
 def lines(printed: str) -> list[str]:
-    """Return the lines of git's output that are not empty. Only a line feed ends a line.
-
-    str.splitlines would also end one at U+2028, which may be in the name of a ref.
-    """
+    """Return the lines of git's output that are not empty; only a line feed ends a line."""
+    # str.splitlines would also end one at U+2028, which may be in the name of a ref.
     return [line for line in printed.split("\n") if line]
 
 

@@ -273,8 +273,7 @@ class PythonState:
 class Reader(Struct, frozen=True):
     """Resolves the expressions of the file at `path`, in one version of a project's files.
 
-    The scopes of an expression may be those of another version of the file; without scopes, it is
-    at the top level.
+    The scopes of an expression may be taken from another version of the file.
     """
 
     state: PythonState

@@ -58,8 +58,7 @@ def replay(
 ) -> Replayed:
     """Replace each region of a conflict with its recorded resolution, if there is one.
 
-    `ends_with_newline` says whether the merged file should end with a line feed, because git ends
-    every side of a region with one.
+    `ends_with_newline` says whether the merged file should end with a line feed.
     """
     found = split_marked(marked)
     used: list[str] = []
@@ -74,6 +73,7 @@ def replay(
             used.append(region_id(*sides))
         parts.append(one.raw if known is None else known)
     whole = found.with_each(tuple(parts))
+    # Git ends every side of a region with a line feed.
     if is_clean and used and not found.texts[-1] and not ends_with_newline:
         whole = whole.removesuffix(b"\n")
     return Replayed(whole, tuple(used), is_clean)

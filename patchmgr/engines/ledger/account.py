@@ -269,7 +269,7 @@ class Account:
     ) -> Deltas:
         """Count what upstream changed, including `beside` lines around each change.
 
-        If `is_netted`, only changes near those of the patches are counted.
+        If `is_netted`, only changes near those of the patches count.
         """
         found = Deltas(is_netted=is_netted)
         for path in self.paths:

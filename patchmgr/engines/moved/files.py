@@ -61,8 +61,8 @@ class ChangedFiles:
     ) -> tuple[str, ...]:
         """Return the paths of other files, in the language of `path`, that gained all `lines`.
 
-        Among them, only those with the most lines of `beside`, if any, are returned. Lines are
-        compared without white space.
+        If `beside` is given, returns only the files with the most of its lines. White space is
+        ignored.
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():

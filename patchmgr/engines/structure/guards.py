@@ -1,8 +1,8 @@
 """Find what a person should check in a merge of Python that git made without a conflict.
 
-Of 2,878 files that git merged cleanly (16 public repositories), five that people corrected are
-reported. Mismatched or shifted arguments, unused imports and repeated statements were tried: three
-files, all as people left them.
+Of 2,878 files in 16 public repositories that git merged cleanly, these checks report five that
+people corrected. Checks for mismatched or shifted arguments, unused imports and repeated statements
+reported only three files that people left as they were.
 """
 
 from __future__ import annotations
