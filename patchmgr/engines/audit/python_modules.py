@@ -186,14 +186,20 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
     """Yield each name that a scope binds, with the node that shows what it means, or None."""
-    nodes = list(body)
+    nodes, packages = list(body), set[str]()
     for node in nodes:  # the list grows during the loop
         inner: Sequence[ast.AST] = ()
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield from ((name, None) for name in bound_by(node) if not _is_overload(node))
             case ast.Import() | ast.ImportFrom():
-                yield from ((name, node) for alias in node.names for name in bound_by(alias))
+                for alias in node.names:
+                    (name,) = bound_by(alias)
+                    if not (isinstance(node, ast.Import) and alias.asname is None):
+                        yield name, node
+                    elif name not in packages:  # `import a.b` and `import a.c` bind the same `a`
+                        packages.add(name)
+                        yield name, node
             case ast.Assign(targets=[ast.Name(), *_]):
                 yield from ((t.id, node) for t in node.targets if isinstance(t, ast.Name))
                 inner = [node.value]

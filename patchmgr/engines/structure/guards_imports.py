@@ -119,7 +119,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
         elif isinstance(child, Import):
             yield from (name for alias in child.names for name in bound_by(alias))
         elif isinstance(child, ast.Name):
-            yield child.id
+            yield from bound_by(child)
         else:
             yield from _bound(child)
 

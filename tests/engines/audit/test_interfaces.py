@@ -96,6 +96,23 @@ def test_what_is_not_sure_is_not_said(text: str, old: str, new: str) -> None:
     assert said(text, old, new) == []
 
 
+@table(
+    "text",
+    {
+        "star": "from p.m import *\n\nf(1)\n",
+        "two-modules-of-a-package": "import p.m\nimport p.n\n\np.m.f(1)\n",
+        "two-modules-in-a-function": (
+            "def g():\n    import p.m\n    import p.n\n    p.m.f(1)\n\n\ng()\n"
+        ),
+    },
+)
+def test_an_import_of_any_kind_leads_to_the_module(text: str) -> None:
+    base = {"p/__init__.py": b"", "p/m.py": ONE.encode(), "p/n.py": b"x = 1\n"}
+    upstream = {**base, "p/m.py": TWO.encode()}
+    (told,) = found([check_interfaces], base, {**base, "a.py": text.encode()}, upstream)
+    assert told.text.endswith("is called without `b`, which it needs.")
+
+
 def test_a_module_that_is_whole_says_as_much() -> None:
     text = "`m.f` is called without `b`, which it needs."
     assert said("import m\n\nm.f(1)\n", ONE, TWO) == [text]

@@ -23,7 +23,7 @@ def read(text: str) -> Module:
 
 def test_a_module_binds_what_its_tree_does() -> None:
     module, tree = read(TEXT), ast.parse(TEXT)
-    assert module.bound == set("*aefhijlOstu")
+    assert module.bound == set("*aefhijlOst")
     assert module.imports == {"a": ("a", ""), "e": ("c", "d"), "f": ("c", "f")}
     assert (module.stars, module.is_open) == (("g",), False)
     assert {name: n for name, n in module.counts.items() if n > 1} == {"h": 2, "O": 2}
