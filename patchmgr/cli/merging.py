@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +15,7 @@ from patchmgr.cli.root import (
     answer,
     argument,
     end_if,
+    named_workspace,
     open_session,
     option,
     say,
@@ -77,9 +77,9 @@ def _end(merged: MergedFile, code: int = EXIT_CONFLICTS) -> None:
 
 
 def _workspace() -> Workspace | None:
-    named = Given.folder or os.environ.get("PATCHMGR_WORKSPACE")
-    start = Path(named) if named else Path.cwd()
-    return commands.merge_file.near_workspace(start.absolute(), is_named=bool(named))
+    named = named_workspace()
+    start = (named or Path.cwd()).absolute()
+    return commands.merge_file.near_workspace(start, is_named=named is not None)
 
 
 @takes("dry_run")

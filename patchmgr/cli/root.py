@@ -203,7 +203,7 @@ def open_session(*, settles: bool = True) -> Session:
     """
     cwd = Path.cwd()
     return _open(
-        _named() or services.completion_names.workspace_around(cwd) or cwd, settles=settles
+        named_workspace() or services.completion_names.workspace_around(cwd) or cwd, settles=settles
     )
 
 
@@ -215,7 +215,7 @@ def look_for_session() -> Session | None:
     try:
         return open_session(settles=False)
     except PatchmgrError as fault:
-        if fault.kind != "no-workspace" or _named() is not None:
+        if fault.kind != "no-workspace" or named_workspace() is not None:
             raise
     return None
 
@@ -238,13 +238,14 @@ def open_checkout_series(*, begins: bool = False, **how: Any) -> tuple[Session, 
     Without --to, the checkout is the one around the current folder. If patches are pushed in it,
     its record names the workspace. With `begins`, the checkout need not have a record yet.
     """
-    named, cwd = _named(), Path.cwd()
+    named, cwd = named_workspace(), Path.cwd()
     target = None if Given.checkout is None else Path(os.path.abspath(Given.checkout))
     start, checkout = services.checkouts.find_place(cwd=cwd, named=named, to=target, begins=begins)
     return _open(start), services.open_series.CheckoutOptions(checkout, Given.series, cwd, **how)
 
 
-def _named() -> Path | None:
+def named_workspace() -> Path | None:
+    """Return the folder that -C or PATCHMGR_WORKSPACE names, or None."""
     named = Given.folder or os.environ.get("PATCHMGR_WORKSPACE")
     return Path(named) if named else None
 
