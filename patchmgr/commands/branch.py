@@ -28,6 +28,7 @@ from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
 from patchmgr.services.carry import CarryOptions
+from patchmgr.services.checkouts import series_digest
 from patchmgr.services.load import series_at_pin
 from patchmgr.services.published import (
     Published,
@@ -128,7 +129,9 @@ def branch(
     `left_out` gives the reason for each patch that is left out. The work tree does not change.
     """
     tag = wanted.tag
-    upstream = session.upstream_of(session.workspace.series_record(name))
+    record = session.workspace.series_record(name)
+    # First: if the series changes meanwhile, the tag must not name the checks of the new state.
+    digest, upstream = series_digest(session, record, session.selected), session.upstream_of(record)
     short = wanted.name or f"patchmgr/{name}"
     clone = None if wanted.repository is None else open_clone(wanted.repository)
     git_dir = upstream.store if clone is None else clone.git_dir
@@ -159,7 +162,7 @@ def branch(
         moves = _branch_move(place, names[0], now, head)
         made = b""
         if tag is not None:
-            told = tag_message(session, loaded, at_pin.carried.outcomes)
+            told = tag_message(session, loaded, at_pin.carried.outcomes, digest)
             made = tag_object(tag, head, told, loaded.author)
             moves += _tag_move(place, names[1], head, made)
         if fallback is not None and place.value(f"refs/tags/{fallback}") is None:

@@ -180,14 +180,16 @@ SERIES, VERSION, BASE, REF, DIGEST = (
 )
 
 
-def tag_message(session: Session, loaded: LoadedSeries, outcomes: Sequence[PatchOutcome]) -> bytes:
-    """Return the message of a tag on the branch of a series."""
+def tag_message(
+    session: Session, loaded: LoadedSeries, outcomes: Sequence[PatchOutcome], digest: str
+) -> bytes:
+    """Return the message of a tag on the branch of a series; `digest` is that of the series."""
     record, pin = loaded.record, loaded.record.pin
     carried = [outcome for outcome in outcomes if outcome.is_carried]
     lines = [f"{record.name} on {shown(pin.ref)}: {len(carried)} patches", ""]
     # not in commits: their ids must be the same with every version of patchmgr
     lines += _verdicts(loaded)
-    lines += _gates(session, loaded)
+    lines += _gates(session, record.name, digest)
     if session.selected:
         lines.append(f"Selected: {', '.join(sorted(map(shown, session.selected)))}")
     left = [outcome for outcome in outcomes if not outcome.is_carried]
@@ -198,7 +200,7 @@ def tag_message(session: Session, loaded: LoadedSeries, outcomes: Sequence[Patch
         f"{VERSION}: {__version__}",
         f"{BASE}: {pin.commit}",
         f"{REF}: {shown(pin.ref)}",
-        f"{DIGEST}: {series_digest(session, record, session.selected)}",
+        f"{DIGEST}: {digest}",
     ]
     return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
 
@@ -219,9 +221,9 @@ def _verdicts(loaded: LoadedSeries) -> list[str]:
     ]
 
 
-def _gates(session: Session, loaded: LoadedSeries) -> list[str]:
-    kept = last_checked(session.workspace, loaded.record.name)
-    if kept is None or kept.digest != series_digest(session, loaded.record, session.selected):
+def _gates(session: Session, series: str, digest: str) -> list[str]:
+    kept = last_checked(session.workspace, series)
+    if kept is None or kept.digest != digest:
         return ["Gates: not run on this state"]
     lines = ["Gates:"]
     for gate in kept.gates:

@@ -123,6 +123,29 @@ def test_what_is_read_while_another_writes_is_one_state(
         assert written == {p.name: p.read_bytes() for p in stage.root.glob("series/s/*.patch")}
 
 
+def test_a_tag_names_no_checks_of_a_state_that_came_later(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, read, file = (
+        make_place(stage, "plain"),
+        Workspace.patches,
+        stage.root / "series/s/series",
+    )
+    before = file.read_text()
+    file.write_text(f"{before}# later\n")
+    stage.run("check", "s", code=4)
+    file.write_text(before)
+
+    def patches(self: Workspace, name: str) -> tuple[Patch, ...]:
+        found = read(self, name)
+        file.write_text(f"{before}# later\n")
+        return found
+
+    monkeypatch.setattr(Workspace, "patches", patches)
+    assert place.run(Row("branch s --repo {checkout} --tag one")).code == 0
+    assert "Gates: not run on this state" in place.checkout.git("cat-file", "tag", "one")
+
+
 def test_what_is_read_meanwhile_is_one_state(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     place, last_change, read = make_place(stage, "plain"), Workspace._last_change, Workspace.patches
     rebase, ran = ("-C", str(stage.root), "rebase", "s", "--onto", "upstream/later"), list[int]()
