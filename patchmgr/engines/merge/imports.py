@@ -32,10 +32,10 @@ class FileImports(Struct, frozen=True):
     def fault(self, candidate: str, old: str) -> str:
         """Return the fault in a candidate's imports, or ""; `old` is the base text of its region.
 
-        "imported twice": it imports a name more often than either side does. "removed": it imports
-        a name that a side stopped importing. "moved": it adds an import from a module that a side
-        replaced. "undefined-name": a side dropped an import and all its uses, and the other side
-        adds uses (conda/conda 9d6a0bce28; for a name from `import *`, ckan/ckan 8dfa64ef14).
+        "imported twice": it imports a name more often than either side does. "moved": it adds an
+        import from a module that a side replaced. "undefined-name": a side dropped an import and
+        all its uses, and the other side adds uses (conda/conda 9d6a0bce28; for a name from
+        `import *`, ckan/ckan 8dfa64ef14).
         """
         base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
         mine, here, *counts = (
@@ -44,8 +44,6 @@ class FileImports(Struct, frozen=True):
         )
         if any(here[n] + count > max(1, *(c[n] for c in counts)) for n, count in mine.items()):
             return "imported twice"
-        if any(name in mine and not (counts[0][name] and counts[1][name]) for _, name in base):
-            return "removed"
         own = {name for _, name in imported(old)}
         bound = {name.partition(".")[0] for name in (*mine, *here)}
         for text, count in zip((self.ours, self.theirs), counts, strict=True):

@@ -69,16 +69,12 @@ def _is_clause(node: Node) -> bool:
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     """Return why a person must check two changes that are adjacent in base, or "" if nobody must.
 
-    Within one statement, a person must check changes that include an operator or are next to a `.`.
-    In a list whose order matters, the same is true if one side adds or removes an item.
+    Within one statement, a person must check changes that include an operator or add a `.`. In a
+    list whose order matters, the same is true if one side adds or removes an item.
     `merged` are the merged nodes before the changes.
     """
     sides = (chunk.base, chunk.ours, chunk.theirs)
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
-    if any(
-        node is not None and node.text in _ACCESS for node in (*before, *chunk.base[at : at + 1])
-    ):
-        return "one expression"  # `.y` becomes `y` here and `x.y` there
     if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):
         return ""
     items = [p for side in sides for p in side]
@@ -106,7 +102,6 @@ def operators_in(nodes: Nodes, before: Node | None = None) -> list[str]:
 
 
 _NO_OPERATORS = ".,:;=()[]{}"
-_ACCESS = (".", "->", "::")
 _ENDS = (";", "{", "}")
 _IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
 """The keys of brackets in which the order of unnamed items matters."""

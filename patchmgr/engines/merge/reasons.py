@@ -32,7 +32,7 @@ from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
-from patchmgr.engines.merge.verify import Surroundings, blocks_opened
+from patchmgr.engines.merge.verify import NO_FAULT, Surroundings, blocks_opened
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.distinctive import bare, is_distinctive
 
@@ -109,7 +109,7 @@ def reason(conflict: Conflict, made: Made) -> str:
 
     The reason is a fault that neither side has, the first of `made.asks`, or a key of `REASONS`.
     """
-    fault = made.features["fails"] if made.features["fails"] not in ("no", "depends") else ""
+    fault = made.features["fails"] if made.features["fails"] not in NO_FAULT else ""
     if not fault and conflict.imports is not None:
         fault = conflict.imports.fault(made.text, conflict.around.base)
     if fault or made.asks:

@@ -31,7 +31,7 @@ from patchmgr.engines.merge.order import (
     one_after_the_other,
     order_of,
 )
-from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, lines_node, said_of, tree, words_of
+from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, lines_node, tree, words_of
 
 Nodes = Sequence[Node]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -66,9 +66,6 @@ class Replay:
             return theirs
         lead = self._lead(base.lead, ours.lead, theirs.lead)
         tail = _chosen(base.tail, ours.tail, theirs.tail)
-        comments = [said_of(node.tail.lstrip(", \t")) for node in (base, ours, theirs)]
-        if tail is None and comments[2] not in comments[:2]:
-            self.asks.append("loses")
         core = self._core(base, ours, theirs)
         return replace(core, lead=lead, tail=ours.tail if tail is None else tail)
 

@@ -34,7 +34,6 @@ from patchmgr.formats import toml_text
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
-_GROUP = re.compile(r"[\\@]([{}])")
 _IMPORT = re.compile(r"(?:use|import)\b")  # a `using` of C# comes before the namespace
 _NAMESPACE = re.compile(r"(?:namespace|package)\b[^{]*$")
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
@@ -43,6 +42,7 @@ _CONTROL = re.compile(rb"(?:async )?(?:if|elif|else|for|while|with|try|except|fi
 _MESSAGE = re.compile(r'^msgid "(?!"\nmsgstr).*\n(?:(?:msg|").*(?:\n|\Z))*', re.MULTILINE)
 _HEADING = re.compile(r"(?:##+|==+)[ \t]+\S")  # of Markdown or AsciiDoc
 _UNDERLINE = re.compile(r"([=~^-])\1{2,}$")
+NO_FAULT = frozenset({"no", "not read", "depends"})  # what `fails` returns for no certain fault
 _FARTHEST = 300  # lines that are read around a region
 
 
@@ -176,16 +176,13 @@ def fails(candidate: str, around: Surroundings) -> str:
     if language in _PARSERS:
         is_read, *are_read = (_parses(text, language) for text in whole)
         return "no" if is_read or not all(are_read) else "syntax"
-    if language.family not in ("c", "cmake", "shell"):
+    if language.family not in ("c", "cmake"):
         return "no"
     # A region may begin within a raw string.
     texts = whole if language.continues else own
     merged, *sides = (_balance(text, language) for text in texts)
-    if merged not in sides:
-        return "syntax"
-    if language.family == "shell":
-        return "no"
-    return "no" if _closes_what_sides_close(candidate, around) else "syntax"
+    is_closed = merged in sides and _closes_what_sides_close(candidate, around)
+    return "no" if is_closed else "syntax"
 
 
 def _json_of(text: str) -> object:
@@ -213,18 +210,14 @@ def _parses(text: str, language: Language) -> bool:
 
 @lru_cache(maxsize=64)
 def _balance(text: str, language: Language) -> tuple[int, ...]:
-    """Count what a text leaves open: brackets, preprocessor conditions, Doxygen groups, quotes."""
+    """Count what a text leaves open: brackets, preprocessor conditions and blocks."""
     tokens = tokens_of(text, language)
     signs = [t.text for t in tokens if t.kind == "sign"]
-    if language.family == "shell":
-        return tuple(signs.count(quote) % 2 for quote in "'\"")
     words = [t.text.lstrip("# \t") for t in tokens if t.kind == "directive"]
     opened = sum(w.startswith("if") for w in words) - sum(w.startswith("endif") for w in words)
-    groups = [_GROUP.findall(t.text) for t in tokens if t.kind == "comment"]
-    grouped = sum((group == "{") * 2 - 1 for found in groups for group in found)
     blocks = sum(blocks_opened(text, language))
     pairs = (signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}"))
-    return (*pairs, opened, grouped, blocks)
+    return (*pairs, opened, blocks)
 
 
 def blocks_opened(text: str, language: Language) -> list[int]:

@@ -79,22 +79,6 @@ def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
     assert {c.features["fails"] for text, c in found.items() if text.count("{") == 1} == {"no"}
 
 
-@table(
-    ("ours", "theirs", "before", "after", "fails"),
-    {
-        "not-closed": ("one '\n\ta\n", "two '\n\tb\n", "zero '\n'\n", "'\ndone\n", "syntax"),
-        "in-a-remark-or-a-string": (
-            "one  # it's one\n", 'two "isn\'t one"\n', "zero\n", "done\n", "no"),
-    },
-)  # fmt: skip
-def test_quotes_that_are_not_closed_are_a_fault_of_a_script(
-    ours: str, theirs: str, before: str, after: str, fails: str
-) -> None:
-    found = _by_text("a.sh", "", ours, theirs, before=before, after=after)
-    assert found[theirs].features["fails"] == "no"
-    assert {found[text].features["fails"] for text in (ours + theirs, theirs + ours)} == {fails}
-
-
 def test_a_document_of_json_that_does_not_parse_is_a_fault() -> None:
     sides = ('  "a": 1\n', '  "a": 2\n', '  "a": 3\n')
     found = _by_text("a.json", *sides, before="{\n", after="}\n")
