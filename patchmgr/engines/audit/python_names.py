@@ -333,9 +333,11 @@ class Reader(Struct, frozen=True):
 
     def _class(self, scopes: Scopes) -> Entity | None:
         for number in range(len(scopes) - 1, -1, -1):
-            node = scopes[number].node
+            node, outer = scopes[number].node, scopes[:number]
             if isinstance(node, ast.ClassDef):
-                return self.own_class(scopes[:number], node.name)
+                if all(isinstance(scope.node, ast.ClassDef) for scope in outer):
+                    return self.own_class(outer, node.name)
+                return Entity("class", node.name, self.module, node=node)  # local to a function
         return None
 
     def _name(self, name: str, scopes: Scopes, depth: int) -> Entity:

@@ -397,6 +397,15 @@ def test_an_override_is_held_to_its_use(text: str, old: str, new: str, words: st
     assert_said(text, old, new, words)
 
 
+def test_a_class_in_a_function_has_what_its_base_has() -> None:
+    text = (
+        "from m import Base\n\n\ndef use():\n    class A(Base):\n        def go(self):\n"
+        "            return self.limit\n"
+    )
+    assert_said(text, BASE, BASE.replace("limit", "most"), "`A` has no `limit`")
+    assert_said(text, BASE, BASE.replace("stop", "halt"), None)
+
+
 def test_a_class_that_seems_to_be_its_own_base_says_nothing() -> None:
     case = (
         "import unittest as u\n\n\nclass Base(u.TestCase):\n    pass\n\n\n"
