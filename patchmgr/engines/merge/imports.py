@@ -30,19 +30,14 @@ class FileImports(Struct, frozen=True):
     clean: str
 
     def fault(self, candidate: str, old: str) -> str:
-        """Return the fault in a candidate's imports, or ""; `old` is the base text of its region.
-
-        "imported twice": it imports a name more often than either side does. "moved": it adds an
-        import from a module that a side replaced. "undefined-name": a side dropped an import and
-        all its uses, and the other side adds uses (conda/conda 9d6a0bce28; for a name from
-        `import *`, ckan/ckan 8dfa64ef14).
-        """
+        """Return the fault in a candidate's imports, or ""; `old` is its region in base."""
         base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
         mine, here, *counts = (
             Counter(name for _, name in imported(text))
             for text in (candidate, self.clean, self.ours, self.theirs)
         )
         if any(here[n] + count > max(1, *(c[n] for c in counts)) for n, count in mine.items()):
+            # It imports a name more often than either side does.
             return "imported twice"
         own = {name for _, name in imported(old)}
         bound = {name.partition(".")[0] for name in (*mine, *here)}
@@ -53,6 +48,8 @@ class FileImports(Struct, frozen=True):
                 _names(self.clean) if "*" in own else _names(self.clean) & own
             )
             if (used & gone) - bound - _names(text):
+                # A side dropped an import and all its uses, and the other side adds uses
+                # (conda/conda 9d6a0bce28; for a name from `import *`, ckan/ckan 8dfa64ef14).
                 return "undefined-name"
         new = set(imported(candidate)) - base
         if any(_is_invented(*one, base, sides) for one in new):
@@ -62,15 +59,13 @@ class FileImports(Struct, frozen=True):
 
 
 def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Imports]) -> bool:
-    """Return whether no side has an import, and no side moved names to its module.
-
-    A move counts if only the other side imports `name` from the old module: upstream replaces
-    `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch adds
-    `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3). It does not count if both sides
-    import `utils` from the old package, and upstream moves other names (mitmproxy 2bc69a05f2).
-    """
+    """Return whether no side has an import, and no side moved names to its module."""
     if any((module, name) in side for side in sides):
         return False
+    # A move counts if only the other side imports `name` from the old module: upstream replaces
+    # `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch adds
+    # `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3). It does not if both sides import
+    # `utils` from the old package, and upstream moves other names (mitmproxy 2bc69a05f2).
     return not any(
         (origin, moved) in base
         for side, other in (sides, sides[::-1])
@@ -82,13 +77,10 @@ def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Import
 
 
 def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:
-    """Return whether new imports are from a module that a side no longer imports from.
-
-    If a side now imports `tests.a` instead of `a`, then `b` may have become `tests.b` as well. So a
-    new import also counts if the side imports nothing from its package.
-    """
+    """Return whether new imports are from a module that a side no longer imports from."""
     if _left(base, side) & {place for one in new for place in _places(*one)}:
         return True
+    # If a side now imports `tests.a` instead of `a`, `b` may have become `tests.b` as well.
     is_below = any(
         name == other and there.endswith(f".{module}")
         for module, name in base - side

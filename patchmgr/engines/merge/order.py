@@ -15,19 +15,15 @@ Nodes = Sequence[Node]
 
 
 class Chunk(Struct, frozen=True):
-    """The syntax nodes of base, ours and theirs between two nodes that all three versions have.
-
-    `of_ours` and `of_theirs` map the index of a node in `base` to its index in `ours` or `theirs`.
-    `around` holds the two nodes that all versions have (None at an end of the text).
-    """
+    """The syntax nodes of base, ours and theirs between two nodes that all three versions have."""
 
     kind: str
     base: Nodes
     ours: Nodes
     theirs: Nodes
-    of_ours: dict[int, int]
-    of_theirs: dict[int, int]
-    around: tuple[Node | None, Node | None] = (None, None)
+    of_ours: dict[int, int]  # index in `ours` by index in `base`
+    of_theirs: dict[int, int]  # the same for `theirs`
+    around: tuple[Node | None, Node | None] = (None, None)  # nodes of all versions (None: an end)
     bracket: str = ""
 
 
@@ -69,8 +65,6 @@ def _is_clause(node: Node) -> bool:
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     """Return why a person must check two changes that are adjacent in base, or "" if nobody must.
 
-    Within one statement, a person must check changes that include an operator or add a `.`. In a
-    list whose order matters, the same is true if one side adds or removes an item.
     `merged` are the merged nodes before the changes.
     """
     sides = (chunk.base, chunk.ours, chunk.theirs)
@@ -111,10 +105,7 @@ _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "
 
 
 def _is_named(item: Node, bracket: str) -> bool:
-    """Return whether an item may stand in any order: `name=value`, a bare `*`, or `**`.
-
-    In Python, a parameter with a default counts as such. In C++, `int a = 1` has a place.
-    """
+    """Return whether an item may stand in any order: `name=value`, a bare `*`, or `**`."""
     # The parameters after `*` are passed by name.
     is_sign = item.said == "*" or item.said.startswith("* *")
     words = words_of(item.said)[1:]
@@ -181,16 +172,10 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
-    """Join two insertions; blank lines at the end of either one are put between them.
-
-    If neither ends with a blank line, but both contain some, a blank line is put between them: a
-    section that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
-
-    An insertion that contains `if __name__ == ...` comes last. So does one that ends with a comment
-    on the code after it, if the other one ends with a blank line (doctrine/orm 73c89240b2). The
-    insertion that is indented more comes first, because it belongs to the line above.
-    """
+    """Join two insertions; blank lines at the end of either one are put between them."""
     is_last = any(map(_is_main, first)) and not any(map(_is_main, second))
+    # A comment on the code after it (doctrine/orm 73c89240b2) and `if __name__ == ...` come last;
+    # what is indented more belongs to the line above.
     is_remark = _is_remark(first) and second[-1:] and _has_blank_line(second[-1])
     if is_last or is_remark or _depth(first) < _depth(second):
         first, second = second, first
@@ -200,6 +185,7 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
         gap = "" if rest[0].lead.startswith(ends[0].whole + "\n") else ends[0].whole
         rest[0] = replace(rest[0], lead=gap + rest[0].lead)
     elif not ends and all(any(map(_has_blank_line, run[1:])) for run in (first, rest)):
+        # A section that is inserted between two blank lines ends without one (pypa/pip ef3dc23375).
         gap = "" if _has_blank_line(rest[0]) else "\n"
         rest[0] = replace(rest[0], lead=gap + rest[0].lead)
     return [*(p for p in first if p.kind != "blank" or not rest), *rest]

@@ -1,8 +1,7 @@
 """Find the reasons why a person must confirm a candidate resolution that is likely to be right.
 
-Both sides' changes may merge as text but be wrong together. Without these checks, 658 of 1,300
-files in C and C++ were resolved, 62 of them differently from how a person had merged them. With the
-checks, 14 of the 62 are left to a person, and so are about 20 of the others.
+Without the checks, 62 of 658 resolved files in C and C++ (of 1,300) were unlike a person's merge.
+With the checks, 14 of the 62 and about 20 of the others are left to a person.
 """
 
 from __future__ import annotations
@@ -68,37 +67,28 @@ _Side = TypeVar("_Side")
 
 
 class Made(Struct, frozen=True):
-    """A candidate resolution that is not judged yet, and the rule that made it.
-
-    `places` are the places that both sides changed. `asks` are the reasons, found while the sides
-    were merged, why a person must confirm the text. `spaced` is the text with the blank lines
-    that were missing between the sides' insertions, or "" if none were; only `text` is judged.
-    """
+    """A candidate resolution that is not judged yet, and the rule that made it."""
 
     rule: str
     text: str
-    places: tuple[Place, ...] = ()
-    asks: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()  # that both sides changed
+    asks: tuple[str, ...] = ()  # why a person must confirm the text
     features: Mapping[str, str] = {}
-    spaced: str = ""
+    spaced: str = ""  # with blank lines between insertions, if they were missing
 
 
 class Conflict(Struct, frozen=True):
-    """A conflict region and its file: what is the same for all candidate resolutions.
-
-    `flat` are the region's sides as tokens. `lines` says how often each line, without indentation,
-    occurs in the whole file in base, ours and theirs. `imports` is None if the language is not
-    Python. `has_one_answer` is true if both sides' changes can be merged in only one way.
-    """
+    """A conflict region and its file: what is the same for all candidate resolutions."""
 
     region: Region
-    flat: Sequence[Node]
+    flat: Sequence[Node]  # the sides as tokens
     around: Surroundings
     subject: Subject
     texts: Texts
+    # how often the file has each line, without indentation, in base, ours and theirs
     lines: Sequence[Words]
-    imports: FileImports | None
-    has_one_answer: bool
+    imports: FileImports | None  # None: not Python
+    has_one_answer: bool  # the changes can be merged in only one way
 
 
 _Reason = Callable[[Conflict, Made], bool]
@@ -120,12 +110,9 @@ def reason(conflict: Conflict, made: Made) -> str:
 
 
 def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side moves or copies a line that the other side changes.
-
-    The change would be missing at the new position: a patch of redis moved two calls into a new
-    function, and upstream removed an argument from them (c348269baf30). A patch of llama.cpp wrote
-    a statement into three branches, and upstream added a cast to it (fcd5847b7e78).
-    """
+    """Return whether one side moves or copies a line that the other side changes."""
+    # A patch of redis moved two calls, and upstream removed an argument (c348269baf30). A patch of
+    # llama.cpp wrote a statement into three branches, and upstream added a cast (fcd5847b7e78).
     base, *sides = map(_counted, conflict.region.sides)
     there, merged = conflict.lines[0], _counted(lines_of(made.text))
     return any(
@@ -140,11 +127,9 @@ def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_left_alone(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side moves all lines of a region, and the other side only adds some.
-
-    The new lines would stay without those they were written beside: a patch sorted a list in the
-    README of ollama into sections, and upstream added an entry at its end (6febde7200).
-    """
+    """Return whether one side moves all lines of a region, and the other side only adds some."""
+    # A patch sorted a list in the README of ollama into sections, and upstream added an entry at
+    # its end (6febde7200).
     base, *sides = map(_counted, conflict.region.changed)
     there = conflict.lines[0]
     moved = [line for line in base if _is_distinctive(line)]
@@ -160,14 +145,10 @@ def _is_reworded(line: str, new: Iterable[str]) -> bool:
 
 
 def _is_renamed(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side removes all uses of a word, and the other side adds uses of it.
-
-    For example, upstream removes the column `true` from every row of a table, and the patch adds
-    two rows that have it. Or upstream renames a function, and the patch adds calls to it. Two words
-    with a sign between them count if they occur twice: a fork replaces `ollama/ollama` in the paths
-    of all imports, and upstream adds an import (ollama/ollama a7208da01b).
-    """
+    """Return whether one side removes all uses of a word, and the other side adds uses of it."""
     base = conflict.subject.base
+    # Two words with a sign between them count, too, if they occur twice: a fork replaces
+    # `ollama/ollama` in all imports, and upstream adds an import (ollama/ollama a7208da01b).
     pairs = [_joined_words("".join(side)) for side in conflict.region.sides]
     return any(
         other[word] > base[word]
@@ -187,23 +168,19 @@ def _joined_words(text: str) -> Counter[str]:
 
 
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert lines, and only one side's lines have a heading.
-
-    Headings with one version are one section (evennia 54e351f296: 0.9 (2019) and 0.9 (2018-2019)).
-    """
+    """Return whether both sides insert lines, and only one side's lines have a heading."""
     old, *both = conflict.region.changed
     ours, theirs = ([line for line in side if _HEADING.match(line)] for side in both)
+    # Headings with one version are one section (evennia 54e351f296: 0.9 (2019) and 0.9
+    # (2018-2019)).
     versions = [{*_VERSION.findall("".join(heads))} for heads in (ours, theirs)]
     is_of_two = bool(ours) is not bool(theirs) or not versions[0].isdisjoint(versions[1])
     return not old and all(both) and is_of_two
 
 
 def _has_one_number(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert lines that give one number, or bit, to different things.
-
-    Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
-    `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5).
-    """
+    """Return whether both sides insert lines that give one number, or bit, to different things."""
+    # Two options of curl, SSH_COMPRESSION and DNS_SHUFFLE_ADDRESSES, both get 268 (78d8cd8a62d5).
     old, *both = conflict.region.changed
     sides = (code_lines(side, conflict.around.language) for side in both)
     ours, theirs = ({line[:2]: line[2] for line in map(_numbered, side)} for side in sides)
@@ -211,11 +188,8 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
 
 
 def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
-    """Return whether both sides make the same change to a literal, and each also changes its line.
-
-    For example, both add a `%s` to a format, and each adds an argument, so one `%s` is missing. Or
-    both change `int a[3]` to `int a[4]`, and each adds an element.
-    """
+    """Return whether both sides change a literal alike, and each also changes its line."""
+    # Both add a `%s` to a format, and each adds an argument, so one `%s` is missing.
     base, *sides = conflict.region.sides
     old, *new = (
         Counter(found for line in lines for found in _LITERAL.findall(line))
@@ -234,10 +208,7 @@ def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
 
 
 def _numbered(line: str) -> tuple[str, int, str]:
-    """Return (shape, number, text before the number) for a line whose last word is a number.
-
-    For any other line, the shape is empty.
-    """
+    """Return (shape, number, text before it) for a line that ends with a number, or ("", 0, "")."""
     found = _LAST_NUMBER.fullmatch(" ".join(line.split()))
     if found is None:
         return "", 0, ""
@@ -247,11 +218,9 @@ def _numbered(line: str) -> tuple[str, int, str]:
 
 
 def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side adds a use of a name in a form that the other side replaced.
-
-    Upstream of mpv adds an argument to each call of `mp_input_queue_cmd`, and the patch adds a call
-    without it (9e990e9031db). Or upstream changes `ai[i]` to `ctx->ai[i]` (e6faec5fb781).
-    """
+    """Return whether one side adds a use of a name in a form that the other side replaced."""
+    # Upstream of mpv adds an argument to each call of `mp_input_queue_cmd`, and the patch adds a
+    # call without it (9e990e9031db); or upstream changes `ai[i]` to `ctx->ai[i]` (e6faec5fb781).
     old, *sides = (_forms("".join(side)) for side in conflict.region.sides)
     added = [side - old for side in sides]
     names = sorted({form[0] for forms in added for form in forms})
@@ -297,12 +266,10 @@ def _arguments(text: str, at: int) -> str:
 
 
 def _loses(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate lacks words that a side adds, or a side's order of words.
-
-    One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
-    """
+    """Return whether the candidate lacks words that a side adds, or a side's order of words."""
     lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
     side = made.features["is"]
+    # One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
     if lacks and (made.places or "none" in lacks or side != "neither"):
         return True
     of_ours = side == "theirs"
@@ -312,10 +279,7 @@ def _loses(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:
-    """Return whether a side changes only the order of the words in some lines.
-
-    Imports do not count, because their order has no meaning.
-    """
+    """Return whether a side changes only the order of the words in some lines (not imports)."""
     base, *sides = conflict.region.sides
     side = sides[0] if of_ours else sides[1]
     if conflict.around.language is TEXT or conflict.subject.features["what"] == "import":
@@ -326,12 +290,10 @@ def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:
 
 
 def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
-    """Return whether the given side alone extends an expression, as from `c` to `c[0]`.
-
-    If the other side has the new text in another place, no word is missing (ckan/ckan d1ba07ffb1).
-    """
+    """Return whether the given side alone extends an expression, as from `c` to `c[0]`."""
     base, *sides = conflict.flat
     side, other = sides if of_ours else sides[::-1]
+    # The other side may have the new text in another place (ckan/ckan d1ba07ffb1).
     said = f" {' '.join(part.said for part in other.parts)} "
     edits = [edit for edit in token_edits(base, side) if edit.start == edit.end and edit.first]
     runs = [side.parts[edit.first - 1 : edit.last] for edit in edits]
@@ -344,40 +306,31 @@ def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
 
 
 def _is_one_side(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate is only one side's text, although it may need the other's.
-
-    Python code is checked for names that one side alone would lack. So if Python code can be merged
-    in several ways, one side's text needs a person only if it lacks an import that a side added.
-    """
+    """Return whether the candidate is only one side's text, although it may need the other's."""
     if made.rule not in _SIDES:
         return False
     base, ours, theirs = (set(imported("".join(side))) for side in conflict.region.sides)
+    # Python code is checked for names that one side alone would lack.
     is_checked = conflict.around.language is PYTHON and not conflict.has_one_answer
     return not is_checked or not (ours | theirs) - base <= set(imported(made.text))
 
 
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has both sides' lines, which may say one thing in two ways.
-
-    In plain text, the last line of both may also be an entry of two lists, of which only one would
-    keep it: that of the last release in a changelog (prometheus/prometheus ae3eca0909).
-    """
+    """Return whether the candidate has both sides' lines, which may say one thing in two ways."""
     region = conflict.region
+    # In plain text, the last line may be an entry of two lists: the last release in a changelog
+    # (prometheus/prometheus ae3eca0909).
     shared = (*region.head, *region.tail) if conflict.around.language is TEXT else region.head
     return made.rule in BY_LINES and any(map(_is_distinctive, shared))
 
 
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
-    """Return whether a word that both sides keep is lost, or a word occurs too often.
-
-    Both can happen if one side moves words, and the other side removes the text around them. Lines
-    that both sides add must occur once (FRRouting/frr 326452238a had a whole struct twice). Python
-    is not checked, because its imports are merged as sets, and its names are checked elsewhere.
-    """
+    """Return whether a word that both sides keep is lost, or a word occurs too often."""
     known, merged = conflict.subject, Counter(words_of(said_of(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
     kept = base - (base - sides[0]) - (base - sides[1])
     more = merged - (base + (sides[0] - base) + (sides[1] - base))
+    # Lines that both sides add must occur once (FRRouting/frr 326452238a had a struct twice).
     return bool(kept - merged) or any(map(_WORD.match, more)) or _is_added_twice(conflict, made)
 
 
@@ -400,11 +353,9 @@ def is_annotation(line: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _stammered(text: str, language: Language) -> set[str]:
-    """Return the words or phrases that occur twice in a row in a statement: `unsigned unsigned i`.
-
-    Both sides add the argument `, NULL`, or `&& !children.get(path)`, but at different places in a
-    run of equal tokens (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb).
-    """
+    """Return the words or phrases that are twice in a row in a statement: `unsigned unsigned i`."""
+    # Both sides add `, NULL`, or `&& !children.get(path)`, at different places in a run of equal
+    # tokens (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb).
     lines = [text] if language.layout == "signs" else text.split("\n")
     found = set[str]()
     for words in (words_of(said_of(line)) for line in lines):
@@ -419,12 +370,10 @@ def _stammered(text: str, language: Language) -> set[str]:
 
 
 def _mixed(text: str, language: Language) -> set[str]:
-    """Return the pairs of a logical operator and another operator whose precedence matters there.
-
-    Upstream changes `file.isImage()` to `file != null && file.isImage()`, and the patch changes it
-    to `file.isImage() || file.isVideo()` (nextcloud/android 62c918f59a). Or a comparison follows a
-    group: `(quant and quant in known) is not None` (ROCm/vllm e8766c6ddb).
-    """
+    """Return the pairs of a logical and another operator whose precedence matters there."""
+    # Upstream changes `file.isImage()` to `file != null && file.isImage()`, and the patch changes
+    # it to `file.isImage() || file.isVideo()` (nextcloud/android 62c918f59a). Or a comparison
+    # follows a group: `(quant and quant in known) is not None` (ROCm/vllm e8766c6ddb).
     found, before = set[str](), ""
     around, closed = [set[str]()], set[str]()  # the logical operators of each open bracket
     for word in (t.text for t in tokens_of(text, language) if t.kind != "comment"):
@@ -443,11 +392,8 @@ def _mixed(text: str, language: Language) -> set[str]:
 
 
 def _joined(text: str, language: Language) -> set[str]:
-    """Return the pairs of adjacent strings, which the language joins into one string.
-
-    Both sides of a merge in torchao (7ca78ec6dc2a) add a call, and the middle lines of the two
-    calls are equal. The merge put the strings of both into one call.
-    """
+    """Return the pairs of adjacent strings, which the language joins into one string."""
+    # Both sides add a call, and the strings of both were in one call (torchao 7ca78ec6dc2a).
     return {
         f"{one.text}\0{two.text}"
         for one, two in pairwise(t for t in tokens_of(text, language) if t.kind != "comment")
@@ -456,14 +402,10 @@ def _joined(text: str, language: Language) -> set[str]:
 
 
 def _joins_lines(conflict: Conflict, made: Made) -> bool:
-    """Return whether a line consists of two lines of the sides, or a comment of two comments.
-
-    One side removes one of two empty lines, and the other side removes the other one: `def f():`
-    and the comment below it were one line (tribler a976408033). Or each side puts its own comment
-    at the end of one line (qutebrowser 2963de3d92). Where line ends are only white space, those in
-    comments count: one side puts a comment on one line, and the other adds a line (doctrine/orm
-    a0c2aa0cac).
-    """
+    """Return whether a line consists of two lines of the sides, or a comment of two comments."""
+    # Each side removes one of two empty lines: `def f():` and the comment below it were one line
+    # (tribler a976408033). Each puts its own comment at the end of a line (qutebrowser 2963de3d92).
+    # One puts a comment on one line, and the other adds a line (doctrine/orm a0c2aa0cac).
     language = conflict.around.language
     texts = (made.text, *map("".join, conflict.region.sides))
     kinds = (_comment_lines,) if language.layout == "signs" else (_lines, _comments)
@@ -538,12 +480,9 @@ def _is_nearly(one: str, other: str) -> bool:
 
 
 def _is_cut_otherwise(conflict: Conflict, made: Made) -> bool:
-    """Return whether the sides open and close different numbers of blocks.
-
-    Blocks may then be paired wrongly. Upstream restructured a function, and git's region in base
-    lacked the last two braces, so a call that the patch adds to the innermost `if` was put into the
-    `if` around it (FRRouting/frr 95702ce22b).
-    """
+    """Return whether the sides open and close different numbers of blocks."""
+    # Blocks may be paired wrongly: git's region lacked the last two braces of base, so a call was
+    # put into the `if` around its own (FRRouting/frr 95702ce22b).
     language = conflict.around.language
     if language.opens or not made.rule.startswith("replay"):
         return False

@@ -19,20 +19,15 @@ Lines = tuple[str, ...]
 
 
 class Region(Struct, frozen=True):
-    """The lines of base, ours and theirs in one conflict region of git.
-
-    `before` and `after` are the numbers of lines at the start and end of a widened region that are
-    the same on all sides. `head` and `tail` are the lines at the start and end of a region that
-    both sides add; git had left them out of the conflict.
-    """
+    """The lines of base, ours and theirs in one conflict region of git."""
 
     base: Lines
     ours: Lines
     theirs: Lines
-    before: int = 0
-    after: int = 0
-    head: Lines = ()
-    tail: Lines = ()
+    before: int = 0  # number of equal lines at the start (if widened)
+    after: int = 0  # number of equal lines at the end
+    head: Lines = ()  # added by both sides: git left them out
+    tail: Lines = ()  # the same at the end
 
     @property
     def sides(self) -> tuple[Lines, Lines, Lines]:
@@ -103,11 +98,9 @@ def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
 
 
 def _at_an_edge(lines: Sequence[str], run: range, edges: Set[int]) -> range:
-    """Return a run of added lines, moved to an edge if that gives the same text.
-
-    Each side adds an entry between two blank lines, with a third blank line. Which of the three is
-    new cannot be seen (pypa/pip 0fffb402e4).
-    """
+    """Return a run of added lines, moved to an edge if that gives the same text."""
+    # Each side adds an entry between two blank lines, with a third blank line: which of the three
+    # is new cannot be seen (pypa/pip 0fffb402e4).
     for step in (-1, 1):
         moved = run
         while edges.isdisjoint((moved.start, moved.stop)):
@@ -137,13 +130,10 @@ _CLOSES = re.compile(r"\s*(?:[)\]}]|</|(?:end|fi|done|esac)\b)")
 
 
 def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Shift each region in which both sides insert to where the insertions really begin.
-
-    The text of each side stays the same. If both sides add a function at the end of a file, git's
-    region has `}`, an empty line and the function without its `}`, so that statements of both
-    functions were mixed (prometheus/prometheus 9eec3ab904). Or it has a member, an empty line and
-    the first line of the comment before the next member (jellyfin 1b2b674a21).
-    """
+    """Shift each region in which both sides insert to where the insertions really begin."""
+    # If both sides add a function at the end of a file, git's region has `}`, an empty line and the
+    # function without its `}` (prometheus/prometheus 9eec3ab904). Or it has the first line of the
+    # next comment (jellyfin 1b2b674a21).
     found = list(pieces)
     for n in range(1, len(found) - 1, 2):
         before, region, after = found[n - 1 : n + 2]

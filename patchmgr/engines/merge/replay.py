@@ -1,7 +1,7 @@
 """Replay the edits of theirs on ours, one syntax node after the other.
 
-If only one side changed a node, that side's text is taken. If both changed the node, the merge
-takes one side's text, or both texts with the preferred side's first, and records the place.
+If both sides changed a node, the merge takes one side's text, or both texts with the preferred
+side's first, and records the place.
 """
 
 from __future__ import annotations
@@ -45,18 +45,13 @@ class Place(Struct, frozen=True):
 
 
 class Replay:
-    """A merge of syntax trees, which prefers one side where both sides changed a node.
-
-    `places` are the nodes that both sides changed. `asks` are the reasons why a person must confirm
-    the result even if it is likely to be right: for example, because one insertion uses a name that
-    the other binds, or because the order of two insertions matters.
-    """
+    """A merge of syntax trees, which prefers one side where both sides changed a node."""
 
     def __init__(self, *, is_theirs: bool, is_python: bool = False) -> None:
         self.is_python = is_python
         self.is_theirs = is_theirs
-        self.places: list[Place] = []
-        self.asks: list[str] = []
+        self.places: list[Place] = []  # nodes that both sides changed
+        self.asks: list[str] = []  # why a person must confirm the result
 
     def node(self, base: Node, ours: Node, theirs: Node) -> Node:
         """Merge the three versions of a syntax node: base, ours and theirs."""
@@ -255,32 +250,26 @@ class Replay:
         return one_after_the_other(first, second)
 
     def _join_tokens(self, kind: str, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Return both insertions into a statement, or one if it begins or ends with the other.
-
-        A token that both insert is kept twice. With only one, two enumerators of curl would have
-        had one comma between them (62fefb0a00).
-        """
+        """Return both insertions into a statement, or one if it begins or ends with the other."""
         if _is_at_an_end(ours, theirs):
             return max(ours, theirs, key=len)
         self.places.append(Place(kind, "insert"))
+        # A token that both insert is kept twice: two enumerators of curl would have had one comma
+        # between them (62fefb0a00).
         self.asks.append("order")
         return [*theirs, *ours] if self.is_theirs else [*ours, *theirs]
 
     def _join_around(
         self, chunk: Chunk, ours: Nodes, theirs: Nodes, shared: Sequence[Pair]
     ) -> Nodes:
-        """Merge two insertions that share statements, as two versions of one text.
-
-        A person must choose if both have statements before a shared one, and these have no name in
-        common. Otherwise, two calls in Go would share one `if err != nil {` (ollama 3060abbdbd).
-        What comes before the first shared statement does not count if that is a definition.
-        """
+        """Merge two insertions that share statements, as two versions of one text."""
         merged: list[Node] = []
         at = to = 0
         for n, (i, j) in enumerate([*shared, (len(ours), len(theirs))]):
             one, other = ours[at:i], theirs[to:j]
             names = [{p.key or p.said for p in run if p.kind != "blank"} for run in (one, other)]
             is_before = n < len(shared) and (n > 0 or ours[i].kind not in ("def", "class"))
+            # Otherwise, two calls in Go would share one `if err != nil {` (ollama 3060abbdbd).
             if is_before and all(names) and names[0].isdisjoint(names[1]):
                 self.asks.append("two wordings")
                 merged += other if self.is_theirs else one
@@ -313,10 +302,8 @@ def _shared(kind: str, ours: Nodes, theirs: Nodes) -> list[Pair]:
 
 
 def _head_and_block(nodes: Nodes) -> tuple[list[str], list[str]]:
-    """Return the head and the block of the first statement, if this is an `if` or a loop.
-
-    One block under two conditions is one statement in two versions (vuejs/core f6e3f2bc08).
-    """
+    """Return the header and the block of the first statement, if this is an `if` or a loop."""
+    # One block under two conditions is one statement in two versions (vuejs/core f6e3f2bc08).
     first = next((p for p in nodes if p.kind != "blank"), None)
     parts = first.parts if first is not None and first.kind == "compound" else ()
     end = next((n for n, p in enumerate(parts) if p.kind == "block"), len(parts))

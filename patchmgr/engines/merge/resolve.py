@@ -53,9 +53,8 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
     """Merge a file by its syntax, or suggest texts for the conflict regions that git left.
 
     `marked` is in git's zdiff3 style with upstream's side first. The likeliest candidate for each
-    region is taken if at least the share `least` (default `LEAST`) of equally likely candidates was
-    right in the past. If a region stays open, the result has suggestions instead of a text. Returns
-    None if a text is too large, or already contains conflict markers.
+    region is taken if at least the share `least` (default `LEAST`) of such candidates was right in
+    the past. Returns None if a text is too large, or already contains conflict markers.
     """
     file = candidates_of(texts, path, marked.decode("utf-8", "surrogateescape"))
     if file is None:
@@ -188,7 +187,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
 def _is_newer_first(region: Region, around: Surroundings) -> bool:
     """Return whether both sides add a section for a version, and upstream's is the newer one.
 
-    Sections of a changelog stay in order, if the next one is of an older version than both.
+    The section after them must be for an older version than both.
     """
     old, ours, theirs = region.changed
     after = region.ours[len(region.ours) - region.after :], around.after.split("\n")
@@ -229,17 +228,14 @@ class _Known(Struct, frozen=True):
 
 
 def _plain(region: Region) -> Iterator[Made]:
-    """Yield the lines of each side alone, and of both sides in either order.
-
-    If both sides add a function, and both functions end with the same statement, or begin with the
-    same annotation, each keeps its own copy of it, and of the empty lines that separate it from the
-    other one. Lines that continue the function around the region never follow a new function.
-    """
+    """Yield the lines of each side alone, and of both sides in either order."""
     yield Made("ours", "".join(region.ours))
     yield Made("theirs", "".join(region.theirs))
     first, last = region.before + len(region.head), region.after + len(region.tail)
     if region.head and is_annotation(region.head[-1]):
         first = region.before
+    # If both add a function with the same last statement or first annotation, each keeps its own
+    # copy.
     ours, theirs = (side[first : len(side) - last] for side in (region.ours, region.theirs))
     if any(_is_in_block_of(side, region.tail) for side in (ours, theirs)):
         ours, theirs, last = (*ours, *region.tail), (*theirs, *region.tail), region.after
@@ -268,11 +264,9 @@ def _depths(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -> Iterator[Made]:
-    """Yield the replays of theirs on ours: by statements and their parts, and by tokens.
-
-    Each ends with a line feed, if the sides do: a side may have removed the empty line whose line
-    feed was matched with the last one (evennia beecefc19f).
-    """
+    """Yield the replays of theirs on ours: by statements and their parts, and by tokens."""
+    # A side may have removed the empty line whose line feed was matched with the last one (evennia
+    # beecefc19f).
     is_ended = all(side.whole[-1:] in ("", "\n") for side in sides)
     for each in (
         *_in_both_orders("replay", sides, is_python=language is PYTHON),
@@ -317,8 +311,8 @@ class Points(Struct, frozen=True):
 class Step(Struct, frozen=True):
     """How many of the measured candidates with at least a given likelihood were right.
 
-    There were `of` such candidates, and `right` of them were right. A candidate is right if it is
-    the person's text, or differs from that text only in order or in what the person dropped.
+    A candidate is right if it is the person's text, or differs only in order or in what the person
+    dropped.
     """
 
     likelihood: float
@@ -330,12 +324,11 @@ class Table(Struct, frozen=True):
     """What was learned from people's merges: points, and how often candidates were right.
 
     The sum of the points that apply is the logarithm of the odds that a candidate is the person's
-    own text (logistic regression). `measured` says, for each family of languages, how often
-    candidates were right, by likelihood. No points were learned from the repositories measured.
+    own text (logistic regression). No points were learned from the repositories measured.
     """
 
     points: tuple[Points, ...]
-    measured: dict[str, tuple[Step, ...]]
+    measured: dict[str, tuple[Step, ...]]  # by family of languages
 
 
 class Ranked(Struct, frozen=True):
@@ -347,13 +340,10 @@ class Ranked(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """The candidate resolutions of one conflict region, the best first.
-
-    `taken` is the best one that no person must confirm, or None if that one is not likely enough.
-    """
+    """The candidate resolutions of one conflict region, the best first."""
 
     ranked: tuple[Ranked, ...]
-    taken: Ranked | None
+    taken: Ranked | None  # the best that needs no person (None: not likely enough)
 
 
 @cache
@@ -395,11 +385,7 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 
 
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
-    """Return how many measured candidates were at least this likely, and how many were right.
-
-    `steps` has these numbers for some likelihoods; between two steps, the numbers are interpolated.
-    Returns None if the likelihood is lower than that of every step.
-    """
+    """Return how many candidates of this likelihood were right (interpolated), or None."""
     below = [step for step in steps if step.likelihood <= likelihood]
     above = [step for step in steps if step.likelihood > likelihood]
     if above and below:

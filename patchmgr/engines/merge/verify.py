@@ -49,18 +49,17 @@ _FARTHEST = 300  # lines that are read around a region
 class Surroundings(Struct, frozen=True):
     """The lines before and after a conflict region, with which its candidates are parsed.
 
-    Other regions among these lines have the text of ours. `base` and `sides` are the region's own
-    texts. `in_sides` are the names that a side binds anywhere in the file, `elsewhere` those bound
-    outside the region, and `certain` those bound outside all regions.
+    Other regions among these lines have the text of ours.
     """
 
     before: str
     after: str
+    # `base` and `sides` are the region's own texts
     base: str
     sides: tuple[str, str]
-    elsewhere: frozenset[str]
-    certain: frozenset[str]
-    in_sides: frozenset[str]
+    elsewhere: frozenset[str]  # names bound outside the region
+    certain: frozenset[str]  # names bound outside all regions
+    in_sides: frozenset[str]  # names that a side binds anywhere in the file
     language: Language
 
     def text(self, candidate: str) -> str:
@@ -71,11 +70,7 @@ class Surroundings(Struct, frozen=True):
 def surroundings(
     pieces: Sequence[Piece], at: int, language: Language, sides: tuple[str, str]
 ) -> Surroundings:
-    """Return the lines around a conflict region: those of its Python function, or the whole file.
-
-    In Python, the whole file is returned if a side does not parse within the function: the region
-    may be a decorator or a part of a docstring.
-    """
+    """Return the lines around a region: those of its Python function, or the whole file."""
     region = pieces[at]
     assert isinstance(region, Region)
     before = [x for p in pieces[:at] for x in (p.ours if isinstance(p, Region) else p)]
@@ -91,6 +86,7 @@ def surroundings(
         )
         in_sides = bound_in(sides[0]) | bound_in(sides[1])
         within = _within(before, region, after)
+        # If not, the region may be a decorator or a part of a docstring.
         if all(compiles("".join((*within[0], side, *within[1]))) for side in own):
             before, after = within
     base = "".join(region.base)
@@ -144,11 +140,9 @@ def _indent(line: str) -> int:
 
 @lru_cache(maxsize=64)
 def bound_in(text: str) -> frozenset[str]:
-    """Return the names that a Python text binds by imports, definitions and assignments.
-
-    Methods are left out, so that `_ids(self.ids)` is a fault if only `self._ids` exists (vllm
-    stop-ids onto 0.25.0, whose second hunk lost its `self.`).
-    """
+    """Return the names that a Python text binds by imports, definitions and assignments."""
+    # Methods are left out: `_ids(self.ids)` is a fault if only `self._ids` exists (vllm stop-ids
+    # onto 0.25.0, whose second hunk lost its `self.`).
     names = {name.partition(".")[0] for _, name in imported(text)} - {"*"}
     # Of each enclosing definition: its indentation, and whether it is a class.
     around: list[tuple[int, bool]] = []
@@ -165,8 +159,8 @@ def bound_in(text: str) -> frozenset[str]:
 def fails(candidate: str, around: Surroundings) -> str:
     """Return the fault that a candidate adds, or else "no", "not read" or "depends".
 
-    "no" means that it adds no fault. "not read" means that it does not parse, but at least one side
-    does not parse either. "depends" means that it uses a name that only another region may bind.
+    "not read": it does not parse, but at least one side does not, either. "depends": it uses a name
+    that only another region may bind.
     """
     language = around.language
     if language is PYTHON:
@@ -234,8 +228,7 @@ def blocks_opened(text: str, language: Language) -> list[int]:
 def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
     """Return whether the merged file, read as a whole, is broken in a way that no side is.
 
-    This is needed because candidates are checked only with the lines around them, and git merges
-    all other lines as mere text. `sides` are the file in base, ours and theirs.
+    `sides` are the file in base, ours and theirs.
     """
     language = language_of(path)
     faults = [is_so for is_so, family in _FAULTS.items() if family in ("", language.family)]
@@ -274,11 +267,9 @@ _FAULTS: dict[Callable[[str], bool], str] = {
 
 
 def _leaves_a_pair_open(text: str, sides: Sequence[str], language: Language) -> bool:
-    """Return whether the merge leaves more or fewer pairs open than all sides do.
-
-    In Ruby, an `end` came without its `if` (mastodon b6b68b44a1). Both sides of gnuradio 75b650ef25
-    end with an `#endif`, and the merge kept one.
-    """
+    """Return whether the merge leaves more or fewer pairs open than all sides do."""
+    # In Ruby, an `end` came without its `if` (mastodon b6b68b44a1). Both sides of gnuradio
+    # 75b650ef25 end with an `#endif`, and the merge kept one.
     merged, base, ours, theirs = (_left_open(one, language) for one in (text, *sides))
     return any(
         base[sign] == ours[sign] == theirs[sign] != merged[sign] for sign in {*merged, *base}
@@ -297,12 +288,10 @@ def _left_open(text: str, language: Language) -> Counter[str]:
 
 
 def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
-    """Return whether the merge has a line twice, or not at all, that each side has once.
-
-    Upstream moved a line, and the patch added one before it: the line was at both places
-    (qutebrowser 6c8e073dc8). The comment behind an item that one side removes was lost (OctoPrint
-    c84d39a803). A line in another layout is not lost.
-    """
+    """Return whether the merge has a line twice, or not at all, that each side has once."""
+    # Upstream moved a line, and the patch added one before it: the line was at both places
+    # (qutebrowser 6c8e073dc8). The comment behind an item that one side removes was lost (OctoPrint
+    # c84d39a803).
     merged, *others = (Counter(map(str.strip, one.split("\n"))) for one in (text, *sides))
     once = (line for line, n in others[0].items() if n == others[1][line] == others[2][line] == 1)
     off = [(merged[line], bare(_bytes(line))) for line in once if merged[line] != 1]
@@ -313,11 +302,9 @@ def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
 
 
 def _puts_a_line_elsewhere(text: str, sides: Sequence[str]) -> bool:
-    """Return whether a line is not in the `if` that a side puts around it, or in another item.
-
-    Each side of GNS3/gns3-server 2ea0aa5d indents a statement, one for a `try`: that was not in the
-    `if` of the other. In bc3016ee, one item of a list was indented as on the other side.
-    """
+    """Return whether a line is not in the `if` that a side puts around it, or in another item."""
+    # Each side of GNS3/gns3-server 2ea0aa5d indents a statement, one for a `try`: that was not in
+    # the `if` of the other. In bc3016ee, an item of a list was indented as on the other side.
     merged, *three = map(_blocks, (text, *sides))
     for line, around in merged.items():
         found = [set(one) for side in three if (one := side.get(line)) is not None]
@@ -333,11 +320,9 @@ def _puts_a_line_elsewhere(text: str, sides: Sequence[str]) -> bool:
 
 
 def _puts_a_line_in_another_section(text: str, sides: Sequence[str]) -> bool:
-    """Return whether a line that one side adds to a section that all have is in another one.
-
-    The patch adds an entry under `Unreleased`, which upstream has since released: the entry was in
-    that release, below a new `Unreleased` (mitmproxy 64095074507e).
-    """
+    """Return whether a line that one side adds to a section that all have is in another one."""
+    # The patch adds an entry under `Unreleased`, which upstream has since released: the entry was
+    # in that release (mitmproxy 64095074507e).
     merged, base, *both = map(_sections, (text, *sides))
     return any(
         section in other and merged.get(line, section) not in (section, "")
@@ -374,11 +359,7 @@ def _blocks(text: str) -> dict[bytes, tuple[bytes, ...] | None]:
 
 
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
-    """Return whether a candidate closes the right number of the blocks around it.
-
-    If one side closes as many as base, the candidate must close as many as the other side, which
-    may end a function and begin another. The text of a side is always right.
-    """
+    """Return whether a candidate closes the right number of the blocks around it, or is a side."""
     texts = candidate, around.base, *around.sides
     closed, base, ours, theirs = (closed_in(text, around.language) for text in texts)
     if candidate in around.sides or base not in (ours, theirs):
