@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.sections import unquote
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.git_process import DIFF_FORM
@@ -192,8 +193,10 @@ def _hunks(printed: str) -> Iterator[tuple[str, str, re.Match[str]]]:
             commit, path = line[1:], ""
         elif line.startswith("diff --git "):
             path = ""
-        elif line.startswith("+++ b/") and not path:
-            path = line[6:].rstrip("\t")
+        elif line.startswith(("+++ b/", '+++ "b/')) and not path:
+            quoted = unquote(git_process.raw(line[4:]))
+            name = line[4:].rstrip("\t") if quoted is None else git_process.text(quoted[0])
+            path = name.removeprefix("b/")
         elif line.startswith("@@ ") and path and (match := _HUNK.match(line)):
             yield commit, path, match
 

@@ -11,6 +11,7 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.diffs import (
     changed_files,
+    changed_lines,
     changed_paths,
     commit_diffs,
     importing_files,
@@ -84,6 +85,17 @@ def test_new_and_other_files_are_listed_with_both_versions(make_repository: Make
         "x.c": (one, Entry("100755", blob_id(b"1\n"))),
     }
     assert changed_files(repository.root / ".git", new, new) == {}
+
+
+@pytest.mark.parametrize("name", ["a", "a b", 'a"b', "a\\b", 'b/"a b"\\', "ä", "b"])
+def test_the_lines_of_any_path_are_known(make_repository: Make, name: str) -> None:
+    repository = make_repository("r")
+    old = repository.commit({name: "1\n2\n3\n"})
+    new = repository.commit({name: "1\n++ b/x\n3\n", "gone": "1\n"})
+    last = repository.commit({"gone": None})
+    git_dir = repository.root / ".git"
+    assert changed_lines(git_dir, old, new) == {name: ((2, 1, 2, 1),), "gone": ((0, 0, 1, 1),)}
+    assert changed_lines(git_dir, new, last) == {}
 
 
 def test_what_cannot_be_read_is_left_out(make_repository: Make, tmp_path: Path) -> None:
