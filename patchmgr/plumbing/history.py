@@ -266,13 +266,13 @@ class ReleaseHistory(Struct, frozen=True):
 def _touching(steps: Iterable[Step], paths: frozenset[str]) -> Iterator[Step]:
     """Yield the steps that change any of the paths or files below them, with only those changes."""
     for step in steps:
-        changes = {
-            path: entry
-            for path, entry in step.changes.items()
-            if path in paths or any(folder in paths for folder in parents_of(path))
-        }
+        changes = {path: entry for path, entry in step.changes.items() if _is_in(path, paths)}
         if changes:
             yield replace(step, changes=changes)
+
+
+def _is_in(path: str, paths: frozenset[str]) -> bool:
+    return path in paths or any(folder in paths for folder in parents_of(path))
 
 
 def messages_with(
@@ -319,9 +319,11 @@ def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
 
 def changes_between(git_dir: Path, old: str, new: str, *paths: str) -> Changes:
     """Map each path that differs between two trees or commits to its old and its new entry."""
-    arguments = ["--literal-pathspecs", *RAW_DIFF, old, new, "--", *paths]
+    asked, wanted = paths if len(paths) <= _FEW_PATHS else (), frozenset(paths)
+    arguments = ["--literal-pathspecs", *RAW_DIFF, old, new, "--", *asked]
     rows = raw_changes(git_process.ask(git_dir, *arguments))
-    return {path: (before, after) for path, before, after in rows}
+    found = {path: (before, after) for path, before, after in rows}
+    return found if asked or not paths else {p: found[p] for p in found if _is_in(p, wanted)}
 
 
 def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]]:

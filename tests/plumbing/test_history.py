@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.model.ports import Named, Step
-from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
+from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory, changes_between
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -48,6 +48,18 @@ def test_many_paths_have_the_steps_that_few_have(
     few: tuple[Step, ...] = history.steps(paths)
     assert [step.subject for step in few] == subjects
     assert history.steps((*paths, *MANY)) == few
+
+
+@table("paths", [("a",), ("sub",), ("sub/b", "file"), ("nothing",)])
+def test_releases_have_the_changes_of_any_number_of_paths(
+    upstream: tuple[Repository, str, str], paths: tuple[str, ...]
+) -> None:
+    """A command line has no room for many paths."""
+    repository, base, target = upstream
+    git_dir, more = repository.root / ".git", [f"absent/{'x' * 100}/{n}" for n in range(20_000)]
+    few = changes_between(git_dir, base, target, *paths)
+    assert changes_between(git_dir, base, target, *paths, *more) == few
+    assert bool(few) == (paths != ("nothing",))
 
 
 @pytest.mark.parametrize("more", [pytest.param((), id="few"), pytest.param(MANY, id="many")])
