@@ -66,6 +66,7 @@ MAX_PATCH = 256 * 1024 * 1024
 
 _CONTEXT_DIFF = re.compile(rb"\*\*\* \d+(,\d+)? \*\*\*\*$")
 _SUBMODULE = re.compile(rb"Submodule .+ [0-9a-f]{7,}\.\.\.?[0-9a-f]{7,}")
+_BINARY = b"GIT binary patch"
 _COMBINED = (b"diff --cc ", b"diff --combined ")
 _SIGNATURES = (b"-- \n", b"--\n")
 _NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
@@ -129,6 +130,8 @@ def _check_header(reader: PatchReader) -> None:
     for at, line in enumerate(reader.lines[: reader.at]):
         if is_hunk_head(line):
             raise reader.fault("the hunk has no --- and +++ lines above it", at=at)
+        if line.rstrip(b"\n") == _BINARY:
+            raise reader.fault("the binary patch has no diff --git line above it", at=at)
         if _CONTEXT_DIFF.match(line):
             hint = "make a unified diff with diff -u"
             raise reader.fault("context diffs are not supported", hint, at=at)
@@ -149,7 +152,7 @@ def _is_binary_notice(line: bytes) -> bool:
 
 def is_in_diff(line: bytes) -> bool:
     """Return whether git would read a line of a message as the end of the message or as a diff."""
-    is_marker = is_cut(line) or line.startswith(b"--- ") or is_hunk_head(line)
+    is_marker = is_cut(line) or line.startswith(b"--- ") or is_hunk_head(line) or line == _BINARY
     return is_marker or bool(_CONTEXT_DIFF.match(line)) or _is_binary_notice(line + b"\n")
 
 

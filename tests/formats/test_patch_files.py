@@ -142,6 +142,9 @@ BAD = {
     "damaged names, nothing else": (
         b"dif --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", 2, "no --- and .* lines"
     ),
+    "damaged names of a binary file": (
+        b"dif --git a/x b/x\nGIT binary patch\nliteral 0\nHcmV?d00001\n\n", 2, "no diff --git line"
+    ),
     "context diff": (
         b"*** a/x\n--- b/x\n***************\n*** 1,2 ****\n  a\n", 4, "context diffs are not"
     ),
