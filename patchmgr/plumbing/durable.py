@@ -35,8 +35,13 @@ def write_synced(path: Path, content: bytes) -> None:
 def replace_file(path: Path, content: bytes) -> None:
     """Replace a file atomically: after a crash, the path has the old content or the new."""
     beside = path.with_name(path.name + BESIDE)
-    write_synced(beside, content)
-    beside.replace(path)
+    try:
+        write_synced(beside, content)
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
 
 
 @contextmanager

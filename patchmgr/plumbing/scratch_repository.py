@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -162,6 +163,9 @@ class Scratch(Closing):
         parent = folder if folder is not None else self._lenders[0] / "tmp"
         parent.mkdir(parents=True, exist_ok=True)
         self.git_dir = Path(tempfile.mkdtemp(prefix="scratch-", dir=parent))
+        self._lock = os.open(self.git_dir, os.O_RDONLY)  # until the run ends, however it ends
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(self._lock, fcntl.LOCK_SH)
         objects = self.git_dir / "objects"
         (objects / "info").mkdir(parents=True)
         (objects / "pack").mkdir()
@@ -183,6 +187,9 @@ class Scratch(Closing):
             ahead.close()
         self._made.close()
         shutil.rmtree(self.git_dir, ignore_errors=True)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def read(self, blob: str) -> bytes:
         """Return a blob's content; raise PatchmgrError "missing-object" if it is missing."""

@@ -21,6 +21,7 @@ from patchmgr.plumbing.stores import (
     cache_folder,
     forget_upstream,
     gone_lenders,
+    is_left,
     listed,
     move_refs,
 )
@@ -92,7 +93,7 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
             yield StoreProblem(ProblemKind.BROKEN_REF, store, name)
     for pattern in ("tmp/scratch-*", "objects/pack/tmp_*", "objects/tmp_*", "objects/??/tmp_*"):
         for path in sorted(store.glob(pattern)):
-            if _is_older(path, _DAY):
+            if is_left(path):
                 name = path.relative_to(store).as_posix()
                 yield StoreProblem(ProblemKind.TEMPORARY, store, name)
     if has_git:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -57,11 +58,8 @@ def store_path(kind: str, origin: str) -> Path:
 def create_store(path: Path) -> Path:
     """Make an empty bare repository at the path unless one exists, and return the path."""
     if (path / "HEAD").exists():
-        # Delete the temporary repositories that killed runs left more than a day ago.
-        with suppress(OSError), os.scandir(path / "tmp") as entries:
-            for entry in entries:
-                if entry.name.startswith("scratch-") and time.time() - entry.stat().st_mtime > _DAY:
-                    shutil.rmtree(entry, ignore_errors=True)
+        for left in filter(is_left, (path / "tmp").glob("scratch-*")):
+            shutil.rmtree(left, ignore_errors=True)
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,6 +80,27 @@ def create_store(path: Path) -> Path:
             "set XDG_CACHE_HOME to a writable folder",
         ) from fault
     return path
+
+
+def is_left(path: Path) -> bool:
+    """Return whether a temporary file or folder is a day old and no process holds a lock on it.
+
+    The clock may have been set forward, or the computer may have slept, since it was made.
+    """
+    with suppress(OSError):
+        if time.time() - path.stat().st_mtime <= _DAY:
+            return False
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            return True
+        finally:
+            os.close(descriptor)
+        return True
+    return False
 
 
 def borrow(store: Path, lender: Path) -> None:

@@ -1,5 +1,6 @@
 """`init`, `upstream`, `series`, `status`: what a workspace holds, and what is refused."""
 
+import fcntl
 import json
 import os
 import shlex
@@ -725,13 +726,17 @@ def test_a_journal_names_no_repository_but_a_store(stage: Stage) -> None:
 
 def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> None:
     store = next((stage.folder / "cache/patchmgr/stores").iterdir())
-    for name, age in (("scratch-old", 90_000), ("scratch-new", 60), ("other", 90_000)):
+    ages = {"scratch-old": 90_000, "scratch-held": 90_000, "scratch-new": 60, "other": 90_000}
+    for name, age in ages.items():
         (store / "tmp" / name).mkdir(parents=True)
         (store / "tmp" / name / "file").write_text("x")
         then = time.time() - age
         os.utime(store / "tmp" / name, (then, then))
+    held = os.open(store / "tmp/scratch-held", os.O_RDONLY)  # by a run that slept
+    fcntl.flock(held, fcntl.LOCK_SH)
     stage.run("branch", "s")
-    assert sorted(path.name for path in (store / "tmp").iterdir()) == ["other", "scratch-new"]
+    os.close(held)
+    assert {path.name for path in (store / "tmp").iterdir()} == ages.keys() - {"scratch-old"}
 
 
 @table(
