@@ -40,6 +40,9 @@ _PINNED = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
+    # What git 3 no longer does by default.
+    "GIT_DEFAULT_HASH": "sha1",
+    "GIT_DEFAULT_REF_FORMAT": "files",
     # Keeps versions of git that do not know GIT_NO_LAZY_FETCH from fetching missing objects.
     "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",

@@ -65,8 +65,7 @@ def create_store(path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="new-", dir=path.parent) as folder:
             fresh = Path(folder) / "store"
-            arguments = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1"]
-            git_process.output([*arguments, str(fresh)])
+            git_process.output(["init", "--quiet", "--bare", "--template=", str(fresh)])
             try:
                 fresh.rename(path)
             except OSError:

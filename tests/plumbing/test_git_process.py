@@ -1,6 +1,7 @@
 """Git answers the same, and runs nothing, whatever the configuration of a repository says."""
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.git_process import clean_environment, user_environment
+from patchmgr.plumbing.programs import ThrowAway
+from patchmgr.plumbing.stores import create_store
 from tests.conftest import Repository
 from tests.tables import table
 
@@ -95,3 +98,22 @@ def test_only_a_call_for_the_network_reaches_another_repository(repository: Repo
     with pytest.raises(PatchmgrError, match="transport 'file' not allowed"):
         ask(repository, "ls-remote", ".")
     assert "HEAD" in ask(repository, "ls-remote", ".", env=clean_environment(for_network=True))
+
+
+def test_a_git_with_other_defaults_makes_the_same_repositories(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default, git 3 makes repositories with SHA-256 ids, which cannot borrow our objects."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/git"
+    git = shutil.which("git")
+    program.write_text(
+        f'#!/bin/sh\nGIT_DEFAULT_HASH=${{GIT_DEFAULT_HASH:-sha256}} exec {git} "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    store = create_store(tmp_path / "store.git")
+    assert git_process.ask(store, "rev-parse", "--show-object-format") == "sha1\n"
+    with ThrowAway(repository.root / ".git") as checkout:
+        checkout.check_out(repository.head())
+        assert (checkout.root / "ä.txt").read_bytes() == b"two\r\n"
