@@ -399,7 +399,8 @@ def _files(
     with closing(ObjectReader(clone.git_dir)) as reader:
         commit = reader.commit(f"refs/heads/{branch}" if branch else "HEAD")
         if commit is None:
-            raise UsageError(f"{clone.root} has no branch {branch or 'HEAD'}")
+            what = f"branch {branch}" if branch else "commit at HEAD"
+            raise UsageError(f"{clone.root} has no {what}")
         tree = StoredTree(reader, reader.tree_of(commit))
         yield commit, Files(Overlay(tree), reader.blob)
 

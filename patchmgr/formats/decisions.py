@@ -79,7 +79,7 @@ def _read(table: Any, where: str) -> Decision:
         raise PatchmgrError(_KIND, f"{where}: a passage with `lines` needs a `digest`")
     if not decision.passages and (decision.commit is None or decision.ruling is Ruling.ABSORBED):
         other = "" if decision.ruling is Ruling.ABSORBED else " or a `commit`"
-        raise PatchmgrError(_KIND, f"{where} needs a passage (`text`){other}")
+        raise PatchmgrError(_KIND, f"{where} needs at least one passage in `text`{other}")
     passages = (replace(p, path=_path(p.path, where)) for p in decision.passages)
     patch = _path(decision.patch, where)
     return replace(decision, patch=patch, passages=tuple(sorted(passages)))

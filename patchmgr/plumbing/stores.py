@@ -75,7 +75,7 @@ def create_store(path: Path) -> Path:
         reason = fault.strerror or str(fault)
         raise PatchmgrError(
             "cache",
-            f"the store {path} cannot be made: {reason}",
+            f"the store {path} cannot be created: {reason}",
             "set XDG_CACHE_HOME to a writable folder",
         ) from fault
     return path

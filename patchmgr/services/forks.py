@@ -336,7 +336,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
     ids = write_commits(scratch, plan.base, drafts)
     end = ids[-1] if ids else plan.base
     if scratch.reader.tree_of(end) != tree:
-        raise AssertionError(f"the tree of the patches, {end}, differs from that of {head}")
+        raise AssertionError(f"the trees of {head} and of the last patch, {end}, differ")
     label = f"{request.first}..{request.last}"
     mails = range_mails(scratch.git_dir, f"{plan.base}..{end}")
     own = {made: piece.commit for made, piece in zip(ids, line.pieces, strict=True)}

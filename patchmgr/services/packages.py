@@ -56,7 +56,7 @@ class RepositoryFiles:
         return bool(self._trees)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return the names of the known files directly in a folder."""
+        """Return the names of the files directly in a folder, as far as they are known."""
         if self._trees:
             return tuple(dict.fromkeys(n for tree in self._trees for n in tree.names(folder)))
         split = (path.rpartition("/") for path in self._named)
@@ -67,7 +67,7 @@ class RepositoryFiles:
         return not (self._trees[0].names(folder) if self._trees else self.names(folder))
 
     def files(self) -> Iterable[str]:
-        """Return the paths of all known files of the repository."""
+        """Return the paths of the files in the trees or, without trees, in the patches."""
         return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
 
     def is_same(self, path: str, place: str) -> bool:
@@ -333,7 +333,7 @@ class _Run:
             raise PatchmgrError(
                 "out-of-reach",
                 f"{self.package.name} {self.package.version} has none of the files that the patches"
-                f" change, such as {lost[0][1]}",
+                f" change; for example, {lost[0][1]} is missing",
                 "apply the series to a checkout, and build it: patchmgr apply --to CHECKOUT",
                 "or map the files to paths in the package, under [paths] in series.toml",
             )

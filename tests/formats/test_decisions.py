@@ -118,7 +118,7 @@ def changed(old: str, new: str) -> bytes:
             "a passage with `lines` needs a `digest`"),
         "file": (changed('digest = ""', 'digest = "x"'), "digest: expected `str` matching"),
         "no-text-at-all": (changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),
-            "decision 1 needs a passage"),
+            "decision 1 needs at least one passage"),
     },
 )  # fmt: skip
 def test_what_is_wrong_is_said(raw: bytes, words: str) -> None:
