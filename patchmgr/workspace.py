@@ -161,7 +161,7 @@ class Workspace:
         return SeriesSettings() if raw is None else parse_settings(raw, series=name)
 
     def is_free(self, series: str, name: str, content: bytes | None = None) -> bool:
-        """Return whether a patch can have this name without replacing a file of other `content`."""
+        """Return whether no file has this patch name, except a regular file with `content`."""
         place = self.root / f"series/{series}/{name}"
         is_same = content is not None and place.is_file() and place.read_bytes() == content
         return not os.path.lexists(place) or (is_same and not place.is_symlink())
@@ -180,7 +180,7 @@ class Workspace:
     def require_free(self, series: str, name: str, *, source: str | None = None) -> None:
         """Raise PatchmgrError "usage" if a file, or a patch in the stack, has this name.
 
-        If the patch is moved from the series `source`, it may have the name there.
+        A patch of the series `source`, from which the patch is being moved, may have this name.
         """
         other = self.names_beside(series, source).get(name)
         if other is not None:

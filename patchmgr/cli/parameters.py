@@ -11,8 +11,8 @@ from typing import Any
 def spare_pydantic(parameters: Iterable[Any]) -> None:
     """Make parameters pass strings and paths to the command without loading pydantic.
 
-    typer 0.29 loads pydantic to convert them. If typer builds its parameters in another way,
-    nothing is changed.
+    typer 0.29 loads pydantic to convert them. If another version of typer builds its parameters
+    differently, nothing is changed.
     """
     for parameter in parameters:
         if getattr(parameter, "_runtime_param", ...) is None:

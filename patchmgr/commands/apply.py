@@ -107,9 +107,9 @@ class _Request(Struct, frozen=True):
 
 
 def apply_to_checkout(session: Session, name: str, target: Path, *, commits: bool) -> Application:
-    """Apply a whole series, or nothing, to a checkout at any commit; it replaces an older state.
+    """Apply a whole series, or nothing, to a checkout at any commit, in place of its applied state.
 
-    Raises PatchmgrError "dirty-checkout" if a file outside that state differs from HEAD.
+    Raises PatchmgrError "dirty-checkout" if a file outside the applied state differs from HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, session.selected)

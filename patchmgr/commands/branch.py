@@ -69,7 +69,7 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return which parts of the user's identity the options ask to put into the commits."""
+    """Return which parts of the user's identity go into the commits, according to the options."""
     if committer not in (None, "me"):
         raise UsageError(f"--committer must be 'me', not {committer}")
     return Mine(committer == "me", signs_off, signs)

@@ -61,7 +61,7 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
 
 
 def new_header(subject: str, body: str, author: Author) -> bytes:
-    """Return the header of a new patch, as a mail."""
+    """Return the header of a new patch in mailbox format."""
     text = message_lines(encode_path(body)) if body.strip("\n") else []
     head = mail_head(subject, author, is_ascii=body.isascii())
     return joined([ENVELOPE, *head, b"", *text, *([b""] if text else [])])

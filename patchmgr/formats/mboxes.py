@@ -93,7 +93,7 @@ _ENCODED = late_pattern(
 
 
 def needs_decoding(mail: bytes) -> bool:
-    """Return whether git am must decode a mail, because it is encoded, flowed or in parts."""
+    """Return whether git am must decode a mail, because it is encoded, flowed or multipart."""
     head = mail.lstrip().replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     return _ENCODED.search(head) is not None
 

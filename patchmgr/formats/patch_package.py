@@ -65,7 +65,7 @@ def written_name(patch: PackagePatch) -> str:
 
 
 def names_folder(diff: bytes, folder: str) -> bool:
-    """Return whether a diff in git's format changes files, all of them in `folder`."""
+    """Return whether a diff in git's format changes some file, and none outside `folder`."""
     titles = re.findall(rb"^diff --git (.*)$", diff, re.MULTILINE)
     prefix = folder.encode()
     return bool(titles) and all(

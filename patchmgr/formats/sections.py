@@ -316,7 +316,7 @@ def is_epoch(stamp: bytes) -> bool:
 
 
 class Sections:
-    """The paths that the sections of a patch use so far."""
+    """The paths in those sections of a patch that were added so far."""
 
     def __init__(self) -> None:
         self._left: set[str] = set()

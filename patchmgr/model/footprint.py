@@ -74,7 +74,7 @@ class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstre
 
 
 class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream": "upstream"}):
-    """The change of one file by one patch, counted from the hunks."""
+    """What one patch changes in one file. The numbers of lines are counted in the hunks."""
 
     path: str
     renamed_from: str | None

@@ -29,7 +29,7 @@ class Arrival(Struct, frozen=True):
 
 
 class ResolvedFile(Struct, frozen=True, rename={"is_open": "open"}):
-    """A file of a patch that was in conflict for git's text merge, and how that was resolved."""
+    """A file of a patch that git's text merge left in conflict, and how this was resolved."""
 
     patch: str
     path: str

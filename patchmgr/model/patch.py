@@ -119,7 +119,7 @@ class Patch(Struct, frozen=True):
 
     @property
     def description(self) -> str | None:
-        """Return why the patch exists, by its Description field or first paragraph, or None."""
+        """Return the patch's Description field, or else its first paragraph of prose, or None."""
         paragraphs = self.message.decode("utf-8", "replace").split("\n\n")[1:]
         texts = (" ".join(text.split()) for text in paragraphs)
         plain = (text for text in texts if text and not text.split(" ", 1)[0].endswith(":"))

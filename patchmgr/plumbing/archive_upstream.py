@@ -129,7 +129,7 @@ class ArchiveUpstream(OpenUpstream):
         return pin.ref
 
     def bring_pin(self, pin: Pin) -> str:
-        """Import the current content, which must be the pinned state, and return its name.
+        """Import the archive, whose content must be the pinned state, and return the state's name.
 
         Raises PatchmgrError "checksum-mismatch" if the content differs.
         """

@@ -88,7 +88,7 @@ class _CheckoutTree(WorkTree):
         return self._checkout.clone.conversion.settings.has_modes
 
     def read(self, path: str) -> WorkFile | None:
-        """Return the file at the path as `WorkTree.read` does, with the mode that git has."""
+        """Return a file as `WorkTree.read` does; if git ignores modes, with the mode on record."""
         found = super().read(path)
         if found is None or found.mode not in FILE_MODES or self.has_modes:
             return found

@@ -81,8 +81,8 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
 def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[PastMerge, ...]]:
     """Return the repository's git directory, and each rebased commit of a branch as a past merge.
 
-    `was` is the head of the branch before the rebase, `name` the range of its commits after it. Old
-    and new commits are matched by author, author date and subject; ambiguous ones are left out.
+    `was` is the head of the branch before the rebase, and `name` is the range of the new commits.
+    Old and new commits are matched by author, author date and subject; ambiguous ones are left out.
     """
     _refuse_option(was)
     _, end = range_ends(name)

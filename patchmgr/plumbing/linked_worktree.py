@@ -115,7 +115,7 @@ class LinkedWorktree:
         return changes_between(self.clone.private, old or EMPTY_TREE, new)
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
-        """Map those of the paths that the tree contains to their modes and blob ids."""
+        """Return the mode and blob id of each path; paths that the tree lacks are left out."""
         if not paths:
             return {}
         printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)

@@ -180,7 +180,7 @@ class PackageUpstream(OpenUpstream):
         )
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return a history of the final releases between base and target, and then the target."""
+        """Return the history from base to target: the final releases between, then the target."""
         assert base.version is not None and target.version is not None
         versions = self._versions()
         names = _final_between(versions, base.version, target.version)

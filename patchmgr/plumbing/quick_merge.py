@@ -6,7 +6,7 @@ from patchmgr.engines.text.separate_changes import Text, changes_between, merge_
 
 
 def is_merged(base: str, ours: str, theirs: str) -> bool:
-    """If the changes are far apart, write the merge to the file `ours`; return whether they are."""
+    """Merge changes that are far apart into the file `ours`; return whether this was possible."""
     texts = []
     try:
         for path in (base, ours, theirs):

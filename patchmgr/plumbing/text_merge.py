@@ -33,7 +33,7 @@ class _Part(Struct, frozen=True):
     after: bytes = b""
 
     def within(self, merge: Merge) -> Merge:
-        """Return the merge of the whole texts; `merge` is the merge of this part."""
+        """Return the result for the whole texts, given the result for the part (`merge`)."""
         if isinstance(merge, Clean):
             return Clean(self.before + merge.content + self.after)
         is_binary = merge.marked is None

@@ -197,7 +197,7 @@ def commit_line(one: UpstreamCommit | Likely | BreakingCommit) -> str:
 
 
 def bare_subject(one: UpstreamCommit | Likely | BreakingCommit | Arrival) -> str:
-    """Return the subject of a commit without a pull request's number at the end."""
+    """Return a commit's subject, without the number of a pull request at its end."""
     return one.subject.rstrip().removesuffix(f"(#{one.pull})").rstrip()
 
 

@@ -235,7 +235,7 @@ class CarryInput(Struct, frozen=True):
 
 
 def carry(given: CarryInput) -> RebasedSeries:
-    """Rebase a series; with upstream's history, also audit the result and explain the verdicts."""
+    """Rebase a series; if `given` has a history, also audit the result and explain the verdicts."""
     kept, confidence = Answers(), given.options.confidence
     if confidence is None:
         confidence = given.session.workspace.settings(given.name).confidence

@@ -70,7 +70,7 @@ class Edits(Struct, frozen=True):
 def find_edits(session: Session, record: SeriesRecord, target: Installation) -> Edits:
     """Return the files of a package that differ from both the wheel and the applied series.
 
-    The originals are read from the pin, which must be the installed release, and checked by RECORD.
+    An original comes from the pin, which must be the installed release, and must fit RECORD.
     """
     present = target.record()
     applied = {file.path: file for file in present.files} if present is not None else {}

@@ -222,8 +222,8 @@ class RebaseRun(SeriesRun, frozen=True):
     ) -> SeriesOutcome:
         """Rebase a series onto a state, and write its commits into the temporary repository.
 
-        `parents` has, for each series already rebased onto this state, the parent of the next one
-        in the stack. This series, and missing ones below it, are added.
+        `parents` maps each series that is already rebased onto this state to the parent of the
+        series above it. This series is added, as are those below it that were not rebased yet.
         """
         scratch, record = self.scratch, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:

@@ -45,7 +45,7 @@ Records = Mapping[str, SeriesRecord]
 def whole_stacks(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return the stacks of the named series, or all stacks, each from the lowest series up.
 
-    Raises PatchmgrError "usage" if the workspace has no series, and "unknown-series".
+    Raises PatchmgrError "usage" without any series, and "unknown-series" for an unknown name.
     """
     series = session.workspace.lock().series
     if not series:

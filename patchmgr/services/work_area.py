@@ -342,7 +342,7 @@ def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str |
 def content_problem(
     workspace: Workspace, item: Waiting, content: bytes, *, is_accepted: bool
 ) -> str | None:
-    """Return why a file's content cannot be taken, to put after its name, or None if it can."""
+    """Return what is wrong with a file's content, worded to follow the file's name, or None."""
     # not resolved yet
     if is_marked(workspace, item, content):
         return None

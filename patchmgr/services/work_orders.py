@@ -271,7 +271,7 @@ class _Order:
         )
 
     def causes_of(self, finding: AuditFinding) -> tuple[UpstreamChange, ...]:
-        """Return the commit that caused a finding, if known, with the hunks about its names."""
+        """Return the commit that caused a finding, if known; its diff is cut to what was found."""
         if finding.commit is None:
             return ()
         names = {word for quoted in _QUOTED.findall(finding.text) for word in quoted.split()}

@@ -158,7 +158,7 @@ class Comparison:
         return [block for block in blocks if any(is_near(run, block) for run in runs)]
 
     def called(self, there: Sequence[Brought]) -> list[Brought]:
-        """Return the words of new upstream functions whose names are among the given words."""
+        """Return the words in those new upstream functions whose names are words in `there`."""
         base, ours = self._symbols
         said = {word for _, word in there}
         new = {s for s in ours.names - base.names if leaf_of(s) in said}

@@ -164,7 +164,7 @@ class Series:
         return PatchedFile(self.path(hunk), base, theirs, step.change.hunks, step.positions)
 
     def version(self, path: str, number: int) -> Entry | None:
-        """Return the file at a path after an upstream commit, or None if it is missing then."""
+        """Return a path's entry in the tree of an upstream commit, or None if the tree lacks it."""
         if number == self.way.end:
             return self.way.target.get(path)
         versions = self.versions[path]

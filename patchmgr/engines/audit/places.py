@@ -112,7 +112,7 @@ def _paths_of(patches: Iterable[AuditedPatch]) -> frozenset[str]:
 
 
 def waiting_paths(states: States) -> frozenset[str]:
-    """Return the paths of all files in the patches that are in conflict or blocked."""
+    """Return the paths of all files that a patch in conflict, or a blocked patch, changes."""
     return _paths_of(patch for patch in states.patches if patch.is_left)
 
 

@@ -53,7 +53,7 @@ def syntax(states: States) -> Iterable[Told]:
 
 
 def encoding(states: States) -> Iterable[Told]:
-    """Find files that upstream converted to UTF-8, and that a patch's bytes make invalid again."""
+    """Find lines of patches that are not UTF-8, in files that upstream has converted to UTF-8."""
     for path, name in states.carriers.items():
         ours, merged = states.onto.read(upstream_path(states, path)), states.merged.read(path)
         if ours is None or merged in (None, ours, UNKNOWN) or b"\0" in merged[:8000]:

@@ -230,7 +230,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each decorator whose use no longer fits what the decorator is now."""
+    """Yield a fault for each decorator that is used in a way that its new definition forbids."""
     for decorator in getattr(node, "decorator_list", ()):
         is_bare = not isinstance(decorator, ast.Call)
         called = decorator if is_bare else decorator.func

@@ -58,7 +58,7 @@ def each(claim: Claim) -> Claims:
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the commit since which a file passes a test, or None; not every version is tested."""
+    """Return the commit that made a file pass a test, or None; not every version is tested."""
     fails, holds = -1, len(versions)
     while holds - fails > 1:
         probes = _probes(fails, holds, is_first=holds == len(versions))

@@ -305,7 +305,7 @@ class Scan:
         return ScanState(self._scopes, self._inner, tuple(self._brackets), tuple(self._pending))
 
     def restore(self, state: ScanState) -> None:
-        """Continue in a state that was saved at another position of the text."""
+        """Return to a saved state, but continue at the current position in the text."""
         self._enter(state.scopes, state.inner)
         self._brackets[:], self._pending[:] = state.brackets, state.pending
 
@@ -357,7 +357,7 @@ class _Symbols(Scan):
 
 
 def statement_of(pending: Sequence[Token]) -> Head:
-    """Return the items of a statement, given its tokens."""
+    """Parse the tokens of a statement into items, without template heads and attributes."""
     items, template = grouped(pending), None
     texts = [item.text for item in items]
     if "template" in texts or "[]" in texts:

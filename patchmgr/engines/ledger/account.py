@@ -68,7 +68,7 @@ class Part(Struct, frozen=True):
 
 
 class FileGroup(Struct):
-    """Files between which patches or upstream move lines, and what the patches change in them."""
+    """Files linked by lines that a patch or upstream moved, and what the patches change in them."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)

@@ -74,7 +74,7 @@ class FileResult(Struct, frozen=True):
     """The result of a rebase for one file of a patch: verdicts, and changed files or a conflict.
 
     `answers` has one verdict for each hunk, or one for a change without hunks. A change of mode or
-    path has its own, the last one, unless the others imply it.
+    path adds a last one, unless its verdict follows from the others.
     """
 
     step: FileStep

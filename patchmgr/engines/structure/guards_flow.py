@@ -188,9 +188,9 @@ def newly_dead(upstream: Facts, fork: Facts, merged: Facts) -> tuple[str, ...]:
 
 
 def doubled_statements(base: Facts, upstream: Facts, fork: Facts, merged: Facts) -> list[str]:
-    """Return statements that a function or class of the merge has more often than either side.
+    """Return statements that the merge has more often in a function or class than either side.
 
-    Each counts only if neither side changed how often it occurs, or if a single block repeats it.
+    Both sides must have the statement as often as base, or the merge must repeat it in one block.
     """
     return [
         place[1]

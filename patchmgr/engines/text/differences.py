@@ -138,7 +138,7 @@ def matched_runs(
 ) -> Iterator[_Run]:
     """Yield (old start, new start, number of lines) for each run of equal lines in two texts.
 
-    `at` is the start of the texts in larger texts.
+    `at` says where `old` and `new` start in the larger texts for which positions are returned.
     """
     head, tail = equal_ends(old, new)
     if head:
