@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from functools import lru_cache
 
-from patchmgr.engines.audit.outline import Altered, Suspects, altered, blocks, lost_names, words
+from patchmgr.engines.audit.outline import (
+    Altered,
+    Suspects,
+    altered,
+    blocks,
+    lost_names,
+    with_aliases,
+    words,
+)
 from patchmgr.engines.audit.places import source_path, upstream_path
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
@@ -105,7 +113,8 @@ def _theirs(states: States) -> Iterator[Lines]:
         text = decoded(content)
         if path in lost or any(True for _ in ours.imports(path, text)):
             said, lines = text.split("\n"), new_lines(text, states.written.read(path))
-            lines = frozenset(n for n in lines if not every.isdisjoint(_WORD.findall(said[n - 1])))
+            wanted = with_aliases(every, [text])
+            lines = frozenset(n for n in lines if not wanted.isdisjoint(_WORD.findall(said[n - 1])))
             if lines:
                 yield path, Suspects(lines), False
 

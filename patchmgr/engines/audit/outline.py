@@ -121,23 +121,26 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
     pairs, found = list(pairs), Altered(set(), set())
     for old, new in pairs:
         _compare(old, new, "", found)
-    aliases = _aliases([new for _, new in pairs] + list(users), found.names | found.types)
-    return Altered(_renamed(found.names, aliases), _renamed(found.types, aliases))
+    texts = [new for _, new in pairs] + list(users)
+    return Altered(with_aliases(found.names, texts), with_aliases(found.types, texts))
 
 
 def lost_names(old: str, new: str) -> set[str]:
-    """Return the names that a module's new version lacks or may define with different arguments."""
+    """Return the names that a module's new version lacks, or defines as something else.
+
+    A function or a class is something else if it may take different arguments.
+    """
     found = Altered(set(), set())
     _compare(old, new, "", found)
     return found.lost
 
 
-def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]]:
-    """Return (name, words of the definition) of aliases, derived classes and variables.
+def with_aliases(names: set[str], texts: Iterable[str]) -> set[str]:
+    """Return the names, and all aliases, derived classes and variables that `texts` make of them.
 
-    Only those of `texts` that contain one of `names` are searched.
+    Only those of `texts` that contain one of the names are searched.
     """
-    return [
+    aliases = [
         (alias or derived or value, words(of or bases or made))
         for text in texts
         if any(name in text for name in names)
@@ -145,10 +148,6 @@ def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]
             "\n".join(x for x in text.split("\n") if x[:1].isalpha() or " as " in x)
         )
     ]
-
-
-def _renamed(names: set[str], aliases: Iterable[tuple[str, set[str]]]) -> set[str]:
-    """Return the names, and all aliases, derived classes and variables that are made from them."""
     while more := {n for n, of in aliases if n not in names and not names.isdisjoint(of)}:
         names = names | more
     return names
@@ -268,9 +267,9 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
     said.difference_update(keyword.kwlist)
     found.names.update(said)
     found.types.update(said)
-    before, after = ({m[1] for text in texts if (m := _BINDS.match(text))} for texts in plain)
+    before = {m[1] for text in plain[0] if (m := _BINDS.match(text))}
     gone = "\n".join(x for x in others[0] - others[1] if not x.lstrip().startswith(_IMPORTS))
-    found.lost.update(before - after, said & words(gone))
+    found.lost.update(before, said & words(gone))
 
 
 def _add_binding(block: str, owner: str, found: Altered) -> bool:

@@ -216,6 +216,26 @@ def test_members_stay_unsure(text: str, edits: list[tuple[str, str]], sentence: 
     assert not any(f.is_certain for f in findings)
 
 
+ROWS = "f = {'k': 1, 'j': 2}\n"
+ENTRY = "from collections import namedtuple\n\nf = namedtuple('f', 'a')\n"
+
+
+@table(
+    ("text", "old", "new"),
+    {
+        "alias": ("from m import f as g\n\ng(1)\n", ONE, TWO),
+        "key": ("from m import f\n\nf['k']\n", ROWS, "f = {'j': 2}\n"),
+        "field": ("from m import f\n\nf(1)\n", ENTRY, ENTRY.replace("'a'", "'a b'")),
+        "kind": ("from m import f\n\nf.items()\n", ROWS, ONE),
+    },
+)
+def test_new_code_of_upstream_uses_what_the_series_changes(text: str, old: str, new: str) -> None:
+    base = {"m.py": old.encode(), "n.py": b"import os\n"}
+    upstream = {**base, "n.py": text.encode()}
+    (told,) = found([check_interfaces], base, {**base, "m.py": new.encode()}, upstream)
+    assert told.path == "n.py"
+
+
 @table(
     ("base_text", "ours", "told"),
     {
