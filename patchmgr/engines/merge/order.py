@@ -173,11 +173,13 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     """Join two insertions; blank lines at the end of either one are put between them."""
-    is_last = any(map(_is_main, first)) and not any(map(_is_main, second))
-    # A comment on the code after it (doctrine/orm 73c89240b2) and `if __name__ == ...` come last;
-    # what is indented more belongs to the line above.
+    is_last = any(is_so(first) and not is_so(second) for is_so in (_has_main, _is_annotation))
+    # A comment on the code after it (doctrine/orm 73c89240b2), an annotation and `if __name__ ==`
+    # come last; what is indented more, at its start or than a line of the other one, belongs to the
+    # line above, such as an item of a list, and one with the next section (wagtail 56e4dacc5a).
     is_remark = _is_remark(first) and second[-1:] and _has_blank_line(second[-1])
-    if is_last or is_remark or _depth(first) < _depth(second):
+    one, other = map(_depths, (first, second))
+    if is_last or is_remark or (min(one) < other[0] and min(other) >= one[0]):
         first, second = second, first
     ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]
     rest = list(second)
@@ -203,11 +205,17 @@ def _has_blank_line(node: Node) -> bool:
     return any(not line.strip() for line in node.lead.split("\n")[:-1])
 
 
-def _depth(run: Nodes) -> int:
+def _depths(run: Nodes) -> list[int]:
     """Return the indentation of inserted lines, or 0 for inserted nodes of another kind."""
-    text = next((node.text for node in run if node.kind != "blank"), "")
-    return len(text) - len(text.lstrip(" \t"))
+    texts = (node.text for node in run if node.kind != "blank")
+    return [len(text) - len(text.lstrip(" \t")) for text in texts] or [0]
 
 
-def _is_main(node: Node) -> bool:
-    return node.text.startswith("if __name__ ==")
+def _has_main(run: Nodes) -> bool:
+    return any(node.text.startswith("if __name__ ==") for node in run)
+
+
+def _is_annotation(run: Nodes) -> bool:
+    """Return whether an insertion ends with an annotation, such as `@Test`, of what follows it."""
+    last = next((node for node in run[::-1] if node.kind != "blank"), None)
+    return last is not None and last.kind in ("decorated", "fragment") and last.text != "}"

@@ -146,7 +146,8 @@ def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 def _slid(before: Lines, region: Region, after: Lines) -> tuple[Lines, Region, Lines]:
     both = region.ours, region.theirs
     least = min(map(len, both))
-    down = sum(1 for _ in takewhile(_is_closed, zip(*both, after, strict=False)))
+    same = takewhile(lambda lines: len({*lines}) == 1, zip(*both, after, strict=False))
+    down = max((n for n, line in enumerate(same, 1) if _CLOSES.match(line[0])), default=0)
     if 0 < down < least:
         first = after[:down]
         ours, theirs = (side[down:] + first for side in both)
@@ -160,10 +161,6 @@ def _slid(before: Lines, region: Region, after: Lines) -> tuple[Lines, Region, L
         slid_up = Region((), ours, theirs, head=region.head, tail=region.tail[:-up])
         return before[:-up], slid_up, last + after
     return before, region, after
-
-
-def _is_closed(lines: tuple[str, ...]) -> bool:
-    return len({*lines}) == 1 and _CLOSES.match(lines[0]) is not None
 
 
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:

@@ -170,12 +170,24 @@ def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str
     assert _candidates(path, base, ours, theirs)[0].asks == asks
 
 
-@table(("code", "orders"), [("b = 1;\n\n", 1), ("b = 1;\n", 2)])
-def test_a_comment_on_what_follows_stays_before_it(code: str, orders: int) -> None:
-    found = _candidates("a.php", "", "/** a */\n", code)
+@table(
+    ("path", "code", "head", "orders"),
+    [
+        ("a.php", "b = 1;\n\n", "/** a */\n", 1),
+        ("a.php", "b = 1;\n", "/** a */\n", 2),
+        ("A.java", "int b() {\n}\n\n", "@A\n", 1),
+        ("A.java", "@B\n", "@A\n", 2),
+        ("a.txt", "  a\n", "  b\nc\n", 1),
+        ("a.txt", "  a\nd\n", "  b\nc\n", 2),
+    ],
+)
+def test_what_belongs_to_the_next_line_comes_last(
+    path: str, code: str, head: str, orders: int
+) -> None:
+    found = _candidates(path, "", head, code)
     texts = {one.text for one in found if one.rule.startswith("replay")}
     assert len(texts) == orders
-    assert f"{code}/** a */\n" in texts
+    assert f"{code}{head}" in texts
 
 
 def test_a_decorator_is_no_operator() -> None:
