@@ -46,6 +46,7 @@ from patchmgr.model.outcome import Reliability, Suggestion
 
 _VERSION = re.compile(r"\d+(?:\.(?:\d+|x\b))+")
 _UNRELEASED = re.compile(r"\s*(?:\W+\s)?(?:dev|head|main|master|next|unreleased)\b", re.IGNORECASE)
+_LONGEST = 10_000  # characters of a line; a longer one was written by a tool, such as a bundler
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
 
@@ -88,8 +89,8 @@ def _suggested(choice: Choice) -> tuple[Suggestion, ...]:
 def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
     """Return the candidate resolutions for each conflict region that git left in `marked`.
 
-    `marked` is in git's zdiff3 style with upstream's side first. Returns None if a text is too
-    large, or already contains conflict markers.
+    `marked` is in git's zdiff3 style with upstream's side first. Returns None if a text, or a line
+    in conflict, is too large, or if a text already contains conflict markers.
     """
     if max(map(len, texts.sides())) > LARGEST or any(map(_MARKER.search, texts.sides())):
         return None
@@ -110,6 +111,9 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
     base, ours, theirs = texts.sides()
     pieces = pieces_of(marked)
     if pieces is None or not all(_is_of(piece, ours, theirs) for piece in pieces):
+        return None
+    regions = (side for piece in pieces if isinstance(piece, Region) for side in piece.sides)
+    if any(len(line) > _LONGEST for side in regions for line in side):
         return None
     language = language_of(path)
     pieces = widened(slid(grown(pieces, base)), language)
