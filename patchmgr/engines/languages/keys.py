@@ -35,11 +35,15 @@ _MEMBER = (  # a method of JavaScript; `if (a) {` and `f(() => {` are none
     rb"(?:(?:public|private|protected|static|override|async)[ \t]+)*"
     rb"((?:[gs]et[ \t]+)?[\w$#]+)[ \t]*\([^()'\"=]*\)[^()'\"=]*\{$"
 )
+_FIELD = (  # a member or a variable
+    rb"(?:(?:public|private|protected|internal|static|final|readonly|const|volatile|transient|va[lr]"
+    rb"|let)[ \t]+)+(?:[\w<>?,.|\[\]\\]+[ \t]+)*?(\$?\w+)[ \t]*(?:=(?![=>])|;|$)"
+)
 _SHELL = rb"(?:function[ \t]+)?(\w+)[ \t]*\(\)[ \t]*\{"
 _SECTION = rb"(\[[^\]\n]+\])[ \t]*$|([\w.-]+)[ \t]*[=:]"
 _CODE = late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION, _KEY)))
-_SCRIPT = late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION, _KEY, _MEMBER)))
-_METHODS = late_pattern(rb"|".join((_CASE, _TYPE, _METHOD)))
+_SCRIPT = late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION, _KEY, _FIELD, _MEMBER)))
+_METHODS = late_pattern(rb"|".join((_CASE, _TYPE, _METHOD, _FIELD)))
 _DATA = late_pattern(_KEY)
 _READ_BY = {
     **dict.fromkeys(("JSON", "YAML"), _DATA),
@@ -48,7 +52,7 @@ _READ_BY = {
     **dict.fromkeys(("C#", "Dart", "Groovy", "Java", "Kotlin", "Scala", "Swift"), _METHODS),
     **dict.fromkeys(CXX_LANGUAGES, late_pattern(_CASE)),
     "INI": late_pattern(_SECTION),
-    "PHP": late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION))),
+    "PHP": late_pattern(rb"|".join((_CASE, _TYPE, _FUNCTION, _FIELD))),
     "Properties": late_pattern(rb"((?:\\.|[^\\=:\s])+)[ \t]*[=:]"),
     "Shell": late_pattern(_SHELL),
 }
@@ -65,7 +69,7 @@ class Line(Struct, frozen=True):
     around: tuple[bytes, ...]  # the lines that begin the blocks
 
 
-_Given = tuple[Line, bytes]
+Given = tuple[Line, bytes]
 """A line that defines a key, and the key."""
 
 
@@ -89,7 +93,7 @@ def added_twice(path: str, contents: Sequence[bytes]) -> Iterator[tuple[tuple[in
     if not _may_clash(contents, pattern):
         return
     sides = [tuple(_keys(lines_in_blocks(content), pattern)) for content in contents]
-    for (one, name), (other, _) in _added_by_both(sides):
+    for (one, name), (other, _) in added_by_both(sides):
         yield (one.number, other.number), name
 
 
@@ -122,7 +126,7 @@ def lines_in_blocks(content: bytes) -> Iterator[Line]:
         around.append(_Open(indent, number, text, switch if is_case else number))
 
 
-def _keys(lines: Iterable[Line], pattern: re.Pattern[bytes]) -> Iterator[_Given]:
+def _keys(lines: Iterable[Line], pattern: re.Pattern[bytes]) -> Iterator[Given]:
     """Yield the lines that define a key, each with the key."""
     for line in lines:
         found = pattern.match(line.text, 0, _LONGEST)
@@ -130,12 +134,16 @@ def _keys(lines: Iterable[Line], pattern: re.Pattern[bytes]) -> Iterator[_Given]
             yield line, name.strip(b"\"'")
 
 
-def _added_by_both(sides: Sequence[Sequence[_Given]]) -> Iterator[list[_Given]]:
+def added_by_both(sides: Sequence[Sequence[Given]]) -> Iterator[list[Given]]:
     """Yield the two lines of each key that each side adds once to the same block."""
-    base, ours, theirs = (Counter((line.around, name) for line, name in side) for side in sides[:3])
-    found = defaultdict[tuple[int, bytes], list[_Given]](list)
+    base, ours, theirs = (Counter(x for one in side for x in _places(*one)) for side in sides[:3])
+    found = defaultdict[tuple[int, bytes], list[Given]](list)
     for line, name in sides[3]:
-        key = line.around, name
-        if not base[key] and ours[key] == theirs[key] == 1:
+        if any(not base[x] and ours[x] == theirs[x] == 1 for x in _places(line, name)):
             found[line.block, name].append((line, name))
     yield from (each for each in found.values() if len(each) == 2)
+
+
+def _places(line: Line, name: bytes) -> tuple[tuple[object, bytes], ...]:
+    """Return a key with the lines around it, and with their number: one side may change them."""
+    return (line.around, name), (len(line.around), name)

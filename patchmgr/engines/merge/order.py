@@ -212,7 +212,11 @@ def _depths(run: Nodes) -> list[int]:
 
 
 def _has_main(run: Nodes) -> bool:
-    return any(node.text.startswith("if __name__ ==") for node in run)
+    return any(map(_is_main, run))
+
+
+def _is_main(node: Node) -> bool:
+    return node.text.startswith("if __name__ ==")
 
 
 def _is_annotation(run: Nodes) -> bool:

@@ -101,7 +101,7 @@ def reason(conflict: Conflict, made: Made) -> str:
     """
     fault = made.features["fails"] if made.features["fails"] not in NO_FAULT else ""
     if not fault and conflict.imports is not None:
-        fault = conflict.imports.fault(made.text, conflict.around.base)
+        fault = conflict.imports.fault(made.text)
     if fault or made.asks:
         return fault or made.asks[0]
     family = conflict.around.language.family
@@ -330,20 +330,7 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
     base, sides = known.base, (known.ours, known.theirs)
     kept = base - (base - sides[0]) - (base - sides[1])
     more = merged - (base + (sides[0] - base) + (sides[1] - base))
-    # Lines that both sides add must occur once (FRRouting/frr 326452238a had a struct twice).
-    return bool(kept - merged) or any(map(_WORD.match, more)) or _is_added_twice(conflict, made)
-
-
-def _is_added_twice(conflict: Conflict, made: Made) -> bool:
-    """Return whether a line that both sides add occurs too often in the candidate."""
-    region = conflict.region
-    base, ours, theirs = map(_counted, region.sides)
-    both, merged = _counted((*region.head, *region.tail)), _counted(lines_of(made.text))
-    return any(
-        merged[line] > max(ours[line], theirs[line], ours[line] + theirs[line] - base[line] - n)
-        for line, n in both.items()
-        if _WORD.search(line) and not is_annotation(line)
-    )
+    return bool(kept - merged) or any(map(_WORD.match, more))
 
 
 def is_annotation(line: str) -> bool:

@@ -11,8 +11,8 @@ from itertools import accumulate, dropwhile, pairwise
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.names import faults_of
-from patchmgr.engines.languages.keys import added_twice, lines_in_blocks
+from patchmgr.engines.audit.names import faults_of, new_faults
+from patchmgr.engines.languages.keys import Line, added_by_both, added_twice, lines_in_blocks
 from patchmgr.engines.merge.imports import imported
 from patchmgr.engines.merge.languages import (
     CLOSERS,
@@ -42,6 +42,7 @@ _CONTROL = re.compile(rb"(?:async )?(?:if|elif|else|for|while|with|try|except|fi
 _MESSAGE = re.compile(r'^msgid "(?!"\nmsgstr).*\n(?:(?:msg|").*(?:\n|\Z))*', re.MULTILINE)
 _HEADING = re.compile(r"(?:##+|==+)[ \t]+\S")  # of Markdown or AsciiDoc
 _UNDERLINE = re.compile(r"([=~^-])\1{2,}$")
+_NO_LINE = Line(0, b"", -1, ())
 NO_FAULT = frozenset({"no", "not read", "depends"})  # what `fails` returns for no certain fault
 _FARTHEST = 300  # lines that are read around a region
 
@@ -231,6 +232,7 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
     `sides` are the file in base, ours and theirs.
     """
     language = language_of(path)
+    contents = [_bytes(one) for one in (*sides, text)]
     faults = [is_so for is_so, family in _FAULTS.items() if family in ("", language.family)]
     return (
         any(is_so(text) and not any(map(is_so, sides)) for is_so in faults)
@@ -239,7 +241,9 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
         or (language in (PYTHON, YAML) and _puts_a_line_elsewhere(text, sides))
         or (language is TEXT and _puts_a_line_in_another_section(text, sides))
         or (path.endswith(".po") and not _messages(text) <= set().union(*map(_messages, sides)))
-        or any(added_twice(path, [_bytes(one) for one in (*sides, text)]))
+        or any(added_twice(path, contents))
+        or _adds_a_line_twice(contents)
+        or (language is PYTHON and bool(new_faults(contents[3], *contents[1:3])))
     )
 
 
@@ -299,6 +303,29 @@ def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
         is_distinctive(line) and (n > 1 or line.rstrip(b",") not in bare(_bytes(text)))
         for n, line in off
     )
+
+
+def _adds_a_line_twice(contents: Sequence[bytes]) -> bool:
+    """Return whether both sides add a line to one block, once each, and the merge has it twice.
+
+    One side of silverstripe/silverstripe-framework 77a45c0dbc adds an `if`, and the other side the
+    same lines in git's clean text: the merge had both. A line that begins a block is compared with
+    the first line in it. `contents` are as for `added_twice`.
+    """
+    ours, theirs, merged = (Counter(map(bytes.strip, one.split(b"\n"))) for one in contents[1:])
+    new = merged - (ours | theirs)
+    more = {x for x in new if is_distinctive(bare(x)) and not x.startswith((b"@", b"#["))}
+    if not more:
+        return False
+    sides = [
+        [
+            (line, line.text + (after.text if after.block == line.number else b""))
+            for line, after in pairwise((*lines_in_blocks(content), _NO_LINE))
+            if line.text in more
+        ]
+        for content in contents
+    ]
+    return any(added_by_both(sides))
 
 
 def _puts_a_line_elsewhere(text: str, sides: Sequence[str]) -> bool:

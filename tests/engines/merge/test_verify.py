@@ -197,6 +197,10 @@ def test_a_whole_file_is_broken_if_no_side_is(path: str, text: str, side: str, i
         ("a.js", "f();\n", "if (a) {\n  b();\n}\n", "if (a) {\n  c();\n}\n", False),
         ("a.js", "f();\n", "it('a', () => {\n  b();\n});\n", "it('c', (d) => {\n});\n", False),
         ("a.js", "f({\n", "  a: 1,\n", "  'a': 2,\n", True),
+        ("A.java", "class A {\n", "    private int a = 1;\n", "    static final B a;\n", True),
+        ("A.java", "class A {\n", "    private int a = b;\n", "    private int b = a;\n", False),
+        ("a.php", "class A\n{\n", "    static $a = 1;\n", "    protected ?B $a;\n", True),
+        ("a.js", "f();\n", "a = b => 1;\n", "a = c => 1;\n", False),
         ("a.properties", "a=b\n", "a\\:_%1...=\n", "a\\:_%1... = b=c\n", True),
         ("a.properties", "a=b\n", "c=b\n", "d=b\n", False),
     ],
@@ -231,6 +235,22 @@ def test_a_method_that_each_side_adds_at_another_place_breaks_the_file() -> None
         "in another item": (
             "a.yml", "a:\n  - there\n  - here it is\n", "a:\n- there\n- here it is\n",
             "a:\n  - here it is\n  - there\n", "a:\n- there\n  - here it is\n", True),
+        "a field in a class whose head one side changes": (
+            "A.java", "class A {\n}\n", "class A {\n    int a;\n    private int b = 1;\n}\n",
+            "class A implements B {\n    private int b = 2;\n}\n",
+            "class A implements B {\n    private int b = 2;\n    int a;\n"
+            "    private int b = 1;\n}\n", True),
+        "a block of each side": (
+            "a.cc", "", "if (a) {\n  here(1);\n}\n", "b();\nif (a) {\n  here(1);\n}\n",
+            "if (a) {\n  here(1);\n}\nb();\nif (a) {\n  here(1);\n}\n", True),
+        "another block under the condition of each side": (
+            "a.cc", "", "if (here) {\n  b();\n}\n", "c();\nif (here) {\n  d();\n}\n",
+            "if (here) {\n  b();\n}\nc();\nif (here) {\n  d();\n}\n", False),
+        "an annotation of each side": (
+            "a.py", "", "@here(1)\ndef a(): pass\n", "@here(1)\ndef b(): pass\n",
+            "@here(1)\ndef a(): pass\n@here(1)\ndef b(): pass\n", False),
+        "a name that one side removes": (
+            "a.py", "import a\na(1)\n", "import a\na(1)\na(2)\n", "", "a(2)\n", True),
         "a message with the translation of another one": (
             "a.po", 'msgid "a"\nmsgstr ""\n', 'msgid "a"\nmsgstr "A"\n',
             'msgid "b"\nmsgstr ""\n', 'msgid "b"\nmsgstr "A"\n', True),
