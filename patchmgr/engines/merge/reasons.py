@@ -40,6 +40,7 @@ _SIDES = frozenset({"ours", "theirs"})
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})([uUlL]{0,3}\W*)")
 _LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'|\b\d[\w.]*")
 _WORD = re.compile(r"\w+")
+_ALTERNATIVES = re.compile(r"(?<![^\s\"'(])([^\s\"'(),;]+) (?:&&|\|\|?|and|or) \1(?![^\s\"'),;])")
 _JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")
 _LONGEST_RUN = 30  # words of the longest run that is checked for repetition
 _ALIKE = 0.9  # share of the words that two lines have in common
@@ -47,12 +48,13 @@ _REWORDED = 0.6  # the same, for a line and its new version
 # An underline, a line in bold, or a heading of Markdown. A single # may begin a comment.
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
+_RELEASE = re.compile(rf"\W*v?({_VERSION.pattern})")
 _SIGN = re.compile(r"[(=;,{\[]")
 _FUNCTION = re.compile(
     r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
     r"\w[\w<>:,\s*&]*[\s*&](\w+\s*\(.*)"
 )
-_USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.(?=\w)))")
+_USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.\w+))")
 _SUFFIXES = ("[", "(", ".", "->", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "?.", "::")
 _LOGICAL = frozenset({"&&", "||", "and", "or"})
 _COMPARISONS = frozenset({"is", "in", "==", "!=", "<", ">", "<=", ">="})
@@ -168,14 +170,23 @@ def _joined_words(text: str) -> Counter[str]:
 
 
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert lines, and only one side's lines have a heading."""
+    """Return whether both sides insert lines of two sections, or one changes a section's release.
+
+    The other side's text is of another release then: it names the day of 0.14.4, and 0.15.0 is
+    above it (datalad/datalad 7b107319e9).
+    """
     old, *both = conflict.region.changed
+    if old:
+        was, *now = (_RELEASE.match("".join(side)) for side in (old, *both))
+        releases = [found[1] for found in now if found]
+        is_of_two = was is not None and len({*releases}) == 2 and was[1] in releases
+        return is_of_two and conflict.subject.features["layout"] == "no"
     ours, theirs = ([line for line in side if _HEADING.match(line)] for side in both)
     # Headings with one version are one section (evennia 54e351f296: 0.9 (2019) and 0.9
     # (2018-2019)).
     versions = [{*_VERSION.findall("".join(heads))} for heads in (ours, theirs)]
     is_of_two = bool(ours) is not bool(theirs) or not versions[0].isdisjoint(versions[1])
-    return not old and all(both) and is_of_two
+    return all(both) and is_of_two
 
 
 def _has_one_number(conflict: Conflict, _: Made) -> bool:
@@ -342,9 +353,10 @@ def is_annotation(line: str) -> bool:
 def _stammered(text: str, language: Language) -> set[str]:
     """Return the words or phrases that are twice in a row in a statement: `unsigned unsigned i`."""
     # Both sides add `, NULL`, or `&& !children.get(path)`, at different places in a run of equal
-    # tokens (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb).
+    # tokens (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb). Or `^3 || ^3` is left of two
+    # alternatives (doctrine/orm db4d00a58f).
     lines = [text] if language.layout == "signs" else text.split("\n")
-    found = set[str]()
+    found = {one[0] for one in _ALTERNATIVES.finditer(text)}
     for words in (words_of(said_of(line)) for line in lines):
         for size in range(1, min(_LONGEST_RUN, len(words) // 2) + 1):
             same = 0

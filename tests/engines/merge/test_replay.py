@@ -163,6 +163,8 @@ def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
             "if e := g(); e != h {\n\td()\n}\n", ""),
         "an exception": (".gitignore", "", "!/a/\n", "/b/\n", "order"),
         "keys": ("a.yml", "", "a: 1\n", "b: 2\n", ""),
+        "one alternative of each side": ("a.json", '["^2"]\n', '["^2 || ^3"]\n', '["^3"]\n',
+            "stammers"),
         "one package": ("r.txt", "", "a-b==1\n", "A_b>=2\n", "same key"),
     },
 )  # fmt: skip

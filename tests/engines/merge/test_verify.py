@@ -162,6 +162,23 @@ def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
 
 
 @table(
+    ("base", "ours", "theirs", "merged", "asks"),
+    {
+        "its day, and another release above it": (
+            "## 1.2 (not yet)\n", "## 1.2 (today)\n", "## 1.3 (not yet)\n", "## 1.3 (today)\n",
+            "sections"),
+        "its day in other words": (
+            "## 1.2 (not yet)\n", "## 1.2 (today)\n", "## 1.2! (not yet)\n", "## 1.2! (today)\n",
+            ""),
+    },
+)  # fmt: skip
+def test_the_release_of_a_section_is_not_that_of_the_other_sides_text(
+    base: str, ours: str, theirs: str, merged: str, asks: str
+) -> None:
+    assert _by_text("CHANGES.md", base, ours, theirs)[merged].asks == asks
+
+
+@table(
     ("path", "text", "side", "is_so"),
     [
         ("a.py", "x = 1y = 2\n", "x = 1\ny = 2\n", True),
