@@ -11,6 +11,7 @@ from typing import Any
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
+from patchmgr.formats.paths import encode_path
 
 _LONGEST = 64 * 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -47,7 +48,7 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
         except FileNotFoundError:
             return None
         except OSError as fault:
-            raise _unreadable(path, fault, _is_link(folder, name)) from fault
+            raise _unreadable(root, path, fault) from fault
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise PatchmgrError("broken-workspace", f"{path} must be a regular file")
@@ -79,33 +80,39 @@ def refuse_links(root: Path, path: str) -> None:
             raise PatchmgrError("unsafe-path", f"{path} leads through a symbolic link")
 
 
+def open_folder(root: Path, path: str) -> int:
+    """Open a folder below the root ("" is the root) without following links; return its descriptor.
+
+    An OSError names the component that is missing or not a folder.
+    """
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for part in encode_path(path).split(b"/") if path else ():
+        try:
+            deeper = os.open(part, _FOLDER, dir_fd=at)
+        finally:
+            os.close(at)
+        at = deeper
+    return at
+
+
 @contextmanager
 def _opened(root: Path, path: str) -> Iterator[int | None]:
-    """Open a folder below the root, component by component; yield None if it is missing."""
-    descriptors = [os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
+    """Open a folder below the root; yield None if it is missing."""
     try:
-        for part in path.split("/") if path else ():
-            try:
-                descriptors.append(os.open(part, _FOLDER, dir_fd=descriptors[-1]))
-            except FileNotFoundError:
-                yield None
-                return
-            except OSError as fault:
-                raise _unreadable(path, fault, _is_link(descriptors[-1], part)) from fault
-        yield descriptors[-1]
+        folder = open_folder(root, path)
+    except FileNotFoundError:
+        yield None
+        return
+    except OSError as fault:
+        raise _unreadable(root, path, fault) from fault
+    try:
+        yield folder
     finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
+        os.close(folder)
 
 
-def _is_link(folder: int, name: str) -> bool:
+def _unreadable(root: Path, path: str, fault: OSError) -> PatchmgrError:
     with suppress(OSError):
-        return stat.S_ISLNK(os.lstat(name, dir_fd=folder).st_mode)
-    return False
-
-
-def _unreadable(path: str, fault: OSError, is_link: bool) -> PatchmgrError:
-    if is_link:
-        return PatchmgrError("unsafe-path", f"{path} leads through a symbolic link")
+        refuse_links(root, path)
     reason = fault.strerror or str(fault)
     return PatchmgrError("broken-workspace", f"{path} cannot be read: {reason}")

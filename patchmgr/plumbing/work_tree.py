@@ -16,8 +16,8 @@ from patchmgr.formats.paths import parents_of
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.durable import sync_folder
+from patchmgr.plumbing.plain_files import open_folder
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _NO_FOLDER = (errno.ELOOP, errno.ENOTDIR)
 
@@ -165,28 +165,19 @@ class WorkTree:
 
     @contextmanager
     def _parent(self, path: str, *, named: str | None = None) -> Iterator[tuple[int, bytes]]:
-        *folders, name = git_process.raw(path).split(b"/")
-        at = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+        above, _, name = path.rpartition("/")
         try:
-            for folder in folders:
-                at = self._enter(at, folder, named or path)
-            yield at, name
-        finally:
-            os.close(at)
-
-    def _enter(self, at: int, folder: bytes, path: str) -> int:
-        try:
-            deeper = os.open(folder, _FOLDER, dir_fd=at)
+            folder = open_folder(self.root, above)
         except OSError as fault:
-            if fault.errno in _NO_FOLDER:
-                way = git_process.text(folder)
-                raise PatchmgrError(
-                    "unsafe-path",
-                    f"{path} in {self.root} leads through {way}, which is not a folder",
-                ) from fault
-            raise
-        os.close(at)
-        return deeper
+            if fault.errno not in _NO_FOLDER:
+                raise
+            message = f"{named or path} in {self.root} leads through "
+            message += f"{os.fsdecode(fault.filename)}, which is not a folder"
+            raise PatchmgrError("unsafe-path", message) from fault
+        try:
+            yield folder, git_process.raw(name)
+        finally:
+            os.close(folder)
 
 
 def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
