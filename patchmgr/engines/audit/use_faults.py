@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.interfaces import Lines
+from patchmgr.engines.audit.interfaces import Lines, named_imports
 from patchmgr.engines.audit.name_faults import (
     abstract_faults,
     attribute_faults,
@@ -333,7 +333,7 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
             homes = {e.module.path for e in (fault.old, fault.new) if e.module is not None}
             if (fault.text, fault.kind) not in told and homes.isdisjoint(waiting):
                 told.add((fault.text, fault.kind))
-                if patch := _patch_of(states, path, fault, is_ours=is_ours):
+                if patch := _patch_of(states, path, fault, pair, is_ours=is_ours):
                     yield patch, _finding(states, path, fault, pair, is_ours=is_ours)
 
 
@@ -376,14 +376,20 @@ def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bo
     return AuditFinding(fault.kind, fault.is_certain, *where, text, commit, proposal)
 
 
-def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
-    """Return the patch that added the line of a use, or that removed what upstream's line uses."""
+def _patch_of(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool) -> str:
+    """Return the patch that added the line of a use, or that removed what upstream's line uses.
+
+    If upstream's own file has what the line uses, such as a derived class, the patch is one that
+    changes a module which the file imports.
+    """
     if is_ours:
         return patch_of_line(states, path, fault.line)
     home = fault.old.module.path if fault.old.module is not None else path
     line = fault.old.node.lineno if isinstance(fault.old.node, ast.stmt) else 0
-    patch = patch_of_line(states, home, line, is_removed=True)
-    return patch or states.carriers.get(path, "")
+    patch = patch_of_line(states, home, line, is_removed=True) or states.carriers.get(path, "")
+    modules = () if patch else (module for _, module, _ in named_imports(states.merged.text(path)))
+    places = sorted(pair.now.state.place(path, module) for module in modules)
+    return next(filter(None, map(states.carriers.get, places)), patch)
 
 
 def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:

@@ -224,6 +224,7 @@ ENTRY = "from collections import namedtuple\n\nf = namedtuple('f', 'a')\n"
     ("text", "old", "new"),
     {
         "alias": ("from m import f as g\n\ng(1)\n", ONE, TWO),
+        "derived": ("from m import f\n\n\nclass D(f): ...\n\n\nD(1)\n", BUILT, BUILT_TWO),
         "key": ("from m import f\n\nf['k']\n", ROWS, "f = {'j': 2}\n"),
         "field": ("from m import f\n\nf(1)\n", ENTRY, ENTRY.replace("'a'", "'a b'")),
         "kind": ("from m import f\n\nf.items()\n", ROWS, ONE),
