@@ -75,7 +75,7 @@ def check_other_languages(states: States) -> Iterator[Told]:
         text, own = states.merged.text(path), states.written.read(written_path(states, path))
         for line, name, home in side.lost(path, new_lines(text, own)):
             said = f"`{name}` is used here, but the series removes it from {home}."
-            patch = states.carriers.get(home, "")
+            patch = states.carriers.get(home) or states.carriers.get(path, "")
             yield patch, AuditFinding("removed", False, path, line, name, said)
 
 

@@ -178,5 +178,5 @@ def test_a_name_that_one_side_removed_from_a_file_that_upstream_moved_is_told(
     ours, theirs = (text.encode() for text in (sides if is_upstream else sides[::-1]))
     files = {"a.go": GO.encode()}, {"a.go": ours}, {"b.go": theirs}
     _, states = audited(*files, renames={"a.go": "b.go"})
-    ((_, finding),) = run_checks(states, (check_other_languages,))
-    assert (finding.path, finding.symbol) == ("b.go", "limit")
+    ((patch, finding),) = run_checks(states, (check_other_languages,))
+    assert (patch, finding.path, finding.symbol) == ("p", "b.go", "limit")
