@@ -180,3 +180,13 @@ def test_a_name_that_one_side_removed_from_a_file_that_upstream_moved_is_told(
     _, states = audited(*files, renames={"a.go": "b.go"})
     ((patch, finding),) = run_checks(states, (check_other_languages,))
     assert (patch, finding.path, finding.symbol) == ("p", "b.go", "limit")
+
+
+def test_a_word_that_the_series_removed_from_a_file_that_upstream_moved_is_its_patch_s() -> None:
+    rest = "".join(f"k{n}: {n}\n" for n in range(8))
+    base = f"x: some_name\ny: some_name\n{rest}"
+    ours, theirs = base.replace("some_name", "other"), f"{base}z: some_name\n"
+    files = {"a.yaml": base.encode()}, {"a.yaml": ours.encode()}, {"b.yaml": theirs.encode()}
+    _, states = audited(*files, renames={"a.yaml": "b.yaml"})
+    ((patch, finding),) = run_checks(states, (check_other_languages,))
+    assert (patch, finding.path, finding.symbol) == ("p", "b.yaml", "some_name")
