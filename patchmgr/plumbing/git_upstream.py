@@ -249,16 +249,31 @@ class GitUpstream(OpenUpstream):
             self._transfer([f"+{c}:{n}" for n, c in sorted(missing.items())], *again)
         moved = [n for n, c in sorted(wants.items()) if n not in missing and known.get(n) != c]
         move_refs(self.store, [RefMove(name, wants[name]) for name in moved])
-        self._tell_replaced(known, wants)
+        self._tell_replaced(known, wants, HEADS + branch)
         return remote.heads[branch]
 
-    def _tell_replaced(self, known: Mapping[str, str], wants: Mapping[str, str]) -> None:
-        """Tell the user which tags moved, releases first, and which branches lost commits."""
+    def _tell_replaced(
+        self, known: Mapping[str, str], wants: Mapping[str, str], tracked: str
+    ) -> None:
+        """Tell the user which tags moved, releases first, and which branches lost commits.
+
+        A branch that is not tracked counts only if no other branch has its old commit.
+        """
+        moved = sorted(
+            (name for name in known.keys() & wants if known[name] != wants[name]),
+            key=lambda name: (not _is_release(name), name),
+        )
+        heads = [name for name in moved if name.startswith(HEADS)]
+        ends = git_process.words(f"{known[name]}\n^{wants[name]}" for name in heads)
+        arguments = ["rev-list", "--ignore-missing", "--stdin"]
+        lost = git_process.ask(self.store, *arguments, data=ends).split() if heads else ()
+        gone = {known[name] for name in heads}.intersection(lost)
+        if tracked in heads and not is_ancestor(self.store, known[tracked], wants[tracked]):
+            gone.add(known[tracked])
         replaced = [
             f"{name.removeprefix(_ALL)} moved from {known[name][:12]} to {wants[name][:12]}"
-            for name in sorted(known.keys() & wants, key=lambda n: (not _is_release(n), n))
-            if known[name] != wants[name]
-            and (name.startswith(TAGS) or not is_ancestor(self.store, known[name], wants[name]))
+            for name in moved
+            if name.startswith(TAGS) or known[name] in gone
         ]
         if len(replaced) > _MOST_TOLD:
             replaced[_MOST_TOLD:] = [f"{len(replaced) - _MOST_TOLD} more branches and tags moved"]

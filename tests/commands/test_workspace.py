@@ -385,7 +385,17 @@ def test_fetch_says_once_what_upstream_replaced(stage: Stage) -> None:
         f"own: the pin v1 ({old[:12]}) is no longer in upstream/main",
     ]
     plant(upstream, {"f": "3"}, "a new commit loses nothing")
+    upstream.git("branch", "backup")
+    upstream.git("branch", "side", base)
     assert stage.run("upstream", "fetch", "own").err == ""
+    upstream.git("reset", "--quiet", "--hard", new)
+    upstream.git("branch", "--force", "side", old)
+    (told,) = stage.run("upstream", "fetch", "own").err.splitlines()
+    assert told.startswith("own: heads/main moved from ") and told.endswith(f" to {new[:12]}")
+    upstream.git("branch", "--force", "side", base)
+    upstream.git("tag", "--delete", "v2")
+    told = stage.run("upstream", "fetch", "own").err
+    assert told == f"own: heads/side moved from {old[:12]} to {base[:12]}\n"
     upstream.git("checkout", "--quiet", "-b", "trunk")
     told = stage.run("upstream", "fetch", "own").err
     assert told == "own: the default branch is trunk now, not main\n"
