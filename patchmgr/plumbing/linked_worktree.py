@@ -245,7 +245,7 @@ def forget_deleted(git_dir: Path, folder: Path) -> None:
         return
     for link in sorted(git_dir.glob("worktrees/*/gitdir")):
         stand = _noted(link.parent)
-        root = os.path.dirname(link.read_text().strip())
+        root = os.path.dirname(os.fsdecode(link.read_bytes()).removesuffix("\n"))
         if stand is not None and os.path.realpath(root) == os.path.realpath(folder):
             git_process.output(["worktree", "remove", "--force", "--force", root], git_dir=git_dir)
             if stand.branch is not None:  # a branch with commits of the user stays

@@ -42,7 +42,7 @@ def imported(store: Path, version: str, folder: str = RELEASES) -> ImportedRelea
     form = "--format=%(objectname)%0a%(contents)"
     shown = git_process.ask(store, "for-each-ref", form, folder + version)
     commit, _, message = shown.partition("\n")
-    trailers = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
+    trailers = dict(line.split(": ", 1) for line in git_process.lines(message) if ": " in line)
     return ImportedRelease(commit, trailers["Archive"], trailers["Sha256"]) if commit else None
 
 

@@ -1,5 +1,6 @@
 """What is read from another repository."""
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from patchmgr.model.patch import Author
 from patchmgr.plumbing import forks
 from patchmgr.plumbing.clones import private_git_dir
+from patchmgr.plumbing.linked_worktree import forget_deleted
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.services.published import read_commits
 from tests.conftest import Repository
@@ -122,3 +124,10 @@ def test_no_attributes_or_settings_change_a_diff(
         (tmp_path / ".gitattributes").write_text("b -diff\n")
         monkeypatch.chdir(tmp_path)
         assert read_commits(git_dir, reader, [head]) == before
+
+
+def test_a_work_tree_at_any_path_is_no_obstacle(tmp_path: Path) -> None:
+    clone = Repository(tmp_path / "clone")
+    clone.commit({"f": "1\n"})
+    clone.git("worktree", "add", "--quiet", "--detach", os.fsdecode(b"../\xff \xc2\xa0"))
+    forget_deleted(clone.root / ".git", tmp_path / "gone")
