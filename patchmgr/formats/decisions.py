@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
-import tomli_w
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path, read_path, written_path
-from patchmgr.formats.toml_text import converted, read_toml
+from patchmgr.formats.toml_text import converted, read_toml, written_toml
 from patchmgr.model.audit import Accepted
 from patchmgr.model.decision import Decision, Ruling
 
@@ -36,7 +35,8 @@ def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
     rows = sorted({one.id: one for one in accepted}.values(), key=lambda one: one.id)
     if not rows:
         return None
-    raw = tomli_w.dumps(msgspec.to_builtins(_AcceptedDocument(1, tuple(rows)))).encode()
+    table = msgspec.to_builtins(_AcceptedDocument(1, tuple(rows)))
+    raw = written_toml(table, kind="bad-accepted", what=ACCEPTED)
     parse_accepted(raw)
     return raw
 
@@ -63,7 +63,7 @@ def write_decisions(decisions: Iterable[Decision]) -> bytes:
     content: dict[str, Any] = {"format": FORMAT}
     if tables := [_written(decision) for decision in sorted(set(decisions), key=_order)]:
         content["decision"] = tables
-    raw = tomli_w.dumps(content).encode()
+    raw = written_toml(content, kind=_KIND, what=DECISIONS)
     parse_decisions(raw)
     return raw
 

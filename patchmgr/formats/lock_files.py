@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-import tomli_w
 from msgspec import Struct, field, structs
 
 from patchmgr.errors import PatchmgrError
@@ -79,10 +78,7 @@ def write_lock(lock: Lock) -> bytes:
         content["upstream"] = {name: _table(each) for name, each in lock.upstreams.items()}
     if lock.series:
         content["series"] = {name: _table(each) for name, each in lock.series.items()}
-    try:
-        raw = tomli_w.dumps(_sorted(content, _FILE)).encode()
-    except UnicodeEncodeError:
-        raise _fault(_FILE, "cannot contain text that is not UTF-8") from None
+    raw = toml_text.written_toml(_sorted(content, _FILE), kind="bad-lock", what=_FILE)
     parse_lock(raw)
     return raw
 

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 import msgspec
-import tomli_w
 from msgspec import Meta, Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path, read_path, written_path
 from patchmgr.formats.shown import shown
-from patchmgr.formats.toml_text import converted, read_toml
+from patchmgr.formats.toml_text import converted, read_toml, written_toml
 from patchmgr.model.operation import Commit
 from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution, Source
 
@@ -60,7 +59,7 @@ class _Source(Struct, frozen=True, forbid_unknown_fields=True):
 def write_source(source: Source) -> bytes:
     """Return the file source.toml, which records where pulled resolutions come from."""
     told = _Source(FORMAT, written_path(source.place), source.commit)
-    return tomli_w.dumps(msgspec.to_builtins(told, order="sorted")).encode()
+    return written_toml(msgspec.to_builtins(told, order="sorted"), kind=_KIND, what=SOURCE)
 
 
 def parse_source(name: str, raw: bytes) -> Source:
@@ -99,7 +98,11 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
         rests_on=() if solved is None else solved.rests_on,
     )
     files: dict[str, bytes | None] = {
-        META: tomli_w.dumps(msgspec.to_builtins(meta, order="sorted")).encode(),
+        META: written_toml(
+            msgspec.to_builtins(meta, order="sorted"),
+            kind=_KIND,
+            what=f"{CONFLICTS}/{recorded.id}/{META}",
+        ),
         "base": recorded.base,
         "ours": recorded.ours,
         "theirs": recorded.theirs,

@@ -7,6 +7,7 @@ import sys
 from typing import Any, TypeVar
 
 import msgspec
+import tomli_w
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.reader import merge_hints, split_lines
@@ -17,7 +18,7 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - Python 3.10 has no tomllib
     from tomli import loads
 
-__all__ = ["MENDING", "converted", "loads", "read_toml"]
+__all__ = ["MENDING", "converted", "loads", "read_toml", "written_toml"]
 
 MENDING = "correct the file, or restore the committed version: git restore FILE"
 
@@ -37,6 +38,15 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
         if isinstance(fault, UnicodeDecodeError):
             said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"
         raise PatchmgrError(kind, f"{what} is not valid TOML: {said}", *hints) from fault
+
+
+def written_toml(table: dict[str, Any], *, kind: str, what: str) -> bytes:
+    """Return a TOML file with this table; raise an error of `kind` for text that is not UTF-8."""
+    try:
+        return tomli_w.dumps(table).encode()
+    except UnicodeEncodeError:
+        message = f"{what} cannot contain text that is not UTF-8"
+        raise PatchmgrError(kind, message) from None
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:

@@ -162,6 +162,14 @@ ACCEPTED_ONE = Accepted("0123456789ab", "s", "one.patch", "`x` is not defined", 
 ACCEPTED_TWO = Accepted("ffff00001111", "s", "two.patch", "Valid-While fails", "checked by hand")
 
 
+def test_text_that_is_not_utf8_is_refused() -> None:
+    """It ended the command with exit 70, as a patch whose name is not UTF-8 did."""
+    with pytest.raises(PatchmgrError, match="accepted.toml cannot contain text"):
+        write_accepted([replace(ACCEPTED_ONE, patch="\udcff.patch")])
+    with pytest.raises(PatchmgrError, match="decisions.toml cannot contain text"):
+        write_decisions([replace(ONE, by="\udcff")])
+
+
 def test_what_is_written_is_read_again_sorted_and_once() -> None:
     raw = write_accepted([ACCEPTED_TWO, ACCEPTED_ONE, ACCEPTED_TWO])
     assert raw is not None
