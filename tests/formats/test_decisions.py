@@ -164,9 +164,9 @@ ACCEPTED_TWO = Accepted("ffff00001111", "s", "two.patch", "Valid-While fails", "
 
 def test_text_that_is_not_utf8_is_refused() -> None:
     """It ended the command with exit 70, as a patch whose name is not UTF-8 did."""
-    with pytest.raises(PatchmgrError, match="accepted.toml cannot contain text"):
+    with pytest.raises(PatchmgrError, match=r"accepted\.toml cannot contain text"):
         write_accepted([replace(ACCEPTED_ONE, patch="\udcff.patch")])
-    with pytest.raises(PatchmgrError, match="decisions.toml cannot contain text"):
+    with pytest.raises(PatchmgrError, match=r"decisions\.toml cannot contain text"):
         write_decisions([replace(ONE, by="\udcff")])
 
 
