@@ -7,6 +7,7 @@ import gc
 import os
 import pickle
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,7 +18,7 @@ from patchmgr.plumbing.closing import Closing
 T = TypeVar("T")
 FEW = 8
 """If there are fewer values than this, starting processes saves no time."""
-_NUMBER = 4  # bytes; all numbers must fit into a pipe
+_NUMBER = 4  # bytes
 
 
 class Ahead(Closing, Generic[T]):
@@ -100,14 +101,15 @@ def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Calla
     """Start running tasks in forked processes, and return a function that returns all results.
 
     `helpers` is the number of processes to fork. The calling process works, too, once it asks for
-    the results, which must be picklable. There may be at most 16,000 tasks.
+    the results, which must be picklable.
     """
-    source, sink = os.pipe()
-    os.write(sink, b"".join(number.to_bytes(_NUMBER, "big") for number in range(len(tasks))))
-    os.close(sink)
+    # The processes share its position, so that each number is read once.
+    source = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - `values` closes it
+    source.write(b"".join(number.to_bytes(_NUMBER, "big") for number in range(len(tasks))))
+    source.seek(0)
 
     def take() -> dict[int, T]:
-        taken = (int.from_bytes(raw, "big") for raw in iter(lambda: os.read(source, _NUMBER), b""))
+        taken = (int.from_bytes(raw, "big") for raw in iter(lambda: source.read(_NUMBER), b""))
         return {number: tasks[number]() for number in taken}
 
     others = [Beside(take) for _ in range(helpers)]
@@ -116,7 +118,7 @@ def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Calla
         done = take()
         for other in others:
             done |= other()
-        os.close(source)
+        source.close()
         return [done[n] if n in done else task() for n, task in enumerate(tasks)]
 
     return values

@@ -107,6 +107,12 @@ def test_two_processes_share_tasks_and_each_value_stands_at_its_place() -> None:
     assert len({process for _, process in values}) <= 2
 
 
+def test_there_may_be_any_number_of_tasks() -> None:
+    """A pipe has room for 16,384 numbers, and no process reads them before all are written."""
+    tasks = [partial(int, number) for number in range(20_000)]
+    assert in_processes(tasks)() == [*range(20_000)]
+
+
 def _waited(number: int) -> tuple[int, int]:
     time.sleep(0.001)
     return number, os.getpid()
