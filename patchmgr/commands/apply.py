@@ -351,7 +351,7 @@ def apply_to_package(
     *,
     warns_at_start: bool | None,
 ) -> Application:
-    """Apply a whole series, or nothing, to an installed package, in place of an older state of it.
+    """Apply a whole series, or nothing, to an installed package, in place of its applied state.
 
     `warns_at_start` turns the check at Python's startup on or off; None leaves it as it is. Raises
     PatchmgrError "edited-package" if a patched file was edited since.

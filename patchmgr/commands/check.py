@@ -119,7 +119,7 @@ class Runner(Struct, frozen=True):
     patches: Sequence[str]  # their names
 
     def gate(self, command: CheckCommand) -> GateResult:
-        """Return the result of a command on the head; a failure names the first bad patch."""
+        """Return the result of a command on the head; if it fails, with the first bad patch."""
         name = f"{self.series}-{command.name}.log"
         refuse_links(self.session.workspace.root, f"{FOLDER}/{name}")
         log = check_folder(self.session.workspace) / name
@@ -320,7 +320,7 @@ class _Run(Struct, frozen=True):
 
 
 def check_workspace(session: Session) -> tuple[Checked, ...]:
-    """Check every file of the workspace that people edit; return one result per series."""
+    """Check all workspace files that are edited by hand; return one result per series."""
     lock = session.workspace.lock()
     return tuple(_check(session, name) for name in sorted(lock.series))
 

@@ -140,7 +140,7 @@ def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
 
 
 def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
-    """Forget the resolutions of a conflict, its regions and its whole file; return their ids."""
+    """Forget the resolutions of a conflict, its regions and its file; return the conflicts' ids."""
     with session.writing():
         memory = Memory(session.workspace)
         full = _full_name(memory.workspace, name)
@@ -252,7 +252,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 
 
 def record(memory: Memory, solved: Sequence[Recorded]) -> tuple[Recorded, ...]:
-    """Record and return resolutions; raise "solved-otherwise" if a conflict already has another."""
+    """Record and return resolutions; raise "solved-otherwise" if a conflict has a different one."""
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

@@ -61,7 +61,7 @@ def decide(session: Session, patch: str, ruling: Ruling, *, series: str | None, 
 
 
 def forget(session: Session, patch: str, *, series: str | None) -> Decided:
-    """Remove all decisions about a patch; raise PatchmgrError "no-finding" if there is none."""
+    """Remove all decisions about a patch; raise PatchmgrError "no-finding" if there are none."""
     with session.writing():
         before = read_decisions(session.workspace)
         named, patch = _named_patch(session.workspace, patch, series, decided=before)

@@ -58,7 +58,7 @@ class Exported(Struct, frozen=True):
 def export(
     session: Session, name: str, wanted: str, place: Path, *, package: str | None, is_forced: bool
 ) -> Exported:
-    """Export a series in the `wanted` format, copying patches that already fit byte for byte.
+    """Export a series in the `wanted` format; patches that fit the format are copied unchanged.
 
     `place` is the folder or file to write, and `package` the name of an npm package, if the format
     needs one. Raises PatchmgrError "in-the-way", before it writes, if a file that patchmgr did not

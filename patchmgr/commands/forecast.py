@@ -200,8 +200,8 @@ class Watch:
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
         """Return the patches that a merge into upstream's tip affects.
 
-        A rebase onto the merge gives them another verdict than `unchanged`, or both change one
-        symbol.
+        Their verdict in a rebase onto the merge is not `unchanged`, or the merge changes a symbol
+        that they change, too.
         """
         parents: Parents = {}
         target = Resolved(merged, merged)
@@ -280,7 +280,7 @@ def _touched(
 
 
 def effect_of(patches: Sequence[PlannedPatch]) -> PullEffect:
-    """Return the worst effect among those that a change has on the given patches."""
+    """Return the worst of the effects that a change has on the given patches."""
     verdicts = {patch.verdict for patch in patches}
     if verdicts & {Verdict.CONFLICT, Verdict.BLOCKED}:
         return PullEffect.BREAKS

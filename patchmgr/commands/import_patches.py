@@ -387,7 +387,7 @@ _RUNS_BY_BEING_THERE = frozenset(
 
 
 def risks_of(patch: Patch) -> tuple[str, ...]:
-    """Return the paths in a patch of binary files, and of files that tools run or read unasked."""
+    """Return the paths of a patch's binary files, and of files that tools run or read unasked."""
     return tuple(
         change.path
         for change in patch.files

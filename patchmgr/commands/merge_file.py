@@ -41,7 +41,7 @@ class MergedFile(Struct, frozen=True):
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
-    """Return the workspace around a folder; if there is none, return None unless `is_named`."""
+    """Return the workspace around a folder, or None; if `is_named`, raise an error instead."""
     try:
         return find_workspace(start)
     except PatchmgrError:

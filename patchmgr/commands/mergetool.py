@@ -26,7 +26,7 @@ from patchmgr.workspace import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files, as paths in the work area, that this run resolved, and those still in conflict."""
+    """The files that this run resolved, and those still in conflict, as paths in the work area."""
 
     solved: tuple[str, ...]
     left: tuple[str, ...]

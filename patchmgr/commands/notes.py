@@ -54,9 +54,9 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
     """Return the note on the rebase of a series from one upstream state to another.
 
     A state is a REF, or a tag that `branch --tag` made. `start` is by default the state before the
-    last rebase, and `end` the pin. From the pin, the note is on a dry run, by default onto the
-    tracked state. Raises PatchmgrError "usage" if the series was never rebased, and "no-facts" if
-    nothing is known about the rebase.
+    last rebase, and `end` the pin. If `start` is the pin, the note is on a dry run, by default onto
+    the tracked state. Raises PatchmgrError "usage" if the series was never rebased, and "no-facts"
+    if nothing is known about the rebase.
     """
     record = session.workspace.series_record(name)
     upstream = session.upstream_of(record)
@@ -82,7 +82,7 @@ def note_on(
     outcomes: Sequence[SeriesOutcome],
     known: Sequence[Recalled],
 ) -> SyncNote:
-    """Return one note that covers consecutive rebases; `known` are their replayed conflicts."""
+    """Return one note that covers consecutive rebases; `known` are conflicts that they replayed."""
     record = session.workspace.series_record(name)
     syncs = [sync_document(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
     writer = _Writer(session, record, session.upstream_of(record), ends, syncs, True)

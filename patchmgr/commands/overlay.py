@@ -27,7 +27,7 @@ class Overlaid(Struct, frozen=True):
 
 
 def make_overlay(session: Session, name: str, where: Location, place: Path) -> Overlaid:
-    """Make an overlay of a package with a series; raise "out-of-reach" if no module changes."""
+    """Make an overlay that patches a package; raise "out-of-reach" if no module changes."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
     check_ours(place, is_ours=is_of_overlay)

@@ -70,7 +70,7 @@ def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Pl
 def plan_branch(
     branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
 ) -> Plan:
-    """Plan merges of upstream into a branch, rebased as one patch; the plan is not saved."""
+    """Plan merges of upstream into a branch, which is rebased as one patch; save no plan."""
     name, repository = name_from(branch.name), branch.repository
     end = commit_named(onto, repository)
     upstream = Upstream(name, "git", str(repository))

@@ -63,7 +63,7 @@ def given(
 ) -> Given:
     """Return a function that gives the resolution: from a file, from a candidate or from stdin.
 
-    `candidate` counts from 1, in the region whose id starts with `name`, or in the only one.
+    `candidate` is a number (from 1) in the only region, or the one whose id starts with `name`.
     """
     if is_deleted:
         return lambda conflict: None
@@ -79,8 +79,8 @@ def given(
 def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
     """Return the content of a file in conflict, with one region replaced by a candidate.
 
-    The region's id starts with `name`, or it is the only one. Raises PatchmgrError "usage" if there
-    is no such region or candidate.
+    The id of the region starts with `name`, or the file has only this region. Raises PatchmgrError
+    "usage" if there is no such region or candidate.
     """
     regions = regions_of(conflict)
     found = [n for n, one in enumerate(regions) if one.id.startswith(name)] or [0]

@@ -35,7 +35,7 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
 def push(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
     """Push the next patch, the next N, all patches up to a named one, or all.
 
-    Raises PatchmgrError "bad-patch" if one does not apply, and "no-patch" if none is left.
+    Raises PatchmgrError "bad-patch" if a patch does not apply, and "no-patch" if none is left.
     """
     with opened_series(session, options) as opened:
         left = opened.unpushed()

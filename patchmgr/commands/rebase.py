@@ -88,7 +88,7 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Add the rewritten patches, by the diffs of their commits, and the series file to a change."""
+    """Add to a change the patch files, rewritten from their commits' diffs, and the series file."""
     pairs = list(zip(loaded.patches, outcome.patches, outcome.commits, strict=True))
     rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
     folder = f"series/{outcome.name}"
@@ -215,7 +215,7 @@ def continue_rebase(
 
     `accepted` names files to accept as they are, and `others` says what becomes of edits to files
     without a conflict. Raises PatchmgrError "unresolved" for a conflict marker, or if a file not in
-    `accepted` is deleted or empty, does not compile, or has other line endings.
+    `accepted` is deleted or empty, does not compile, or has line endings that no side has.
     """
     with session.writing():
         in_progress, tree = require_in_progress(session), None

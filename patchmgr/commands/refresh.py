@@ -47,7 +47,7 @@ from patchmgr.services.session import Session
 
 
 class Changed(Struct, frozen=True):
-    """A patch whose diff changed; `change` says whether more than its line numbers changed."""
+    """A patch whose diff changed; `change` says whether more changed than line numbers."""
 
     name: str
     change: Sameness
@@ -151,8 +151,8 @@ class Distributed(Struct, frozen=True):
 def distribute(session: Session, given: Sequence[str], options: CheckoutOptions) -> Distributed:
     """Put each edit into the pushed patch that wrote the edited lines, as `git absorb` does.
 
-    Edits to lines of several patches or of none stay in the checkout. Raises PatchmgrError "empty"
-    if a patch would become empty.
+    Edits to lines that several patches or no patch wrote stay in the checkout. Raises PatchmgrError
+    "empty" if a patch would become empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()

@@ -109,7 +109,7 @@ _MOST_PROCESSES = 4
 
 
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
-    """Return the names that hardware gates use in an upstream: `own`, and built-in ones."""
+    """Return the names that identify hardware gates in an upstream: `own`, and built-in ones."""
     pages = (page for page in files("patchmgr").joinpath("hardware_gates").iterdir())
     lists = {p.name.removesuffix(".toml"): p for p in pages if p.name.endswith(".toml")}
     # for an upstream without a list of its own, all lists are used
@@ -120,9 +120,9 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 def judging(
     judge: Judge, texts: Sequence[PinAndHead], answers: Answers
 ) -> Callable[[], list[Sites]]:
-    """Start classifying changed sites in the background; the returned function waits for them.
+    """Start classifying changed sites in the background; the returned function awaits the result.
 
-    `texts` holds each file at the pin and at the head; the result has the sites of each.
+    `texts` holds each file at the pin and at the head. The function returns the sites of each file.
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]

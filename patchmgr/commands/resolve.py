@@ -229,7 +229,7 @@ class Resolver:
         )
 
     def answer(self, text: str) -> None:
-        """Accept the current conflict for the typed reason; do nothing if the reason is empty."""
+        """Accept the current resolution or finding for the typed reason, unless that is empty."""
         self.asks, self.told = "", ("not accepted, because no reason was given",)
         if not text.strip():
             return
@@ -359,7 +359,7 @@ def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
 
 
 def edited(file: FileConflict, number: int, choices: Choices, content: bytes) -> Choice | None:
-    """Return an edited file as the choice for one region, or None if it differs elsewhere, too."""
+    """Return the choice for one region from an edited file, or None if other lines changed, too."""
     place = place_of(file, number, choices)
     if not place.behind.endswith(b"\n") and not opened_text(file, number, choices).endswith(b"\n"):
         content = content.removesuffix(b"\n")  # editors add a line feed at the end

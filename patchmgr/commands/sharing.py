@@ -82,7 +82,7 @@ class SharedConflicts(Struct, frozen=True):
 
 
 def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
-    """Pull the resolutions at a git URL, which replace those pulled from there before."""
+    """Pull the resolutions at a git URL; they replace those that were pulled from it before."""
     with session.writing():
         workspace, url = session.workspace, check_url(where)
         with _throwaway(session, url, branch) as upstream:

@@ -79,7 +79,7 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Return `part` with the hunks that upstream has at `ref`; raise "usage" without such hunks."""
+    """Return `part` with the hunks that upstream has at `ref`; raise "usage" if there are none."""
     with opened_series(session, options, only_reads=True) as opened:
         name, patch, selected = opened.name, opened.pick(given), opened.selected
         opened.refuse_hidden(patch)

@@ -135,9 +135,9 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 def build_environment(session: Session) -> BuildEnvironment:
     """Return the environment variables that the series set for a build; fetch missing objects.
 
-    Each series sets a variable for each known one of `PLACEHOLDERS`, such as DEEPGEMM_SRC_DIR, and
-    those of `[build-env]` in its series.toml. Raises PatchmgrError "bad-settings" for an unknown
-    placeholder, or for a variable that two series set.
+    Each series sets those of `[build-env]` in its series.toml, and one (such as DEEPGEMM_SRC_DIR)
+    for each of `PLACEHOLDERS` with a known value. Raises PatchmgrError "bad-settings" for an
+    unknown placeholder, or for a variable that two series set.
     """
     variables: dict[str, str] = {}
     notes: list[str] = []

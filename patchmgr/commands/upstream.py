@@ -100,8 +100,8 @@ def fetch_upstreams(
 ) -> tuple[Fetched, ...]:
     """Fetch the tracked states, the pins and `refs` of the named upstreams, or of all.
 
-    A message says if upstream has lost a pin. An upstream that cannot be fetched raises its error
-    once the others are fetched.
+    A message says if upstream has lost a pin. The error for an upstream that cannot be fetched is
+    raised once the others are fetched.
     """
     lock = session.workspace.lock()
     for name in names:

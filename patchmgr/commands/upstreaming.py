@@ -27,7 +27,7 @@ _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 
 
 class Upstreamed(Struct, frozen=True):
-    """The upstream status of a patch, from its header and from a rebase onto upstream's tip."""
+    """The upstream status of a patch, according to its header and a rebase onto upstream's tip."""
 
     series: str
     patch: str
