@@ -59,7 +59,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, hunk: HunkId, landed: int, number: int) -> Sequence[Line]:
-    """Return the lines of a hunk that commit `landed` made, with their fates after `number`."""
+    """Return those lines of a hunk that commit `landed` has, with their fates after `number`."""
     pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
     return [now for then, now in pairs if then[1] is Fate.FOUND]
 
@@ -110,7 +110,7 @@ Landings = Mapping[int, Sequence[int]]
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Return, by patch index, which hunks of the patch upstream has, and since which commit."""
+    """Return, by patch index, which of the patch's hunks upstream has, and since which commit."""
     landings = _landings(series)
     absorptions = ((n, _landed(series, n, landings)) for n in range(len(series.folded)))
     found = {patch: one for patch, one in absorptions if one is not None}

@@ -159,7 +159,7 @@ def rewritten_deletion(drop: Drop) -> str | None:
 
 
 def other_place(drop: Drop) -> str | None:
-    """Return a reason to keep a hunk if a line that it adds is missing or elsewhere upstream."""
+    """Return a reason to keep a hunk if upstream lacks a line that it adds, or has it elsewhere."""
     keys, base, there = drop.mine.keys, drop.base.counts, drop.there.counts
     added = [line for _, lines in drop.runs for line in lines if keys[line]]
     for line in added[:1] if drop.is_there else added:

@@ -274,11 +274,11 @@ class Series:
 
     @cached_property
     def traffic(self) -> Traffic:
-        """How many changes of each patch upstream's commits make, and how many they undo."""
+        """For each patch, how many of its changes upstream's commits make and undo."""
         return self.traffic_of(self.versions)
 
     def traffic_of(self, versions: Mapping[str, FileVersions]) -> Traffic:
-        """Return how many changes of each patch each commit makes, and how many it undoes."""
+        """Return, for each patch and commit, how many changes of the patch it makes and undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for path in self.paths:
             for (_, old), (number, new) in pairwise(versions[path].items()):
@@ -306,7 +306,7 @@ class Series:
         return found
 
     def undone(self, hunk: HunkId) -> Set[str]:
-        """Return the names of the earlier patches whose lines or files a hunk removes."""
+        """Return the names of earlier patches that added lines or files which a hunk removes."""
         change = self.steps[hunk][0].change
         places = (change.path, hunk), (change.old_path, (hunk[0], CARRIED))
         known = ((self.weave(path), by) for path, by in places if path in self._recorded)

@@ -73,7 +73,7 @@ class Weave:
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
-        """Record a patch's hunks in the file; `first` is the index, in the patch, of the first."""
+        """Record a patch's hunks in the file; `first` is the first one's index in the patch."""
         nodes, alive = self.nodes, [-1, *self.alive(patch - 1), len(self.nodes)]
         changes = [
             (run, (patch, first + number))
@@ -169,7 +169,7 @@ class Weave:
 
     @cached_property
     def reduced(self) -> Mapping[bytes, int]:
-        """Map each line that the series makes rarer in the file to its number in the base."""
+        """Map each line that the series makes rarer in the file to how often the base has it."""
         after, base = (Counter(keys) for _, keys in self.ends)
         return {key: number for key, number in base.items() if key and after[key] < number}
 
@@ -218,7 +218,7 @@ def count_of(lines: Iterable[Line]) -> Count:
 
 
 class Pairs(Struct, frozen=True):
-    """The lines of upstream's file by the nodes that they equal."""
+    """The lines of upstream's file that equal nodes of the weave."""
 
     lines: Mapping[int, int]
     still: Set[bytes]  # keys that the series makes rarer in the file, but upstream has not

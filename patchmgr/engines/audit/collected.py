@@ -18,7 +18,7 @@ from patchmgr.model.audit import AuditFinding
 def check_collected(states: States) -> Iterator[Told]:
     """Find tests that one side added and that pytest collects there, but not in the result.
 
-    Also finds tests of the series that use a fixture that no longer exists.
+    Tests of the series that use a fixture that no longer exists are found, too.
     """
     for path in states.carriers:
         old = written_path(states, path)

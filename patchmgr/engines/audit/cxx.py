@@ -1,8 +1,8 @@
 """Find uses of C++ and CUDA names that included files no longer declare, or declare differently.
 
 No compiler confirms the findings, so most are warnings. A finding is definite if no included file
-contains the name, a function outside of a class takes another number of arguments, or an included
-file no longer exists.
+contains the name, if a function outside of a class now takes a different number of arguments, or if
+an included file no longer exists.
 """
 
 from __future__ import annotations

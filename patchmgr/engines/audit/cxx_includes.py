@@ -142,7 +142,7 @@ class Includes:
         return frozenset(seen if len(seen) <= MOST_FILES else ()), frozenset(lost)
 
     def contains_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
-        """Return whether a file or its includes contain a name, or may do so.
+        """Return whether a file or its includes contain, or may contain, a name.
 
         `besides` maps paths to the line numbers (from 1) to ignore.
         """

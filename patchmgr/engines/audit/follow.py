@@ -42,7 +42,7 @@ class Move(Struct, frozen=True):
     start: str = ""  # the file that the import itself moved from, if so
 
     def sentence(self) -> str:
-        """Return a sentence for the user that says from where the name is now imported, and why."""
+        """Return a sentence that tells the user where the name is now imported from, and why."""
         now = f"`{self.name}` is now imported from `{self.to}`"
         if self.start:
             why = f"this relative import moved here from {self.start}"
@@ -205,7 +205,7 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
-    """Rewrite moved imports in lines that upstream lacks; return None if there are none."""
+    """Rewrite the moved imports in lines that upstream lacks; return None if no line has one."""
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)
     if tree is None or "\r" in text:

@@ -1,6 +1,6 @@
 """Find uses of Python names that a merge broke.
 
-Checked are lines of the series that may use what upstream changed, and the other way round.
+The lines of the series that may use what upstream changed are checked, and vice versa.
 """
 
 from __future__ import annotations

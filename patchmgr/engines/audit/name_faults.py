@@ -258,7 +258,7 @@ def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether a name existed before the merge and definitely does not exist after it."""
+    """Return whether a name existed before the merge and definitely no longer exists after it."""
     if old.what not in _THERE:
         return False
     if not new.outside:
@@ -273,7 +273,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class named like the old member's class among `owner` and its bases, or None."""
+    """Return `owner` or the base of it that has the name of the old member's class, or None."""
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]

@@ -73,7 +73,7 @@ def _numbered(path: str) -> tuple[str, str, str]:
 
 
 def gone_paths(states: States) -> Iterator[Told]:
-    """Find lines of the series that name the path of a file which upstream removed or moved."""
+    """Find lines of the series that contain the path of a file which upstream removed or moved."""
     gone = {
         path
         for path in states.changed_upstream

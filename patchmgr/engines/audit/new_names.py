@@ -18,7 +18,7 @@ _LONGEST = 400  # lines of the longest definition that is compared
 
 
 def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonState) -> str | None:
-    """Return upstream's current name for what `symbol` named before, or None if unclear."""
+    """Return the name that upstream has now for the old definition `symbol`; None if unclear."""
     last = symbol.rpartition(".")[2]
     if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
         known = members_of(old.owner.node if old.owner is not None else None)
@@ -82,7 +82,7 @@ def reexported_from(old: Entity, name: str, now: PythonState) -> str | None:
 
 
 def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the file to which upstream moved a definition, or None if that is not certain."""
+    """Return the file to which upstream moved a definition, or None if the file is not certain."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (Definition, Assigned)):

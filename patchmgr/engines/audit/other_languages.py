@@ -1,6 +1,6 @@
 """Find names that one side of a merge removed and the other side newly uses.
 
-Code of any language but Python and C++ is only split into words here, so all findings are warnings.
+Code in languages other than Python and C++ is only split into words, so all findings are warnings.
 A word that one side removed from several lines of a file counts as a name even in YAML, INI files
 and templates.
 """
@@ -177,7 +177,7 @@ def _locals(content: bytes | None) -> set[bytes]:
 
 
 def has_word(name: bytes, content: bytes) -> bool:
-    """Return whether a name is in a text as a whole word."""
+    """Return whether a name occurs in a file's content as a whole word."""
     return name in content and re.search(rb"(?<!\w)%b(?!\w)" % name, content) is not None
 
 

@@ -56,7 +56,7 @@ class Altered(Struct, frozen=True):
     lost: set[str] = field(default_factory=set)
 
     def suspects_in(self, text: str, within: Set[int]) -> Suspects:
-        """Return the lines, among those in `within`, whose meaning may depend on changed names."""
+        """Return those lines in `within` whose meaning may depend on changed names."""
         # A changed special method counts as a change of its class, whose name is in `names`.
         names, types = (
             {name for name in some if not name.startswith("__")}
@@ -198,7 +198,7 @@ def _depth(text: str) -> int:
 def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
     """Return the header of a class, and (line from 0, source) for each of its members.
 
-    Any other block has an empty header and is the only member.
+    For any other block, the header is empty and the block is the only member.
     """
     kind = DEFINES.match(block)
     if kind is None or kind[1] != "class":

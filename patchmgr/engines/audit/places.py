@@ -129,9 +129,9 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
 
 
 def patch_of_texts(states: States, path: str, texts: Iterable[str]) -> str:
-    """Return the last patch that adds or removes a line with the first text that is found.
+    """Return the last patch that adds or removes a line with one of the texts, tried in order.
 
-    Without any, returns the last patch that changes the file.
+    If no text is found, returns the last patch that changes the file.
     """
     for text in texts:
         for sign in (b"+", b"-"):

@@ -185,7 +185,7 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yield each name that a scope binds, with the node that shows what it means, or None."""
+    """Yield each name that a scope binds, and the node that shows what the name means, or None."""
     nodes, packages = list(body), set[str]()
     for node in nodes:  # the list grows during the loop
         inner: Sequence[ast.AST] = ()

@@ -235,7 +235,7 @@ class PythonState:
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:
-        """Return an instance of the class that a call makes or is said to return, or UNKNOWN."""
+        """Return an instance of the class of a call's result (made or annotated), or UNKNOWN."""
         if called.what == "class":
             return called.instance()
         is_plain = called.is_property or not called.is_decorated

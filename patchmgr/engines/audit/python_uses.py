@@ -40,7 +40,7 @@ class Use(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A file after a merge (`now`), and on the side that added lines to it (`then`)."""
+    """A file after a merge (`now`), and as it was on the side that added lines to it (`then`)."""
 
     now: Reader
     then: Reader

@@ -182,7 +182,7 @@ def with_findings(
 ) -> tuple[Judged, ...]:
     """Return the patches with their audit findings, of which a definite one causes a conflict.
 
-    `accepted` maps the id of each finding that a person accepted to the reason; these cause none.
+    `accepted` maps the ids of findings that a person accepted, which cause none, to the reasons.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

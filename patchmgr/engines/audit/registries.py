@@ -40,9 +40,9 @@ _DEFINED = re.compile(
 
 
 def lost_registrations(states: States) -> Iterator[Told]:
-    """Find lines of the series that name a module or operator which upstream removed.
+    """Find lines of the series that mention a module or operator which upstream removed.
 
-    Names that both the series and upstream now register are found, too.
+    Names that the series registers and upstream now registers as well are found, too.
     """
     lines = [*lines_added(states, (*_TEXT, *CXX))]
     if not lines or not states.changed_upstream:

@@ -109,7 +109,7 @@ class States(Struct, frozen=True):
 
     @property
     def lacks(self) -> bool:
-        """Whether the store lacked content that a check asked for, even if a mirror had it."""
+        """Whether a check asked for content that the store lacks, even if a mirror supplied it."""
         return LACKS in self.kept
 
 

@@ -226,7 +226,7 @@ def _texts(call: ast.Call) -> Iterator[str]:
 
 
 def check_keys(states: States) -> Iterator[Told]:
-    """Warn of keys and functions that both sides add to a block, which may have each only once."""
+    """Warn of keys and functions that both sides add to a block that may have each only once."""
     for path, contents in merged_files(states):
         added = None
         for lines, name in added_twice(path, contents):

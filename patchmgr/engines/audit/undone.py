@@ -27,7 +27,7 @@ class _Kept(Struct):
 def undone_patches(states: States) -> Iterator[Told]:
     """Find hunks that revert an earlier patch of the series, when upstream has the earlier patch.
 
-    The later patch then undoes upstream's own edit. As this may be intended, it is a warning.
+    The later patch then undoes upstream's own edit. This may be intended, so it is only a warning.
     """
     # Only in a file that upstream changed can a hunk revert an edit by upstream.
     changed = {

@@ -34,7 +34,7 @@ def conflict_id(
 
 
 def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
-    """Return the id of a conflict region, which a conflict with only this region has, too."""
+    """Return the id of a conflict region; a conflict with only this region has the same id."""
     return conflict_id(_bare(base), _bare(ours), _bare(theirs), None)
 
 

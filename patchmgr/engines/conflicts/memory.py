@@ -264,14 +264,14 @@ def _says_something(text: bytes) -> bool:
 
 
 def refusal(resolution: bytes) -> str | None:
-    """Return why a text cannot be recorded as a resolution, or None if it can."""
+    """Return why a text cannot be recorded as a resolution, or None if it can be."""
     if has_marker(resolution):
         return "has a resolution with conflict markers"
     return "has a binary resolution" if b"\0" in resolution else None
 
 
 def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str | None:
-    """Return why a text is unlikely to resolve a region of a conflict, or None if it may.
+    """Return why a text is unlikely to resolve a conflict region, or None if it is not unlikely.
 
     `whole` is the text with markers that contains the region, or None if it is not known.
     """

@@ -1,7 +1,7 @@
 """Find keys, cases, functions and sections that a block of a file may have only once.
 
-Blocks are found by indentation. Python and C++ have readers of their own; of C++, only the cases of
-a `switch` are read here.
+Blocks are found by indentation. Python and C++ have readers of their own, except that the cases of
+a `switch` in C++ are read here.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check; the running one replaces newer ones, or none."""
+    """Return the Python versions to check; the running one replaces newer ones or an empty list."""
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 
@@ -63,7 +63,7 @@ class Modules(Struct):
         return self._module(entry.blob).imports
 
     def is_module(self, path: str, module: str, tree: Tree) -> bool:
-        """Return whether the module that the file at `path` imports is a file of the tree."""
+        """Return whether the tree has a file for the `module` that the file at `path` imports."""
         ways = (place + end for place in places(path, module) for end in ENDS)
         return any(tree.entry(way) is not None for way in ways)
 

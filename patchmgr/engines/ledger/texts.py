@@ -52,7 +52,7 @@ _NAMED = (
 
 
 def apart(old: Lines, new: Lines) -> tuple[Lines, Lines]:
-    """Return two files without their common lines at both ends, except for one line at each end."""
+    """Return two files without the lines that both have at either end, except one at each end."""
     # So the counts of all items, and of pairs of lines, still differ by the same numbers.
     most = min(len(old), len(new))
     head = max(0, next(compress(count(), map(ne, old, new)), most) - 1)
@@ -86,7 +86,7 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 def position(lines: Lines, old: Lines, at: int, *, is_last: bool = False) -> int | None:
     """Return the index at which the sequence `old` starts in `lines`, or None if it does not occur.
 
-    Of several, the index nearest to `at` is returned, or the last one if `is_last`.
+    Of several such indexes, the one nearest to `at` or, if `is_last`, the last is returned.
     """
     if not old:
         return min(at, len(lines))

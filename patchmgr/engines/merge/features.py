@@ -142,8 +142,8 @@ def stale(
     """Say what became of the names that one side adds in a region and the other side removes.
 
     Returns "gone" if the other side has no use of a name left in the file, "fewer" if it still uses
-    all of them, or "no" without such names. `sides` are the file's texts in ours and theirs, and
-    `removed` the names that each removes.
+    all of them, or "no" if there are no such names. `sides` are the file's texts in ours and
+    theirs, and `removed` the names that each removes.
     """
     base, *both = region.names
     rows = zip(both[::-1], removed, sides, sides[::-1], strict=True)

@@ -136,7 +136,7 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Split a text into tokens, which give the text again with the white space before them.
+    """Split a text into tokens; joined, with the white space before each, they are the text.
 
     A line feed outside brackets is a separate token, `eol`. The last token is empty.
     """

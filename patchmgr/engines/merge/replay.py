@@ -353,7 +353,7 @@ _Merge = Callable[[Node, Node, Node], Node]
 
 
 def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | None:
-    """Merge imports as sets of names per module; return None if the nodes cannot be merged so."""
+    """Merge imports as sets of names per module; return None if that is not possible."""
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)

@@ -22,7 +22,7 @@ def grouped(
     tokens: Sequence[Token], held: Held, within: tuple[int, int] | None = None,
     ends: Mapping[int, int] | None = None,
 ) -> list[Node]:  # fmt: skip
-    """Return the tokens as nodes; `held` makes one of the content of each pair of brackets.
+    """Return the tokens as nodes; `held` makes a node of what is inside each pair of brackets.
 
     `within` is the range of tokens to return, and `ends` is what `_closers` returns for all tokens.
     """

@@ -216,7 +216,7 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
 
 
 def blocks_opened(text: str, language: Language) -> list[int]:
-    """Return, for each punctuation sign in a text, how many blocks it opens (-1: it closes one).
+    """Return, for each punctuation mark in a text, how many blocks it opens (-1: it closes one).
 
     In a language that ends blocks with `end`, there is a number for each line instead.
     """

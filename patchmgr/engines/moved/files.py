@@ -21,7 +21,7 @@ def versions_of(
 ) -> Iterator[tuple[int, str, Entry | None]]:
     """Yield (number of the step, path, entry) for each step in which upstream changes a file.
 
-    Upstream moves the file from `path` to `home` at some step, unless both are the same.
+    Unless both paths are the same, upstream moves the file from `path` to `home` at some step.
     """
     at = path
     for number, step in enumerate(steps):

@@ -62,7 +62,7 @@ class Removal(Struct, frozen=True):
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> FilePart:
-    """Return the change to another file that makes the patch's changes to symbols moved there.
+    """Return the change to another file that applies the patch's edits to the symbols moved there.
 
     The new positions must not overlap. Raises Unsure if an import is needed that cannot be added.
     """

@@ -36,7 +36,7 @@ class Elsewhere(Protocol):
 
 
 class Home(Struct, frozen=True):
-    """A unit of an upstream file that a moved unit may have become."""
+    """A unit in an upstream file that may be what a moved unit has become."""
 
     outline: Outline
     unit: Unit

@@ -108,8 +108,8 @@ def met_by(
 ) -> str | None:
     """Return why an earlier conflict in a file blocks a later change, or None if it does not.
 
-    `result` comes from applying the change to `ours`, the file with upstream's lines in the
-    conflict; `other` from applying it to the file with the earlier patch's lines.
+    `result` is the change applied to `ours`, the file with upstream's lines in the conflict;
+    `other` is the change applied to the file with the earlier patch's lines.
     """
     assert left.theirs is not None
     lines = f"an earlier patch left these lines of {left.path} in conflict"
@@ -156,7 +156,7 @@ def block_whole(left: Left, paths: Collection[str]) -> Left:
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict, updated for a later change to the same file that it does not block."""
+    """Return a conflict, updated for a later change to its file that it does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)

@@ -98,8 +98,8 @@ def carry_rest(
 ) -> tuple[FileResult, ...]:
     """Apply a patch without the `dropped` hunks to upstream's files, and return the results.
 
-    Hunks are numbered across the patch. None is dropped from a file that the patch creates, deletes
-    or moves, or whose mode it changes.
+    Hunks are numbered across the patch. No hunk is dropped from a file that the patch creates,
+    deletes or moves, or whose mode it changes.
     """
     starts = accumulate((step.size for step in steps), initial=0)
     here = [

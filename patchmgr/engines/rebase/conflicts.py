@@ -107,7 +107,7 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 
 
 def proposed(result: FileResult, proposals: tuple[Proposal, ...]) -> FileResult:
-    """Add to a conflict a proposal for each hunk that upstream seems to have in another form.
+    """Add to a conflict a proposal for each hunk that upstream seems to have in a different form.
 
     If every hunk in conflict has one, the conflict proposes to count the patch as absorbed.
     """

@@ -153,8 +153,8 @@ def climb_on(
 ) -> Merged | Collided:
     """Try further methods on a file that git's text merge left in conflict.
 
-    Regions stay in conflict if the result is upstream's own text in all of them, except for
-    imports: no merge may decide that an edit is not needed.
+    If the result is upstream's own text in all regions, these stay in conflict, except for imports:
+    no merge may decide that an edit is not needed.
     """
     if collided.marked is None or collided.texts is None:
         return collided

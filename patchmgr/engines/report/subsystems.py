@@ -155,7 +155,7 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
 
 
 def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
-    """Return a function that names the top folder of a path, or two if it has most of all paths.
+    """Return a function that names a path's top folder, or top two in the folder with most paths.
 
     If `paths` is only a subset, `among` is the number of all paths.
     """

@@ -74,7 +74,7 @@ def _patches(syncs: Sequence[SyncDocument]) -> list[PatchDocument]:
 
 
 def solved_of(syncs: Sequence[SyncDocument]) -> Iterator[ResolvedFile]:
-    """Yield each file that git's text merge could not merge, including those still in conflict."""
+    """Yield each file that git's text merge left in conflict, including those still unresolved."""
     for sync in syncs:
         solutions = tuple(sync.solutions.values())
         for patch in sync.outcome.patches:

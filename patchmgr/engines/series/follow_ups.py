@@ -60,7 +60,7 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return words, one of which is in every message that refers to any of `names`.
+    """Return words such that a message which refers to one of `names` contains one of them.
 
     `names` are commit ids and pull requests.
     """

@@ -116,7 +116,7 @@ class Line:
             self.pieces.append(Piece(commit, rest, is_rest))
 
     def finish(self, commit: str, want: Tree) -> None:
-        """Rebase the patches with an older base, and append a patch with what still differs."""
+        """Rebase the patches whose base is older, and append a patch with what still differs."""
         for path in tuple(self._bases):
             self._catch_up(path)
         self._make_room(want)

@@ -1,7 +1,7 @@
 """Select the patches that an upstream state needs, by the conditions in their headers.
 
-A patch that the target does not need is left out. One that only the target needs is applied to the
-pin or to the file versions that its diff names; later patches are not based on it.
+A patch that the target does not need is left out. A patch that only the target needs is applied to
+the pin or to the file versions that its diff names; later patches are not based on it.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def beside(names: Sequence[str], name: str, *, other: str, is_behind: bool) -> t
 
 
 def together(names: Sequence[str], name: str, others: Sequence[str]) -> tuple[str, ...]:
-    """Return patch names in a new order, with `others` moved next to `name` in their old order."""
+    """Return patch names in a new order: `others` are moved next to `name`, in their old order."""
     members = [each for each in names if each == name or each in others]
     rest = [each for each in names if each == name or each not in others]
     at = rest.index(name)

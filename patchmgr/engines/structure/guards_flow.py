@@ -183,7 +183,7 @@ def _first_line(statement: ast.stmt) -> str:
 
 
 def newly_dead(upstream: Facts, fork: Facts, merged: Facts) -> tuple[str, ...]:
-    """Return sentences about code that cannot run in the merge, but can run on both sides."""
+    """Return sentences about code that can run on both sides, but not in the merge."""
     return tuple(said for (_, said) in more_often(merged.dead, (upstream.dead, fork.dead)))
 
 

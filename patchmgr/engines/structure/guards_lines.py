@@ -45,7 +45,7 @@ def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
 
 
 def bare(growth: Mapping[str, int]) -> Counter[str]:
-    """Strip the lines of outer white space, and add up the counts of those that are then equal."""
+    """Strip white space from both ends of each line, and add up the counts of equal lines."""
     found: Counter[str] = Counter()
     for line, count in growth.items():
         found[line.strip()] += count

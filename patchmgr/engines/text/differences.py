@@ -71,7 +71,7 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 class Alignment(Struct, frozen=True):
-    """The numbers (from 0) of the matching lines of two texts, between -1 and the line counts."""
+    """The numbers (from 0) of matching lines; -1 and the line counts mark the ends of the texts."""
 
     old: Sequence[int]
     new: Sequence[int]
@@ -112,7 +112,7 @@ _WORD = re.compile(rb"\w")
 def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
     """Return, for each change from `original` to `patched`, whether `now` lacks the change.
 
-    It does if it has all lines that the change removes, and none that the change adds.
+    `now` lacks a change if it has all lines that the change removes, and none that it adds.
     """
     old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
     kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))

@@ -151,7 +151,7 @@ def merge_apart(
     our_changes: Sequence[Area] | None,
     their_changes: Sequence[Area] | None,
 ) -> bytes | None:
-    """Return the merge of two sides, or None if their changes touch or are not certain (None)."""
+    """Return the merge of two sides, or None if their changes touch or are unclear (None)."""
     merged = merge_around(base, ours, theirs, our_changes, their_changes)
     return merged[0] if merged is not None and merged[1] is None else None
 
@@ -165,8 +165,8 @@ def merge_around(
 ) -> tuple[bytes, tuple[bytes, bytes, bytes] | None, bytes] | None:
     """Merge two sides except for the part in which their changes touch.
 
-    Returns the merged text before it, the part in base, ours and theirs (None: no changes touch),
-    and the merged text after it. Returns None if the changes are unclear.
+    Returns the merged text before that part, the part in base, ours and theirs (None: no changes
+    touch), and the merged text after it. Returns None if the changes are unclear.
     """
     if our_changes is None or their_changes is None:
         return None
