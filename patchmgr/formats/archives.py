@@ -76,7 +76,7 @@ class Budget:
 
 
 def bad(reason: str) -> PatchmgrError:
-    """Return the error for an unusable archive; an example of a `reason`: "contains no files"."""
+    """Return the error for an unusable archive; `reason` is a clause like "contains no files"."""
     return PatchmgrError("bad-archive", reason)
 
 
@@ -93,8 +93,8 @@ _LONGEST = 4096
 def safe_path(name: str) -> str:
     """Return the path of a member, without its empty and `.` components.
 
-    Raises ValueError for a path that could lead out of the tree, or that some file system would
-    resolve to git's own directory.
+    Raises ValueError for a path that could lead out of the tree, or that leads to git's own
+    directory on some file system.
     """
     if len(name) > _LONGEST:
         raise ValueError("has too long a name")

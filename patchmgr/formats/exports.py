@@ -92,7 +92,7 @@ class Form(Struct, frozen=True):
         return is_mail(item)
 
     def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a patch file to replace one that cannot be kept unchanged; `diff` is from git."""
+        """Return the patch file that replaces one that cannot be kept; git wrote the `diff`."""
         return quoted(canonical_header(item.patch, author=item.author)) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -114,7 +114,7 @@ def is_mail(item: ExportItem) -> bool:
 
 
 def moves_files(file: FilePatch) -> bool:
-    """Return whether a change renames or copies the file, or changes binary content."""
+    """Return whether a change to a file renames or copies it, or changes binary content."""
     return file.is_rename or file.is_copy or file.binary is not None
 
 
@@ -145,7 +145,7 @@ class Mails(Form, frozen=True):
     """Mails for `git am`."""
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return clauses that warn of quoted lines, and of an empty patch, which git refuses."""
+        """Return clauses that warn of quoted lines, and of an empty patch (git refuses it)."""
         told = "has no changes, and `git am` stops at it without --empty=keep"
         return (*_quoting(parcel), *(() if parcel.item.patch.files else (told,)))
 
@@ -307,7 +307,7 @@ class PatchPackage(Form, frozen=True):
         return b"".join(b" " + x if x.startswith(_DIFF_WORDS) else x for x in lines) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return one file per patch, numbered unless there is only one."""
+        """Return one file per patch; the files are numbered if there are several."""
         if all(parcel.is_kept for parcel in parcels):
             return {parcel.item.patch.name: parcel.content for parcel in parcels}
         package = _package(pinned)

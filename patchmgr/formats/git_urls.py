@@ -1,4 +1,4 @@
-"""Determine which URLs git can fetch without running a program, and which are local paths."""
+"""Determine which URLs git can fetch without running a program, and which mean local paths."""
 
 from __future__ import annotations
 

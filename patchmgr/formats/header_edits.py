@@ -36,7 +36,7 @@ _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
 
 
 class HeaderEdit(Struct, frozen=True):
-    """Changes to a patch's header; None, or a field that is not listed, means no change."""
+    """Changes to a patch's header; what is None, or a field that is not listed, stays as it is."""
 
     subject: str | None = None
     message: str | None = None
@@ -45,7 +45,7 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with a new diff and no diffstat; raise if this changes the header."""
+    """Return a patch file with a new diff and no diffstat; raise an error if the header changes."""
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in set(lines) - set(kept))
@@ -68,7 +68,7 @@ def new_header(subject: str, body: str, author: Author) -> bytes:
 
 
 def message_lines(text: bytes) -> list[bytes]:
-    """Return the lines of a mail's message; `> ` quotes those that would not be read as such."""
+    """Return the lines of a mail's message; those that git would misread are quoted with `> `."""
     lines = text.strip(b"\n").split(b"\n")
     # They would be read as the end of the message, a part of the diff or (at the start) a header of
     # the mail.
@@ -79,7 +79,7 @@ def message_lines(text: bytes) -> list[bytes]:
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return the edited header as a mail; `nobody` is the default author."""
+    """Return the edited header in mail format; `nobody` is the default author."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
@@ -175,7 +175,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 
 
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
-    """Set fields in a mail from git format-patch; a field with an empty value is removed."""
+    """Set fields in a mail from git format-patch; remove those whose new value is empty."""
     _, _, rest = mail.partition(b"\n")
     head, body, diff = _taken_apart(rest)
     for name, value in fields.items():

@@ -33,7 +33,7 @@ def decoded(raw: bytes, charset: str | None = None) -> str:
 
 
 def repaired(text: str) -> str:
-    """Replace each surrogate escape in a text by the Latin-1 character of its byte."""
+    """Replace each surrogate escape in a text with the Latin-1 character of the escaped byte."""
     return text.translate(_LATIN)
 
 
@@ -261,12 +261,12 @@ def is_blank(line: bytes) -> bool:
 
 
 def text_at(lines: Sequence[bytes], at: int = 0) -> int:
-    """Return the index of the first non-blank line from `at` on, or the number of lines if none."""
+    """Return the index of the first non-blank line from `at` on, or else the number of lines."""
     return next((n for n in range(at, len(lines)) if not is_blank(lines[n])), len(lines))
 
 
 def blank_at(lines: Sequence[bytes], at: int = 0) -> int:
-    """Return the index of the first blank line from `at` on, or the number of lines if none."""
+    """Return the index of the first blank line from `at` on, or else the number of lines."""
     return next((n for n in range(at, len(lines)) if is_blank(lines[n])), len(lines))
 
 

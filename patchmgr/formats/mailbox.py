@@ -1,4 +1,4 @@
-"""Patch headers as mails: read them, write their canonical form, and derive file names."""
+"""Patch headers in mail format: read them, write their canonical form, and derive file names."""
 
 from __future__ import annotations
 
@@ -327,8 +327,8 @@ class HeaderText(NamedTuple):
 def read_header(header: bytes, *, name: str = "") -> HeaderText:
     """Read the header of a patch file as git am would, and its DEP-3 fields.
 
-    `name` is the patch's name, and its subject if the header has none. Raises PatchmgrError
-    "bad-patch" for a mail in base64 or quoted-printable, a bad date, or a NUL.
+    `name` is the patch's name, which is used as its subject if the header has no subject. Raises
+    PatchmgrError "bad-patch" for a mail in base64 or quoted-printable, a bad date, or a NUL.
     """
     lines = _lines(header, name)
     mail = _as_mail(lines)
@@ -354,7 +354,7 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
 
 
 def canonical_header(patch: Patch, *, author: Author) -> bytes:
-    """Return the header for a rewritten patch, in the form of git format-patch.
+    """Return the header for a rewritten patch, in the format of git format-patch.
 
     The header of a mail is kept without its diffstat. Other text becomes the body of a mail from
     `author`, who must then have a date.

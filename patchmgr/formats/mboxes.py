@@ -33,8 +33,8 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 def split_mbox(raw: bytes) -> list[bytes]:
     """Split a mailbox into its mails; joined again, the mails give the same bytes.
 
-    A "From " line in git's form always starts a new mail. Another program's does so only between a
-    blank line and a header, and only if the file begins with a "From " line.
+    A "From " line in git's form always starts a new mail. Such a line in another form does so only
+    between a blank line and a header, and only if the file begins with a "From " line.
     """
     starts = {match.start() for match in _OURS.finditer(raw)}
     if _FIRST.match(raw):
@@ -49,7 +49,7 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return for each mail whether `split_mbox` would get it back from a mailbox of all mails.
+    """Return for each mail whether `split_mbox` would return it unchanged from a mailbox of all.
 
     None stands for a mail that will be rewritten; its result is False.
     """
@@ -70,7 +70,7 @@ _MAIL_STARTS = late_pattern(
 
 
 def quoted(header: bytes) -> bytes:
-    """Return a mail with `>` before each line that would begin another mail, as in an mboxrd."""
+    """Return a mail, with `>` before each line that would begin another mail, as in an mboxrd."""
     start = len(header) - len(header.lstrip()) + 1  # the mail's own "From " line
     return header[:start] + _MAIL_STARTS.sub(rb">\g<0>", header[start:])
 

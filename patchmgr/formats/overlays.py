@@ -1,7 +1,7 @@
-"""An overlay's folder: patched copies of modules, and the loader that Python imports them with.
+"""An overlay's folder: patched copies of modules, and the code that makes Python import them.
 
-Python imports the overlay's `sitecustomize`, which installs a finder and then runs the
-`sitecustomize` that it hides. If an installed file differs from the one that the overlay was made
+Python imports the overlay's `sitecustomize`, which installs a finder and then runs any other
+`sitecustomize`, which it hides. If an installed file differs from the one that the overlay was made
 for, a warning is written, and the overlay is not used.
 """
 
@@ -52,7 +52,7 @@ _check()
 
 
 def start_check(name: str) -> dict[str, bytes]:
-    """Return files for site-packages that make Python warn at startup if patched files changed."""
+    """Return files for site-packages that make Python warn at startup if a patched file changed."""
     module = f"_patchmgr_check_{name.replace('-', '_')}"
     return {
         f"{module}.pth": f"import {module}\n".encode(),

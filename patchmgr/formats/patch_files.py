@@ -1,4 +1,4 @@
-"""Patch files: a header, the sections of a diff, perhaps a mail signature, and no other line."""
+"""Patch files: a header, the sections of a diff, perhaps a mail signature, and nothing else."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _is_binary_notice(line: bytes) -> bool:
 
 
 def is_in_diff(line: bytes) -> bool:
-    """Return whether git would read a line of a message as the end of the message or as a diff."""
+    """Return whether git would take a line of a message for the message's end or for a diff."""
     is_marker = is_cut(line) or line.startswith(b"--- ") or is_hunk_head(line) or line == _BINARY
     return is_marker or bool(_CONTEXT_DIFF.match(line)) or _is_binary_notice(line + b"\n")
 

@@ -17,7 +17,7 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 
 
 class PackagePatch(Struct, frozen=True):
-    """A parsed file name of patch-package: packages from the outside in, and the last version."""
+    """A parsed file name of patch-package: nested packages, outermost first, and a version."""
 
     packages: tuple[str, ...]
     version: str
@@ -36,7 +36,7 @@ class PackagePatch(Struct, frozen=True):
 
 
 def read_name(name: str) -> PackagePatch | None:
-    """Parse a file name; return None if patch-package would not recognize it."""
+    """Parse the name of a patch file; return None if patch-package would not recognize it."""
     if not name.endswith(".patch") or "/" in name:
         return None
     packages: list[str] = []
@@ -57,7 +57,7 @@ def read_name(name: str) -> PackagePatch | None:
 
 
 def written_name(patch: PackagePatch) -> str:
-    """Return the file name (without `.dev`) from which `read_name` reads these values."""
+    """Return the file name (without `.dev`) for which `read_name` returns these values."""
     name = "++".join(package.replace("/", "+") for package in patch.packages)
     row = f"+{patch.number:03}" if patch.number else ""
     title = f"+{patch.title}" if patch.number and patch.title else ""

@@ -81,7 +81,7 @@ def size_limit(name: str) -> int:
 
 
 def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
-    """Map each file name in a conflict's folder to its content, or to None for no file."""
+    """Map each file name in a conflict's folder to the file's content, or to None for no file."""
     solved = recorded.resolution
     meta = _Meta(
         FORMAT,

@@ -77,7 +77,7 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
-    """Return the series with the lines of these patches made comments that begin with `note`."""
+    """Return the series with the lines of these patches as comments that begin with `note`."""
     _check_known(series, names)
     text = b"# " + encode_path(shown(note)) + b": "
     return SeriesFile(
@@ -89,7 +89,7 @@ def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFi
 
 
 def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
-    """Return the series with patch `old` renamed to `new`, and the rest of its line unchanged."""
+    """Return the series with patch `old` renamed to `new`; the rest of the patch's line is kept."""
     if old != new:
         _check_new(series, new)
     lines = list(series.lines)

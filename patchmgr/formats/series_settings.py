@@ -30,7 +30,7 @@ class PathMap(Struct, frozen=True):
     pairs: tuple[tuple[str, str], ...] = ()
 
     def find(self, path: str) -> str | None:
-        """Return the installed path of a file, by the longest source path that matches, or None."""
+        """Return the installed path of a file (by the longest matching source path), or None."""
         for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
             if path == source:
                 return place
@@ -145,7 +145,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 
 
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
-    """Return a series.toml in which only the patch `old` is renamed to `new` in its groups.
+    """Return a series.toml whose only change is that `old` is renamed to `new` in the groups.
 
     Raises PatchmgrError "bad-settings" if the name cannot be replaced.
     """

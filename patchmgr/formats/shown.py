@@ -9,7 +9,7 @@ LIMIT = 200
 
 
 def shown(text: str | bytes) -> str:
-    """Escape characters that are not printable, and cut a text of more than 200 characters."""
+    """Escape unprintable characters, and cut a text that has more than 200 characters."""
     plain = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
     if len(plain) <= LIMIT and plain.isprintable():
         return plain

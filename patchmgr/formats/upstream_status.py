@@ -159,7 +159,7 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return new values for SUSE's header fields ("" removes), or {} if the current ones are valid.
+    """Return new values for SUSE's header fields ("" removes), or {} if those there are valid.
 
     `landed` maps an upstream commit to the first release that contains it, or to None. Raises
     PatchmgrError "not-exportable" for an unknown status, or a commit not in `landed`.

@@ -1,4 +1,4 @@
-"""RECORD: the list of the files that a wheel contains or has installed, with their digests."""
+"""RECORD: the list of the files that a wheel contains or installed, with their digests."""
 
 from __future__ import annotations
 
