@@ -70,5 +70,5 @@ class Ledger(Struct, frozen=True):
 
     @property
     def is_balanced(self) -> bool:
-        """Return whether none of the ledger's faults is certain."""
+        """Return whether the ledger has no definite faults."""
         return not any(fault.is_certain for _, fault in self.faults)

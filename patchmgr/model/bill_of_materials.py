@@ -9,7 +9,7 @@ from patchmgr.model.upstream import Upstream
 
 
 class Issue(Struct, frozen=True):
-    """A bug or vulnerability that a patch header names: its id and, if known, its URL."""
+    """A bug or vulnerability that a patch header mentions: its id and, if known, its URL."""
 
     id: str
     url: str | None = None

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Sameness(str, Enum):
-    """How a patch differs between two states of its series, if it does."""
+    """Whether and how a patch differs between two states of its series."""
 
     IDENTICAL = "byte-identical"
     POSITION = "position only"
@@ -30,7 +30,7 @@ class ComparedPatch(Struct, frozen=True):
 
     @property
     def is_other(self) -> bool:
-        """Return whether the states differ in the patch's change, or one state lacks the patch."""
+        """Return whether the patch's change differs between the states, or one lacks the patch."""
         return self.sameness in (Sameness.CHANGED, Sameness.ADDED, Sameness.DROPPED)
 
 

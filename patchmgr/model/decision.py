@@ -1,4 +1,4 @@
-"""A person's decision about a patch, and the upstream text that the decision rests on."""
+"""A person's decision about a patch, and the upstream text on which the decision is based."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
 
 
 class Finding(Struct, frozen=True):
-    """What a decision rests on: a digest of the patch's change, and passages of upstream's text."""
+    """The basis of a decision: a digest of the patch's change, and passages of upstream's text."""
 
     change: str
     passages: tuple[Passage, ...]

@@ -1,7 +1,7 @@
 """The JSON document that `rebase` prints, and that the workspace saves for `notes`.
 
-`docs/rebase.schema.json` is made from these classes. Keys may be added. If a key is removed or gets
-another meaning, the number of the format changes.
+`docs/rebase.schema.json` is made from these classes. Keys may be added. If a key is removed or its
+meaning changes, the number of the format changes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class WordingDocument(Struct, frozen=True):
 
 
 class FindingDocument(Struct, frozen=True, rename={"is_certain": "certain"}):
-    """A finding of the audit or the ledger; `id` is null unless the finding is certain."""
+    """A finding of the audit or the ledger; `id` is null unless the finding is definite."""
 
     kind: str
     is_certain: bool

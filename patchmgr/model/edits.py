@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Edit(Struct, frozen=True):
-    """An edit that a patch makes, and the symbol that contains the edit."""
+    """An edit that a patch makes, and the symbol in which it makes the edit."""
 
     symbol: str  # `Class.method`; empty for code outside of any symbol
     words: str

@@ -1,4 +1,4 @@
-"""The result of merging one file: clean, or with conflicts."""
+"""The result of merging the three versions of a file: clean, or with conflicts."""
 
 from __future__ import annotations
 

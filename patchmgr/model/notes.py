@@ -9,7 +9,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Carried(Struct, frozen=True):
-    """The verdict on a patch in a sync; `how` lists how the verdicts on its hunks were reached."""
+    """The verdict on a patch in a sync; `how` says how the verdicts on its hunks were reached."""
 
     name: str
     subject: str
@@ -20,7 +20,7 @@ class Carried(Struct, frozen=True):
 
 
 class Arrival(Struct, frozen=True):
-    """A new upstream commit (or release); `pull` is the pull request that its subject names."""
+    """A new upstream commit (or release); `pull` is the pull request in its subject."""
 
     commit: str
     subject: str

@@ -106,7 +106,7 @@ class UpstreamCommit(Struct, frozen=True):
 
 
 class Likely(Struct, frozen=True):
-    """An upstream commit that seems to make some hunks' change differently (confidence: 0 to 1)."""
+    """An upstream commit that seems to do what some hunks do, differently (confidence: 0 to 1)."""
 
     commit: str
     subject: str
@@ -190,7 +190,7 @@ class PatchOutcome(Struct, frozen=True):
 
     @property
     def open_findings(self) -> tuple[AuditFinding, ...]:
-        """Return the certain findings that nobody has accepted yet."""
+        """Return the definite findings that nobody has accepted yet."""
         return tuple(f for f in self.findings if f.is_certain and f.accepted is None)
 
     @property

@@ -1,4 +1,4 @@
-"""A plan: the steps in which to rebase a series onto an upstream state, each tried beforehand."""
+"""A plan: steps by which to rebase a series onto an upstream state, each tried beforehand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PlannedPatch(Struct, frozen=True):
 
 
 class BreakingCommit(Struct, frozen=True):
-    """An upstream commit (or release) that breaks the series, while its predecessor does not."""
+    """An upstream commit (or release) that breaks the series, although its predecessor does not."""
 
     commit: str
     subject: str
@@ -54,7 +54,7 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
-    """A step of a plan: a rebase over commits without conflicts, or over one with conflicts."""
+    """A step of a plan: a rebase over commits that cause no conflict, or over one that does."""
 
     number: int
     base: UpstreamState

@@ -35,7 +35,7 @@ class Tree(Protocol):
 
 
 class Kept(Protocol):
-    """A cache of answers from earlier runs; a question has all that its answer depends on."""
+    """A cache of answers from earlier runs; a question contains all that its answer depends on."""
 
     # the program itself is not part of a question
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
@@ -63,7 +63,7 @@ class Formatter(Protocol):
     """The formatters that upstream's own files configure."""
 
     def styles(self, path: str) -> Sequence[Style]:
-        """Return functions that format the file as upstream may do, the likeliest first."""
+        """Return functions that format the file as upstream might, the likeliest first."""
 
 
 class Step(Struct, frozen=True):
@@ -79,7 +79,7 @@ class Step(Struct, frozen=True):
 
 
 class Named(Struct, frozen=True):
-    """The upstream object that a header field names: a pull request, a commit, or a release."""
+    """What a header field refers to upstream: a pull request, a commit, or a release."""
 
     field: str
     pull: int | None = None

@@ -81,7 +81,7 @@ class Resolving(Struct, frozen=True):
 
     @property
     def region(self) -> int:
-        """Return the number of the current region, from 0."""
+        """Return the number of the current region, counted from 0."""
         return self.places[self.at][1]
 
     @property
@@ -119,17 +119,17 @@ class Resolving(Struct, frozen=True):
         return replace(self, at=self.places.index((number, 0)))
 
     def chosen(self, choice: Choice) -> Resolving:
-        """Return the state after this choice for the current region."""
+        """Return the state in which this is the choice for the current region."""
         assert self.name is not None
         return replace(self, choices={**self.choices, self.name: choice}, before=self)
 
     def with_accepted(self) -> Resolving:
-        """Return the state in which this conflict is recorded and the next open one is current."""
+        """Return the state with the current conflict recorded, and the next open one as current."""
         accepted = (*self.accepted, self.conflict.order.id)
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Mark this patch to be skipped and go to the next open conflict, or remove the mark."""
+        """Mark the current patch to be skipped and go to the next open conflict, or unmark it."""
         patch, others = self.conflict.patch, self.left_out
         if patch in others:
             return replace(self, left_out=tuple(o for o in others if o != patch), before=self)

@@ -10,7 +10,7 @@ from patchmgr.model.outcome import Reliability
 
 
 class Reach(str, Enum):
-    """Who is affected by a change, in the order in which changes should be reviewed."""
+    """Whom a change affects, in the order in which changes should be reviewed."""
 
     SHARED = "shared"
     GATED = "gated"

@@ -1,4 +1,4 @@
-"""The upstream status of a patch, and upstream commits that concern it."""
+"""The upstream status of a patch, and later upstream commits that concern the patch."""
 
 from __future__ import annotations
 
