@@ -228,11 +228,15 @@ class StoredTree:
         return known
 
     def _walk(self, tree: str, prefix: str) -> Iterator[str]:
-        for name, (mode, child) in self._reader.listing(tree).items():
-            if mode == TREE_MODE:
-                yield from self._walk(child, f"{prefix}{name}/")
-            else:
-                yield prefix + name
+        left: list[tuple[str, str | None]] = [(prefix, tree)]  # not by recursion: it may be deep
+        while left:
+            path, child = left.pop()
+            if child is None:
+                yield path
+                continue
+            for name, (mode, each) in reversed(self._reader.listing(child).items()):
+                is_tree = mode == TREE_MODE
+                left.append((f"{path}{name}/", each) if is_tree else (f"{path}{name}", None))
 
     def _find(self, path: str) -> tuple[str, str] | None:
         at: tuple[str, str] | None = (TREE_MODE, self.id)
