@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
-from math import exp, inf
+from math import exp
 from pathlib import Path
 
 import msgspec
@@ -28,14 +28,13 @@ from patchmgr.engines.merge.features import (
 from patchmgr.engines.merge.imports import FileImports
 from patchmgr.engines.merge.languages import (
     PYTHON,
-    TEXT,
     Language,
     framed,
     language_of,
     tokens_of,
     unframed,
 )
-from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, is_annotation, reason
+from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, reason
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, slid, widened
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
@@ -44,8 +43,6 @@ from patchmgr.engines.merge.verify import NO_FAULT, Surroundings, fails, is_brok
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from patchmgr.model.outcome import Reliability, Suggestion
 
-_VERSION = re.compile(r"\d+(?:\.(?:\d+|x\b))+")
-_UNRELEASED = re.compile(r"\s*(?:\W+\s)?(?:dev|head|main|master|next|unreleased)\b", re.IGNORECASE)
 _LONGEST = 10_000  # characters of a line; a longer one was written by a tool, such as a bundler
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
@@ -153,8 +150,6 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
     made: dict[str, Made] = {}
     also: dict[str, list[str]] = {}
     candidates = [*_replayed(sides, flat, around.language), *_plain(region)]
-    if _is_newer_first(region, around):  # of equally likely candidates, the first is taken
-        candidates.sort(key=lambda one: one.rule.endswith(("theirs first", "theirs, ours")))
     for each in candidates:
         made.setdefault(each.text, each)
         also.setdefault(each.text, []).append(each.rule)
@@ -188,26 +183,6 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
     return tuple(found)
 
 
-def _is_newer_first(region: Region, around: Surroundings) -> bool:
-    """Return whether both sides add a section for a version, and upstream's is the newer one.
-
-    The section after them must be for an older version than both.
-    """
-    old, ours, theirs = region.changed
-    after = region.ours[len(region.ours) - region.after :], around.after.split("\n")
-    next_one = next(filter(None, map(_version, after)), ())
-    return around.language is TEXT and not old and _version(ours) > _version(theirs) > next_one > ()
-
-
-def _version(lines: Sequence[str]) -> tuple[float, ...]:
-    """Return the version in the first line that is not empty, or () if there is none."""
-    line = next((line for line in lines if line.strip()), "")
-    if _UNRELEASED.search(line):
-        return (inf,)
-    found = _VERSION.search(line)
-    return tuple(float(n) if n.isdecimal() else inf for n in found[0].split(".")) if found else ()
-
-
 def _also(rule: str, rules: Sequence[str]) -> str:
     """Return the first other rule that gave the same text, or "none"."""
     others = [other for other in rules if other.partition(",")[0] != rule.partition(",")[0]]
@@ -236,8 +211,6 @@ def _plain(region: Region) -> Iterator[Made]:
     yield Made("ours", "".join(region.ours))
     yield Made("theirs", "".join(region.theirs))
     first, last = region.before + len(region.head), region.after + len(region.tail)
-    if region.head and is_annotation(region.head[-1]):
-        first = region.before
     # If both add a function with the same last statement or first annotation, each keeps its own
     # copy.
     ours, theirs = (side[first : len(side) - last] for side in (region.ours, region.theirs))
